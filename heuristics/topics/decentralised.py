@@ -29,31 +29,15 @@ class Round:
 
 @dataclass(frozen=True)
 class Decentralised:
-    """The outcome of the scheme.
-
-    Attributes
-    ----------
-    overlay : Overlay
-        The links that both their ends have computed.
-    knows : sequence of frozenset
-        For each node the nodes of which it has learned, itself included.
-    hosts : mapping
-        For each node that the directory's keys fall on, the nodes that registered there.
-    representatives : int32 array
-    rounds : sequence of Round
-    conquering : sequence of mappings
-        The counters of GM-M within each part, computed by every node of the part.
-    combining : mapping
-        Those of the combine phase, computed by every bulk node and representative.
-    """
+    """The outcome of the scheme: the links that both their ends have computed, and what was sent and known for them."""
 
     overlay: Overlay
-    knows: Sequence[frozenset[int]]
-    hosts: Mapping[int, frozenset[int]]
+    knows: Sequence[frozenset[int]]  # of each node the nodes of which it has learned, itself included
+    hosts: Mapping[int, frozenset[int]]  # of each node that the directory's keys fall on, who registered there
     representatives: Ids
     rounds: Sequence[Round]
-    conquering: Sequence[Mapping[str, int]]
-    combining: Mapping[str, int]
+    conquering: Sequence[Mapping[str, int]]  # the counters of GM-M in each part, which all nodes of the part compute
+    combining: Mapping[str, int]  # those of the combine phase, which every bulk node and representative computes
 
     @property
     def pn_ratio(self) -> float:
@@ -89,16 +73,10 @@ def decentralised(
     Every node knows its topics and its part, and all know η, p, λ, the rule for ties with its seed, and how to reach a
     directory, which maps names to what is registered under them. A node computes only from what it was sent.
 
-    Parameters
-    ----------
-    instance, partition, coverage, extend, order
-        As for :func:`.conquer_and_combine`, whose overlay it is.
-    topics_exchanged : bool
-        Whether parts and bulk nodes post their topics, so that representatives cover only outward topics, as
-        Algorithm 12 has it. The paper's five steps lack that exchange; without it they cover all topics of the part.
+    The overlay is that of :func:`.conquer_and_combine`. With `topics_exchanged` parts and bulk nodes post their topics,
+    so that representatives cover only outward topics, as Algorithm 12 has it. The paper's five steps lack the exchange;
+    without it they cover all topics of the part.
 
-    Notes
-    -----
     Equal computations from equal knowledge are made once. Messages: Σ_d |L_d|² + (|B| + |R|)² and a few a node.
     """
     nodes = [_Node(v, part, instance.topics_of(v)) for v, part in enumerate(partition.part_of.tolist())]

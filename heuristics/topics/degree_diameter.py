@@ -27,17 +27,8 @@ def degree_diameter(
     A component is one of the relation "a common topic". Its nodes are in the order of their numbers: which topics they
     have does not matter.
 
-    Parameters
-    ----------
-    seed : int
-        Not used.
-    time_limit : float or None
-        When it ends, the best graph so far that meets the limits is returned.
-
-    Returns
-    -------
-    Proposal
-        Status ``failed`` if no graph meets the limits. Counter ``built``: the one that was best.
+    The best graph so far that meets the limits is returned at the time limit; the run fails without one. Counter
+    ``built``: the one that was best.
 
     Notes
     -----

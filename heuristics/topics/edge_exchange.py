@@ -38,20 +38,8 @@ def edge_exchange(
     It knows nothing of the two functions but their values, so they may be anyone's. Overlays that exceed a limit are
     compared by how much; equal overlays replace each other.
 
-    Parameters
-    ----------
-    seed : int
-        One seed gives one answer if the time limit does not end the search.
-    time_limit : float or None
-        Seconds.
-    steps : int
-        The overlays that are evaluated.
-
-    Returns
-    -------
-    Proposal
-        Status ``failed`` if no overlay meets the limits. Counters: ``start``, the value of the first overlay if it is
-        valid, and ``steps``.
+    One seed gives one answer if the time limit does not end the search; it fails if no overlay meets the limits.
+    Counters: ``start``, the value of the first overlay if it is valid, and ``steps``, the overlays evaluated.
 
     Notes
     -----

@@ -45,18 +45,8 @@ def edge_insertion(
     above the limit. As long as the limits allow, the topic with fewest missing edges for each of its relays is
     connected by Greedy Merge's edges, those first that join most topics still to be connected.
 
-    Parameters
-    ----------
-    seed : int
-        Not used: ties are broken by number.
-    time_limit : float or None
-        When it ends, no further topic is connected.
-    tree : {"best", "star", "common-topics"}
-
-    Returns
-    -------
-    Proposal
-        Status ``failed`` where the limits are not met. Counter ``tree``: the one that was better.
+    Ties are broken by number. The run ends at the time limit, with no further topic connected, and fails where the
+    limits are not met. Counter ``tree``: the one that was better.
 
     Notes
     -----

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,20 +41,9 @@ def edge_removal(
 ) -> Proposal[Overlay]:
     """A topic-connected overlay less the edges whose removal adds fewest relays.
 
-    Parameters
-    ----------
-    seed : int
-        Not used: equal prices are broken by the number of trees that use an edge, then by its number.
-    time_limit : float or None
-        When it ends, the overlay is returned as far as it meets the limits.
-    start : {"auto", "gm", "minmax-oda"}
-        Greedy Merge's overlay or MinMax-ODA's; "auto" takes the latter for the maximum degree.
-
-    Returns
-    -------
-    Proposal
-        Without an answer if a maximum degree cannot be met by removal. Counter ``rounds``: how often prices were
-        computed.
+    Equal prices are broken by the number of trees that use an edge, then by its number. `start` "auto" takes
+    MinMax-ODA's overlay where the degree is the maximum degree. The run ends at the time limit, and fails where a
+    maximum degree cannot be met by removal. Counter ``rounds``: how often prices were computed.
 
     Notes
     -----
@@ -82,8 +71,7 @@ def edge_removal(
     return found
 
 
-@dataclass
-class _State:
+class _State(NamedTuple):
     edges: Edges
     trees: RelayTrees
 

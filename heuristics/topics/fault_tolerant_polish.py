@@ -60,19 +60,8 @@ def fault_tolerant_polish(
     become redundant; if none has, it takes the edge out again. A step that adds one edge and drops one changes the
     overlay at equal cost, so the search moves on.
 
-    Parameters
-    ----------
-    instance : TopicInstance
-    overlay : Overlay
-        Valid for ``k-tco``.
-    seed : int
-        Without a time limit one seed gives one answer.
-    time_limit : float, optional
-        Seconds; it is checked every 50 steps.
-    steps : int, optional
-        The most steps; by default 100,000 if there is no time limit, else as many as the time allows.
-    clock : Clock, optional
-        The time and the interruption of the run that this search is a part of, instead of `time_limit`.
+    Parameters and result are those of :func:`.polish`; the overlay is valid for ``k-tco``. The time is checked every 50
+    steps; `steps` are by default 100,000 if there is no time limit, else as many as the time allows.
 
     Raises
     ------

@@ -27,17 +27,8 @@ def layered_oda(
 ) -> Proposal[Overlay]:
     """The best overlay of :func:`layered_trees` over the radii, cliques, and the heuristics of P2 for diameter 2.
 
-    Parameters
-    ----------
-    seed : int
-        Not used: ties are broken by number.
-    time_limit : float or None
-        When it ends, the best overlay so far that meets the limits is returned.
-
-    Returns
-    -------
-    Proposal
-        Status ``failed`` if no overlay meets the limits. Counter ``built``: the one that was best.
+    Ties are broken by number. At the time limit the best overlay so far that meets the limits is returned; the run
+    fails without one. Counter ``built``: the one that was best.
 
     Notes
     -----
@@ -88,10 +79,7 @@ def layered_trees(instance: TopicInstance, radius: int) -> Overlay:
     subscriber that is farther than `radius` from it is connected to the node of lowest degree among those at most
     `radius` − 1 from it; paths through other nodes count. With radius 1 these are stars, as in P2's 2D-ODA.
 
-    Parameters
-    ----------
-    radius : int
-        At least 1. No topic diameter exceeds twice the radius.
+    The radius is at least 1; no topic diameter exceeds twice the radius.
 
     Notes
     -----

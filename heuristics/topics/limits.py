@@ -23,32 +23,18 @@ _TOLERANCE = 1e-9
 class Limits:
     """δ and ρ of the named functions are integers times a unit; limits are rounded down to these integers.
 
-    Attributes
-    ----------
-    degree, cost : int or None
-        Largest number of edges or maximum degree, and largest routing cost, in units.
-    degree_unit, cost_unit : float
-        2 ÷ |V| for the average degree, 1 ÷ |T| for the average topic diameter, else 1.
-    counts_max_degree : bool
-        Whether δ is the maximum degree; else it is the number of edges, in its unit.
-    num_nodes : int
-        |V|.
-    fewest_edges : int
-        |V| − c, where c counts the components of the relation "a common topic". Every overlay that connects all topics
-        has as many edges, and a tree on each component has no more.
-    largest_component : int
-        The number of nodes in the largest of these components.
-    problem : SOC
+    `num_nodes` is |V|. `fewest_edges` is |V| − c, where c counts the components of the relation "a common topic": every
+    overlay that connects all topics has as many edges, and a tree on each component has no more.
     """
 
-    degree: int | None
-    cost: int | None
-    degree_unit: float
-    cost_unit: float
-    counts_max_degree: bool
+    degree: int | None  # the largest number of edges or maximum degree, in units
+    cost: int | None  # the largest routing cost, in units
+    degree_unit: float  # 2 ÷ |V| for the average degree, else 1
+    cost_unit: float  # 1 ÷ |T| for the average topic diameter, else 1
+    counts_max_degree: bool  # whether δ is the maximum degree; else it is the number of edges
     num_nodes: int
     fewest_edges: int
-    largest_component: int
+    largest_component: int  # the number of nodes in the largest of these components
     problem: SOC
 
     @property

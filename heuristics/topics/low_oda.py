@@ -26,17 +26,8 @@ def low_oda(instance: TopicInstance, *, k: float = _K, ties: str = "lowest", see
     Until every topic is connected, let e1 be MinMax-ODA's choice and e2 Greedy Merge's: add e1 if it contributes
     at least 1/k of what e2 contributes, else e2. Every edge added contributes, because e2 does.
 
-    Parameters
-    ----------
-    instance, ties, seed
-        As for :func:`.greedy_merge`.
-    k : float
-        At least 1. The comparison is exact: k is taken as the fraction that the float is.
-
-    Raises
-    ------
-    BadInput
-        If k is below 1 or not finite, or `ties` is no rule for ties.
+    Parameters and errors are those of :func:`.greedy_merge`; `k` is at least 1 and finite. The comparison is exact: k
+    is taken as the fraction that the float is.
 
     Notes
     -----

@@ -80,7 +80,6 @@ def polish(
 
     Parameters
     ----------
-    instance : TopicInstance
     overlay : Overlay
         Topic-connected.
     first : {"edges", "degree", "product", "cost"}
@@ -89,12 +88,9 @@ def polish(
     seed : int
         Without a time limit one seed gives one answer.
     time_limit : float, optional
-        Seconds, all of which are used; it is checked about every 0.2 s.
-    steps : int
-        The length of the search if there is no time limit.
+        Seconds, all of which are used, checked about every 0.2 s; without it the search takes so many `steps`.
     candidates : CandidateLists, optional
-        The edges to reconnect by; by default those of :func:`.candidate_lists`, for costs of
-        :func:`.priced_candidates`.
+        The edges to reconnect by: :func:`.candidate_lists`, for costs :func:`.priced_candidates`.
     clock : Clock, optional
         The time and the interruption of the run that this search is a part of, instead of `time_limit`.
     threads : int
@@ -108,15 +104,13 @@ def polish(
     Raises
     ------
     BadInput
-        If the overlay has another number of nodes, leaves a topic unconnected, `first` is unknown, or `threads` out of
-        range.
+        If the overlay is not one of the instance, leaves a topic unconnected, or an option is out of its range.
 
     Notes
     -----
     A step takes time proportional to the subscribers of the topics of the removed edges: 8,000 steps a second at
     1,000 nodes, 100 topics, 10 subscriptions a node. In parts it does not depend on the size of topics. Memory
-    O(Σ|T_v| + Σ_edges |T_u ∩ T_v|), and 16 bytes for each of
-    about 40 candidate edges a node.
+    O(Σ|T_v| + Σ_edges |T_u ∩ T_v|), and 16 bytes for each of about 40 candidate edges a node.
 
     Examples
     --------

@@ -34,19 +34,8 @@ def ring_per_topic(instance: TopicInstance, *, order: str = "number", seed: int 
 
     A ring on two subscribers is one edge, on one subscriber nothing. The degree of v is at most 2|T_v|.
 
-    Parameters
-    ----------
-    instance : TopicInstance
-    order : {"number", "random", "random-per-topic"}
-        The order of the subscribers on a ring: that of their numbers, one random order of all nodes, or a random order
-        for each topic.
-    seed : int
-        For the random orders.
-
-    Raises
-    ------
-    BadInput
-        If `order` is none of the three.
+    The subscribers of a ring are in the order of their numbers, in one random order of all nodes, or in a random order
+    for each topic; the seed decides the random ones. An unknown `order` is bad input.
 
     Notes
     -----
@@ -67,10 +56,15 @@ def ring_per_topic(instance: TopicInstance, *, order: str = "number", seed: int 
 
 def _rings(instance: TopicInstance, order: str, seed: int) -> Ids:
     """The edges of the rings, topic by topic, shape (m, 2); those of several rings are repeated."""
-    return rings_through(_ordered(instance, order, seed), instance)
+    nodes = instance.topic_nodes
+    if order == "number":
+        return _rings_through(nodes, instance)
+    draw = np.random.default_rng(seed)
+    rank = draw.permutation(instance.num_nodes)[nodes] if order == "random" else draw.permutation(len(nodes))
+    return _rings_through(_ranked(instance, rank), instance)
 
 
-def rings_through(nodes: Ids, instance: TopicInstance) -> Ids:
+def _rings_through(nodes: Ids, instance: TopicInstance) -> Ids:
     """As :func:`_rings`, where `nodes` has the subscribers of each topic in the order of its ring."""
     offsets, following = instance.topic_offsets, np.roll(nodes, -1)
     following[offsets[1:] - 1] = nodes[offsets[:-1]]
@@ -78,21 +72,11 @@ def rings_through(nodes: Ids, instance: TopicInstance) -> Ids:
     return rings
 
 
-def ranked(instance: TopicInstance, rank: npt.NDArray[np.integer]) -> Ids:
+def _ranked(instance: TopicInstance, rank: npt.NDArray[np.integer]) -> Ids:
     """The subscribers of every topic by the rank of their subscriptions, as in ``topic_nodes``."""
     topic = np.repeat(np.arange(instance.num_topics), np.diff(instance.topic_offsets))
     ordered: Ids = instance.topic_nodes[np.lexsort((rank, topic))]
     return ordered
-
-
-def _ordered(instance: TopicInstance, order: str, seed: int) -> Ids:
-    """The subscribers of every topic in the order of its ring, as in ``topic_nodes``."""
-    nodes = instance.topic_nodes
-    if order == "number":
-        return nodes
-    draw = np.random.default_rng(seed)
-    rank = draw.permutation(instance.num_nodes)[nodes] if order == "random" else draw.permutation(len(nodes))
-    return ranked(instance, rank)
 
 
 def _solve(
@@ -152,13 +136,7 @@ def harary_per_topic(instance: TopicInstance, *, order: str = "interest", seed: 
     A ring is 2-connected, so every topic stays connected when any one subscriber leaves. All rings pass the nodes in
     one order, so nodes that follow each other in it and have several topics in common share one edge for these.
 
-    Parameters
-    ----------
-    instance : TopicInstance
-    order : {"interest", "number", "random"}
-        The order of the nodes: lexicographic by their topics, the most popular topic first; by number; or random.
-    seed : int
-        For the random order.
+    The order is lexicographic by the nodes' topics, the most popular topic first; by number; or random by the seed.
 
     Notes
     -----
@@ -177,7 +155,7 @@ def harary_per_topic(instance: TopicInstance, *, order: str = "interest", seed: 
         rank = _by_interest(instance)
     else:
         rank = np.arange(n) if order == "number" else np.random.default_rng(seed).permutation(n)
-    rings = rings_through(ranked(instance, rank[instance.topic_nodes]), instance)
+    rings = _rings_through(_ranked(instance, rank[instance.topic_nodes]), instance)
     overlay = Overlay.from_edges(n, rings)
     return OverlayBuild(overlay, {"steps": len(rings), "shared": len(rings) - overlay.num_edges})
 

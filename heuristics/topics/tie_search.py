@@ -307,22 +307,12 @@ def extreme_ties(
 ) -> Extreme:
     """Try every way to break ties, and return one that makes the problem's value largest or smallest.
 
-    Parameters
-    ----------
-    steps : GreedySteps
-        The method on an instance; a small one, see the notes.
-    problem : str
-        Any topic problem: minmax-tco counts the maximum degree, low-tco edges × maximum degree, all others edges.
-    extreme : {"worst", "best"}
-    most_states : int
-        The search stops beyond this number of states.
-    clock : Clock, optional
-        The search stops when its time has passed.
+    Of the topic problems, minmax-tco counts the maximum degree, low-tco edges × maximum degree, all others edges.
 
     Raises
     ------
     TooManyStates
-        If the search stops early.
+        Beyond this number of states, or if the time of the clock has passed.
 
     Notes
     -----

@@ -65,17 +65,8 @@ def most_common_topics(subscriptions: Subscriptions) -> int:
 class OverlaySearch:
     """A local search by ruin and recreate from a topic-connected overlay.
 
-    Parameters
-    ----------
-    costs : EdgeCosts, optional
-        Of the edges, 1 each by default. Then candidates should have weights by cost (:func:`priced_weights`).
-
-    Attributes
-    ----------
-    overlay : Overlay
-        The best overlay that a call has kept, at first the one given.
-    steps : int
-        The number of steps so far.
+    Edges cost 1 each without `costs`; with them, candidates should have weights by cost (:func:`priced_weights`). At
+    any time `overlay` is the best that a call has kept, at first the one given, and `steps` counts the steps so far.
     """
 
     def __init__(
@@ -193,50 +184,12 @@ def nearest_to(nodes: Ids, interest: Interest, count: int, costs: EdgeCosts | No
     weights = np.rint(100 * np.log(2 * sizes.max() / sizes)).astype(np.int64)
     visits = int((sizes.astype(np.int64) ** 2).sum())
     reach = int(sizes.max()) if visits <= _MOST_VISITS else max(1, _MOST_VISITS // (2 * len(interest.topic_nodes)))
-    if costs is not None:
-        return _nearest_by_cost(nodes, interest, weights, count, reach, costs)
-    return _nearest(nodes, interest, weights, count, reach)
+    paid = unit_costs(len(interest.node_offsets) - 1) if costs is None else costs
+    return _nearest(nodes, interest, weights, count, reach, paid)
 
 
 @kernel
 def _nearest(
-    nodes: Ids, interest: Interest, weights: npt.NDArray[np.int64], count: int, reach: int
-) -> npt.NDArray[np.int64]:
-    n = len(interest.node_offsets) - 1
-    score, others = np.zeros(n, np.int64), np.empty(n, np.int32)
-    most = np.int64(0)
-    for v in range(n):
-        total = np.int64(0)
-        for i in range(interest.node_offsets[v], interest.node_offsets[v + 1]):
-            total += weights[interest.node_topics[i]]
-        most = max(most, total)
-    histogram = np.zeros(most + 1, np.int64)
-    keys = np.empty(len(nodes) * min(count, n), np.int64)
-    num_keys = 0
-    for v in nodes:
-        size = _score(v, interest, weights, reach, score, others)
-        least, above = np.int64(0), np.int64(0)
-        for b in others[:size]:
-            histogram[score[b]] += 1
-            least = max(least, score[b])
-        while least > 0 and above + histogram[least] <= count:
-            above += histogram[least]
-            least -= 1
-        at_least = count - above
-        for b in others[:size]:
-            at_cut = score[b] == least
-            if score[b] > least or (at_cut and at_least > 0):
-                keys[num_keys] = np.int64(min(v, b)) * n + max(v, b)
-                num_keys += 1
-                at_least -= at_cut
-        for b in others[:size]:
-            histogram[score[b]] = 0
-            score[b] = 0
-    return keys[:num_keys].copy()
-
-
-@kernel
-def _nearest_by_cost(
     nodes: Ids, interest: Interest, weights: npt.NDArray[np.int64], count: int, reach: int, costs: EdgeCosts
 ) -> npt.NDArray[np.int64]:
     n = len(interest.node_offsets) - 1
@@ -247,11 +200,18 @@ def _nearest_by_cost(
         size = _score(v, interest, weights, reach, score, others)
         for i in range(size):
             b = others[i]
-            proximity[i] = -score[b] / cost_of(v, b, costs)
+            proximity[i] = score[b] / cost_of(v, b, costs)
             score[b] = 0
-        for i in np.argsort(proximity[:size], kind="mergesort")[:count]:
-            keys[num_keys] = np.int64(min(v, others[i])) * n + max(v, others[i])
-            num_keys += 1
+        least, at_least = 0.0, 0
+        if size > count:
+            least = np.partition(proximity[:size], size - count)[size - count]
+            at_least = count - np.count_nonzero(proximity[:size] > least)
+        for i in range(size):
+            at_cut = proximity[i] == least
+            if proximity[i] > least or (at_cut and at_least > 0):
+                keys[num_keys] = np.int64(min(v, others[i])) * n + max(v, others[i])
+                num_keys += 1
+                at_least -= at_cut
     return keys[:num_keys].copy()
 
 
@@ -294,22 +254,10 @@ class PartitionedSearch:
     between them and all edges of other nodes are fixed: what these connect is contracted, so that a step takes time in
     proportion to the part, not to the subscribers of the topics.
 
-    Parameters
-    ----------
-    threads : int
-        That search parts, at most `PARTS_AT_ONCE` at a time. The overlays do not depend on it.
-    group, part : int
-        About how many nodes a group and a part have.
+    `threads` search parts, at most `PARTS_AT_ONCE` at a time, which changes no overlay; `group` and `part` are about
+    how many nodes these have. At any time `overlay` is topic-connected, without more edges than the one given, and
+    `steps` counts the steps so far.
 
-    Attributes
-    ----------
-    overlay : Overlay
-        Topic-connected, without more edges than the one given.
-    steps : int
-        The number of steps so far.
-
-    Notes
-    -----
     A group takes O(Σ|T_v| + Σ_edges (|T_u| + |T_v|)) beside its steps, and the nearest nodes of its nodes, which are
     kept: 160 bytes a node.
     """
@@ -435,12 +383,7 @@ def similar_order(instance: TopicInstance, random: np.random.Generator) -> Ids:
     """The nodes in an order in which similar ones are close: by their first three topics in a random order of topics.
 
     Two nodes have the same first topic with a probability equal to the Jaccard index of their interests (Broder 1997).
-    Cost O(Σ|T_v| log Σ|T_v|).
-
-    References
-    ----------
-    .. [1] A. Z. Broder, "On the resemblance and containment of documents", Compression and Complexity of Sequences,
-       1997. https://doi.org/10.1109/SEQUEN.1997.666900
+    Cost O(Σ|T_v| log Σ|T_v|). https://doi.org/10.1109/SEQUEN.1997.666900
     """
     rank = random.permutation(instance.num_topics)[instance.node_topics]
     owners = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from overlaybench.heuristics.topics.decentralised import Decentralised, decentra
 from overlaybench.heuristics.topics.divide_and_conquer import (
     DCB_M,
     DCBR_M,
-    NAIVE_DC,
     conquer_and_combine,
     dc_gm,
     dcb_m,
@@ -36,13 +34,12 @@ from overlaybench.heuristics.topics.division import (
     restricted,
 )
 from overlaybench.heuristics.topics.gm_m import EXTENSIONS, GM_M, WORK, extend_gm_m, gm_m
-from overlaybench.heuristics.topics.greedy_merge import extend_greedily, greedy_merge
+from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.ties import tie_order
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.constructions import binary_tree_of_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.test_guarantees import middling
@@ -90,19 +87,6 @@ def test_divide_and_conquer_equals_its_twin(
     assert edges(built) == overlay_of_twin(name, instance, ties, eta, partitions, coverage, seed)
 
 
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("name", FAMILY)
-@pytest.mark.parametrize(("nodes", "topics", "most"), [(14, 5, 3), (12, 12, 7), (18, 9, 5)])
-def test_divide_and_conquer_equals_its_twin_on_larger_instances(
-    nodes: int, topics: int, most: int, name: str, ties: str
-) -> None:
-    for seed, (partitions, coverage) in enumerate([(2, 1), (3, 2), (4, 3)]):
-        instance = middling(seed, nodes, topics, most)
-        eta = bulk_threshold(instance)
-        built = FAMILY[name](instance, **options_of(name, eta, partitions, coverage), ties=ties, seed=seed)
-        assert edges(built) == overlay_of_twin(name, instance, ties, eta, partitions, coverage, seed)
-
-
 @property_test(60, instance=topic_instances(max_nodes=14), **PARAMETERS)
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", BY_TABLE)
@@ -142,15 +126,6 @@ def test_divide_and_conquer_equals_its_twin_on_every_construction(construction: 
     assert edges(built) == overlay_of_twin(name, instance, ties, eta, 2, 2, seed=3)
 
 
-@property_test(150, instance=topic_instances(max_nodes=12), chosen=st.booleans(), **PARAMETERS)
-@pytest.mark.parametrize("name", FAMILY)
-def test_divide_and_conquer_is_topic_connected(
-    name: str, instance: TopicInstance, chosen: bool, eta: int, partitions: int, coverage: int, seed: int
-) -> None:
-    options = {} if chosen else options_of(name, eta, partitions, coverage)
-    assert PROBLEMS["minmax-tco"].violations(instance, FAMILY[name](instance, **options, seed=seed)) == []
-
-
 @property_test(100, instance=topic_instances(max_nodes=12), **PARAMETERS)
 @pytest.mark.parametrize("name", FAMILY)
 def test_the_average_degree_is_bounded_as_in_lemma_4(
@@ -163,23 +138,6 @@ def test_the_average_degree_is_bounded_as_in_lemma_4(
     assert gm_m(instance).average_degree <= 2 * (nodes - 1) / nodes * most
 
 
-@property_test(
-    100,
-    instance=topic_instances(max_nodes=10),
-    ties=st.sampled_from(TIES),
-    seed=st.integers(0, 9),
-    eta=st.integers(1, 7),
-)
-def test_one_part_is_gm_m_among_the_lightweight_nodes(instance: TopicInstance, ties: str, seed: int, eta: int) -> None:
-    light = np.flatnonzero(np.diff(instance.node_offsets) <= eta)
-    for method in (dcb_m, dcbr_m):
-        built = edges(method(instance, eta=eta, partitions=1, ties=ties, seed=seed))
-        inner = {edge for edge in built if set(edge) <= set(light.tolist())}
-        if len(light):
-            alone = gm_m(instance.induced(light), ties=ties, seed=seed)
-            assert inner == {(int(light[u]), int(light[v])) for u, v in alone.edges}
-
-
 @property_test(100, instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), seed=st.integers(0, 9))
 def test_one_part_of_all_nodes_is_the_undivided_algorithm(instance: TopicInstance, ties: str, seed: int) -> None:
     undivided = gm_m(instance, ties=ties, seed=seed)
@@ -187,15 +145,6 @@ def test_one_part_of_all_nodes_is_the_undivided_algorithm(instance: TopicInstanc
     merged = greedy_merge(instance, ties=ties, seed=seed)
     for method, expected in ((dcb_m, undivided), (dcbr_m, undivided), (dc_gm, merged)):
         assert method(instance, eta=99, partitions=1, ties=ties, seed=seed) == expected
-
-
-@property_test(100, instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), eta=st.integers(1, 7))
-def test_as_many_parts_as_lightweight_nodes_are_gm_m(instance: TopicInstance, ties: str, eta: int) -> None:
-    undivided = gm_m(instance, ties=ties)
-    assert dcb_m(instance, eta=eta, partitions=99, ties=ties) == undivided
-    # A node that shares no topic is no representative, which changes the random ranks of all pairs.
-    if ties != "random":
-        assert dcbr_m(instance, eta=eta, partitions=99, ties=ties) == undivided
 
 
 @property_test(200, instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), **PARAMETERS)
@@ -306,54 +255,6 @@ def test_the_estimates_of_lemma_16_and_equation_11() -> None:
     assert AIMS["equation-11"](division) == (1 + 2) ** 4 + 6**4 / 2**4
 
 
-def test_more_coverage_raises_the_pn_ratio() -> None:
-    instance = WORKLOADS["uniform-varying"].generate(seed=0, nodes=400, topics=60, least=3, most=20)
-    ratios = [
-        DCBR_M.run(instance, PROBLEMS["minmax-tco"], partitions=5, coverage=coverage).counters["pn_ratio"]
-        for coverage in (1, 2, 3, 4)
-    ]
-    assert ratios == sorted(ratios)
-    assert float(ratios[0]) < float(ratios[-1]) < 1
-    assert DCB_M.run(instance, PROBLEMS["minmax-tco"], partitions=5).counters["pn_ratio"] == 1
-
-
-@pytest.mark.parametrize("h", [2, 3])
-def test_a_part_of_the_root_and_the_leaves_of_lemma_8_has_degree_t(h: int) -> None:
-    instance = binary_tree_of_topics(h=h)
-    levels = [
-        [v for v in range(instance.num_nodes) if len(instance.topics_of(v)) == 2 ** (h - i)] for i in range(h + 1)
-    ]
-    assert [len(level) for level in levels] == [2**i for i in range(h + 1)]
-    part_of = np.ones(instance.num_nodes, np.int32)
-    part_of[levels[0] + levels[h]] = 0
-    partition = Partition(part_of, 2)
-    order = tie_order("lowest", 0)
-    division = Division(partition, partition.lightweight)
-    built = conquer_and_combine(instance, division, extend_gm_m, order)
-    assert PROBLEMS["minmax-tco"].violations(instance, built.overlay) == []
-    assert built.counters["inner_max_degree"] == instance.num_topics == 2**h
-    # Each node linked to the two halves of its topics: the optimum of Figure 1(a).
-    tree = [
-        (v, w)
-        for upper, lower in pairwise(levels)
-        for v in upper
-        for w in lower
-        if set(instance.topics_of(w)) <= set(instance.topics_of(v))
-    ]
-    best = Overlay.from_edges(instance.num_nodes, tree)
-    assert PROBLEMS["minmax-tco"].violations(instance, best) == []
-    assert best.max_degree == 3
-
-
-def test_random_parts_alone_already_exceed_gm_m_on_lemma_8() -> None:
-    instance = binary_tree_of_topics(h=5)
-    degrees = [
-        int(NAIVE_DC.run(instance, PROBLEMS["minmax-tco"], partitions=4, seed=seed).counters["inner_max_degree"])
-        for seed in range(10)
-    ]
-    assert min(degrees) > gm_m(instance).max_degree
-
-
 @pytest.mark.parametrize("name", FAMILY)
 def test_the_overlay_is_the_same_whatever_the_mapper(name: str) -> None:
     calls: list[int] = []
@@ -377,20 +278,6 @@ def test_the_overlay_is_the_same_whatever_the_mapper(name: str) -> None:
     assert calls == [4, 4, 4]
 
 
-def test_a_method_takes_a_mapper_too() -> None:
-    counted: list[int] = []
-
-    def counting(function: Callable[[Any], Any], parts: Iterable[Any]) -> list[Any]:
-        answers = [function(part) for part in parts]
-        counted.append(len(answers))
-        return answers
-
-    options = DCBR_M.complete({"partitions": 3}, "minmax-tco")
-    found = DCBR_M.solve(middling(4), PROBLEMS["minmax-tco"], seed=1, time_limit=None, mapper=counting, **options)
-    assert found.answer == dcbr_m(middling(4), partitions=3, seed=1)
-    assert counted == [3]
-
-
 def test_the_seed_decides_the_parts() -> None:
     nodes = np.arange(40, dtype=np.int32)
     partitions = [partition_of(50, random_order(nodes, seed), 3) for seed in range(20)]
@@ -398,13 +285,6 @@ def test_the_seed_decides_the_parts() -> None:
     for partition in partitions:
         assert sorted(partition.sizes().tolist()) == [13, 13, 14]
         assert partition.bulk.tolist() == list(range(40, 50))
-
-
-def test_every_node_is_in_every_part_equally_often() -> None:
-    nodes, count = np.arange(12, dtype=np.int32), np.zeros((12, 3))
-    for seed in range(3000):
-        count[nodes, partition_of(12, random_order(nodes, seed), 3).part_of] += 1
-    assert ((count > 880) & (count < 1120)).all()
 
 
 @property_test(100, instance=topic_instances(max_nodes=9), data=st.data())
@@ -509,14 +389,6 @@ def test_one_part_of_all_nodes_is_gm_m_and_every_node_knows_all() -> None:
     assert found.overlay == gm_m(instance)
     assert found.pn_ratio == found.pn_ratio_with_directory == 1
     assert found.conquering[0]["table_work"] > 0
-
-
-def test_any_greedy_algorithm_may_extend_the_parts() -> None:
-    instance, order = middling(2), tie_order("lowest", 0)
-    partition = drawn_partition(instance, 4, 3, 1)
-    division = Division(partition, representatives(instance, partition, 2, order))
-    built = conquer_and_combine(instance, division, extend_greedily, order)
-    assert decentralised(instance, partition, 2, extend_greedily, order).overlay == built.overlay
 
 
 def test_nodes_draw_every_part_equally_often_and_bulk_nodes_none() -> None:

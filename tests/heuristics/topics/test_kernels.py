@@ -8,7 +8,6 @@ import sys
 from itertools import combinations
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +23,6 @@ from overlaybench.heuristics.topics.kernels.partial_overlay import (
 )
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
-from overlaybench.instances.contract.method import Method
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.properties import property_test
@@ -239,8 +237,3 @@ def test_kernels_that_nothing_loads_for_a_month_are_removed(tmp_path: Path) -> N
     run_python(CALL_KERNELS, str(tmp_path), "apart", environment={"NUMBA_CACHE_DIR": str(tmp_path)})
     assert recent.is_dir()
     assert not old.exists()
-
-
-@pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
-def test_a_summary_fits_a_line(method: Method[Any, Any]) -> None:
-    assert 0 < len(method.summary) < 100

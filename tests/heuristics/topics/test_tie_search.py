@@ -59,10 +59,6 @@ def steps_of(name: str, instance: TopicInstance) -> GreedySteps:
     return method.solve.steps(instance, **{name: value for name, value in options.items() if name != "ties"})
 
 
-def test_every_greedy_method_of_one_run_has_extremes() -> None:
-    assert set(SEARCHED) == set(TWINS)
-
-
 def values_over_all_orders(name: str, problem: str, instance: TopicInstance) -> list[float]:
     """A run of greedy choices is the run under the priorities that list them first, in their order: try all."""
     n, topics = instance.num_nodes, instance.num_topics
@@ -125,14 +121,6 @@ def test_every_rule_for_ties_lies_between_the_extremes(name: str, instance: Topi
         assert all(value is not None and best <= value <= worst for value in (lowest, highest, random))
 
 
-def test_lemma_5_is_the_worst_of_ties_and_a_star_the_best() -> None:
-    instance = nested_subscriptions(n=6)
-    worst = BY_NAME["cd-oda"].run(instance, PROBLEMS["2d-true"], ties="worst")
-    assert worst.value == 15
-    assert str(worst.counters["choices"]).startswith("v1; v2; v3; v4; v5")
-    assert BY_NAME["cd-oda"].run(instance, PROBLEMS["2d-true"], ties="best").value == 5
-
-
 def test_a_search_that_stops_early_fails_and_names_its_limit() -> None:
     instance = minmax_oda_matchings(n=6)
     with pytest.raises(TooManyStates, match="more than 50"):
@@ -152,11 +140,6 @@ def test_divide_and_conquer_and_several_runs_have_no_exhaustive_ties() -> None:
 
 TRACED = {m.name: m for m in methods_of("overlaybench.heuristics.topics") if "trace" in m.inputs}
 CD_ODA = {"neighbours": 0, "weighted neighbours": 1, "connection density": 2}
-
-
-def test_every_greedy_method_of_one_run_and_ring_per_topic_have_a_trace() -> None:
-    searched = {m.name for m in methods_of("overlaybench.heuristics.topics") if isinstance(m.solve, SolveUnderTies)}
-    assert set(TRACED) == searched | {"ring-per-topic"}
 
 
 def trace_and_overlay(name: str, instance: TopicInstance, ties: str = "lowest", seed: int = 0) -> tuple[Trace, Overlay]:
