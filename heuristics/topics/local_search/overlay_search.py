@@ -202,10 +202,10 @@ def _nearest(
             b = others[i]
             proximity[i] = score[b] / cost_of(v, b, costs)
             score[b] = 0
-        least, at_least = 0.0, 0
+        least, at_least = 0.0, np.int64(0)
         if size > count:
             least = np.partition(proximity[:size], size - count)[size - count]
-            at_least = count - np.count_nonzero(proximity[:size] > least)
+            at_least = np.int64(count - np.count_nonzero(proximity[:size] > least))
         for i in range(size):
             at_cut = proximity[i] == least
             if proximity[i] > least or (at_cut and at_least > 0):
