@@ -17,16 +17,7 @@ _BCA_MOST = 1000
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean or a share with its confidence interval.
-
-    Attributes
-    ----------
-    mean : float
-    low, high : float or None
-        Equal to `mean` where nothing varies; None for fewer than two samples.
-    n : int
-        The number of samples.
-    """
+    """A mean or a share of `n` samples with its confidence interval, which is None for fewer than two samples."""
 
     mean: float
     low: float | None
@@ -52,14 +43,9 @@ class Interval:
 
 
 def mean_interval(sample: Iterable[float], *, together: int = 1) -> Interval:
-    """A mean with Student's interval.
+    """A mean with Student's interval; `together` intervals are each widened so that all hold together (Bonferroni).
 
-    Parameters
-    ----------
-    sample : iterable of float
-        One number an instance: average over ties' seeds and repeats first, since instances are what is sampled.
-    together : int
-        The number of intervals that a verdict uses at once: each is widened so that all hold together (Bonferroni).
+    The sample has one number an instance: average over ties' seeds and repeats first, since instances are sampled.
     """
     numbers = np.asarray(list(sample), float)
     mean, n = float(numbers.mean()), len(numbers)
@@ -82,23 +68,10 @@ def share_interval(hits: int, trials: int, *, together: int = 1) -> Interval:
 def bootstrap_interval(
     sample: npt.NDArray[np.float64], statistic: Callable[..., Any], *, confidence: float = 0.95, seed: int = 0
 ) -> tuple[float, float]:
-    """The bootstrap interval of a statistic of a sample; equal samples give equal intervals.
+    """The bootstrap interval of ``np.mean`` or ``np.median`` of a sample; NaN for fewer than two numbers.
 
-    Parameters
-    ----------
-    sample : float array, shape (n,)
-    statistic : callable
-        ``np.mean`` or ``np.median``. The interval is bias-corrected and accelerated for the mean of up to 1000
-        numbers, otherwise of percentiles.
-
-    Returns
-    -------
-    (float, float)
-        NaN for fewer than two numbers.
-
-    References
-    ----------
-    Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 14.
+    Equal samples give equal intervals. The interval is bias-corrected and accelerated for the mean of up to 1000
+    numbers, otherwise of percentiles (Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 14).
     """
     if len(sample) < 2:
         return np.nan, np.nan

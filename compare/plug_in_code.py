@@ -19,6 +19,7 @@ from typing import Any
 
 _OURS = "overlaybench"
 _SHOWN = ("summary", "source", "guarantee", "cost", "pace", "colour", "marker")
+_NAMED = (FunctionType, type, ModuleType)
 _WRAPPED = ("py_func", "__wrapped__", "__func__", "fget")
 _NO_CODE = ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__firstlineno__", "__annotations__")
 
@@ -128,43 +129,38 @@ def _imports(file: Path) -> Iterator[str]:
 
 def _parts(value: Any, seen: dict[int, Any]) -> Iterator[str]:
     """Texts that together determine an object of ``__main__``; `seen` gains what it refers to, by identity."""
-    if isinstance(value, bool | int | float | complex | str | bytes | None):
+    if isinstance(value, dict):
+        value = list(value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        parts = [part for each in value for part in _parts(each, seen)]
+        yield from sorted(parts) if isinstance(value, set | frozenset) else parts
+    elif isinstance(value, bool | int | float | complex | str | bytes | None):
         yield repr(value)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _parts(each, seen)
-    elif isinstance(value, set | frozenset):
-        yield from sorted(part for each in value for part in _parts(each, seen))
-    elif isinstance(value, dict):
-        yield from _parts(list(value.items()), seen)
     elif id(value) not in seen:
         seen[id(value)] = value
         yield from _parts_of_object(value, seen)
 
 
 def _parts_of_object(value: Any, seen: dict[int, Any]) -> Iterator[str]:
-    if not isinstance(value, FunctionType | type | ModuleType):
-        # Behind numba's and functools' wrappers, and those of classes.
+    if not isinstance(value, _NAMED):  # behind numba's and functools' wrappers, and those of classes
         value = next((getattr(value, name) for name in _WRAPPED if hasattr(value, name)), value)
-    if isinstance(value, FunctionType | type | ModuleType | BuiltinFunctionType):
+    is_ours = getattr(value, "__module__", "") == "__main__"
+    if isinstance(value, (*_NAMED, BuiltinFunctionType)):
         yield f"{getattr(value, '__module__', '')}.{value.__name__}"
-    if isinstance(value, FunctionType) and value.__module__ == "__main__":
+    if isinstance(value, FunctionType) and is_ours:
         yield _source(value)
-        cells = [cell.cell_contents for cell in value.__closure__ or ()]
         named = sorted(_names(value.__code__) & value.__globals__.keys())
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
         yield from _parts((cells, [(name, value.__globals__[name]) for name in named]), seen)
-    elif isinstance(value, type) and value.__module__ == "__main__":
+    elif isinstance(value, type) and is_ours:
         body = {name: each for name, each in vars(value).items() if name not in _NO_CODE}
         yield from _parts((value.__bases__, body), seen)
-    elif isinstance(value, FunctionType | type | ModuleType | BuiltinFunctionType):
-        return
-    elif is_dataclass(value):
+    elif is_dataclass(value) and not isinstance(value, type):
         shown = _SHOWN if type(value).__module__.startswith(f"{_OURS}.") else ()
-        chosen = [getattr(value, field.name) for field in fields(value) if field.name not in shown]
-        yield from _parts([type(value), *chosen], seen)
+        yield from _parts([type(value), *(getattr(value, f.name) for f in fields(value) if f.name not in shown)], seen)
     elif type(value).__module__ == "__main__":
         yield from _parts((type(value), getattr(value, "__dict__", {})), seen)
-    else:
+    elif not isinstance(value, (*_NAMED, BuiltinFunctionType)):
         yield type(value).__qualname__
         with suppress(Exception):  # some objects cannot be pickled, for many reasons
             yield hashlib.sha256(pickle.dumps(value)).hexdigest()

@@ -1,4 +1,9 @@
-"""What a study says about its methods: each function gives a table with a figure."""
+"""What a study says about its methods: each function gives a table with a figure.
+
+`study` is a folder or a :class:`StudyResults`. Methods are names, with options where several variants ran (``"low-oda
+k=8"``); without any, all are taken. `problem` is one problem, by default every one that the methods answered. `measure`
+is ratio, value, time, degree, gap or memory. `where` keeps the runs with these values: ``family="Zipf"``.
+"""
 
 from __future__ import annotations
 
@@ -43,23 +48,12 @@ def paired(
 ) -> PairedTable:
     """Compare methods on the instances that all of them answered: paired differences with intervals and tests.
 
-    Parameters
-    ----------
-    study : path or StudyResults
-    *methods : str
-        Two or more names, with their options where several variants ran: ``"low-oda k=8"``.
-    problem : str, optional
-        By default every problem that all of them answered.
-    measure : {"ratio", "value", "time", "degree", "gap", "memory"}
-    **where
-        Keep the runs with these values: ``family="Zipf"``.
-
     Returns
     -------
     PairedTable
-        A row a pair: problem, first, second, instances, mean of first − second and its 95% bootstrap interval, median
-        likewise, wins, ties, losses, p (Wilcoxon's signed-rank test), p_holm. Its figure has the differences, the
-        performance profile and the mean ranks.
+        A row a problem and pair: the mean and the median of first − second with their 95% bootstrap intervals, wins,
+        ties and losses, p of Wilcoxon's signed-rank test, and p_holm, corrected for the number of pairs. Its figure has
+        the differences, the performance profile and the mean ranks.
 
     Raises
     ------
@@ -79,14 +73,11 @@ def critical_difference(
 ) -> ResultTable:
     """Rank three or more methods by Friedman's test, and name those that Nemenyi's test does not tell apart.
 
-    Parameters are those of :func:`paired`.
-
     Returns
     -------
     ResultTable
-        A row a problem and method: problem, method, instances, mean_rank, critical_difference (mean ranks that differ
-        by less are not told apart), not_apart (the methods that it is not told apart from). Its figure is the diagram
-        of Demšar (2006).
+        A row a problem and method: instances, mean_rank, critical_difference (mean ranks that differ by less are not
+        told apart) and not_apart. Its figure is the diagram of Demšar (2006).
 
     Examples
     --------
@@ -118,12 +109,7 @@ def critical_difference(
 def profile(study: AnyStudy, *methods: str, problem: str | None = None, **where: object) -> ResultTable:
     """The performance profile (Dolan and Moré 2002): the share of instances solved within a factor of the best bound.
 
-    Parameters are those of :func:`paired`; without methods, all.
-
-    Returns
-    -------
-    ResultTable
-        A row a step: problem, method, factor, share. Its figure has a panel a problem.
+    The table has a row a step: problem, method, factor, share; the figure a panel a problem.
 
     Examples
     --------
@@ -154,18 +140,8 @@ def mean_interval(
 ) -> ResultTable:
     """The mean of a measure for each method, with its 95% interval by bootstrap over instances.
 
-    Parameters
-    ----------
-    by : str or sequence of str
-        Columns of docs/results.md whose values are kept apart, such as a workload's parameter.
-    study, *methods, problem, measure, **where
-        As for :func:`paired`; without methods, all.
-
-    Returns
-    -------
-    ResultTable
-        A row a problem, method and value of `by`: instances, mean, low, high, worst. Its figure has the means against
-        the last column of `by`.
+    The table has a row a problem, method and value of the columns `by` (such as a workload's parameter): instances,
+    mean, low, high, worst. Its figure has the means against the last column of `by`.
 
     Examples
     --------
@@ -223,27 +199,10 @@ def ratio_plot(
     problem: str | None = None,
     **where: object,
 ) -> ResultTable:
-    """The mean ratio to the best bound against what a study varied, with its 95% interval.
+    """The mean ratio to the best bound against what a study varied, with its 95% interval by Student's t.
 
-    Parameters
-    ----------
-    x : str
-        A workload's parameter, an option, a size, or a limit in a problem's name (``max-degree``).
-    y : {"ratio", "value", "time", "degree", "gap", "memory"}
-    group : str
-        The column whose values are the curves.
-    study, *methods, problem, **where
-        As for :func:`paired`; without methods, all.
-
-    Returns
-    -------
-    ResultTable
-        A row a point: problem, panel, curve, x, mean, low, high, instances, of_instances.
-
-    Raises
-    ------
-    BadInput
-        If x does not vary, or a name is unknown.
+    `x` is a workload's parameter, an option, a size, or a limit in a problem's name (``max-degree``), `y` a measure,
+    `group` the column whose values are the curves. The table has a row a point; an `x` that does not vary is bad input.
 
     Examples
     --------
