@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
+import overlaybench as ob
 from overlaybench.compare.commands.results import compare as command
 from overlaybench.compare.studies.row import SCHEMA, table_of
 from overlaybench.compare.studies.store import Plan, Store, write_part
@@ -137,6 +139,43 @@ def test_bad_input_says_what_is_wrong(folders: tuple[Path, Path], words: tuple[s
     error = call(folders[0], *words).exception
     assert isinstance(error, BadInput)
     assert message in str(error)
+
+
+@pytest.mark.parametrize(
+    ("call", "rows", "columns"),
+    [
+        (partial(ob.paired, measure="value"), 3, {"first", "second", "mean_low", "p_holm"}),
+        (ob.critical_difference, 3, {"method", "mean_rank", "not_apart"}),
+        (ob.profile, 12, {"method", "factor", "share"}),
+        (partial(ob.mean_interval, by="family"), 3, {"family", "instances", "low", "high", "worst"}),
+    ],
+)
+def test_what_a_study_says_of_methods_is_a_table_with_a_figure(
+    folders: tuple[Path, Path], call: Any, rows: int, columns: set[str]
+) -> None:
+    table = call(folders[0], *VALUES, problem="min-tco")
+    assert len(table) >= rows
+    assert columns <= set(table.to_pandas().columns)
+    assert table.plot().get_size_inches().min() > 0.5
+    assert r"\toprule" in table.to_latex()
+    assert "gm" in repr(table)
+    with pytest.raises(BadInput, match="unknown method 'nothing'"):
+        call(folders[0], "nothing", "gm", "gm-m")
+
+
+def test_ratios_are_plotted_against_what_a_study_varied(tmp_path: Path) -> None:
+    varied = [run(nodes=nodes, instance=f"{nodes:08x}", value=float(nodes), lower_bound=8.0) for nodes in (10, 12, 20)]
+    table = ob.ratio_plot(stored(tmp_path / "s", varied), "gm", x="nodes")
+    assert table.rows[["x", "mean"]].to_numpy().tolist() == [[10, 1.25], [12, 1.5], [20, 2.5]]
+    assert len(table.plot().axes) == 0
+    with pytest.raises(BadInput, match="does not vary"):
+        ob.ratio_plot(tmp_path / "s", x="topics")
+
+
+def test_means_have_the_interval_of_their_instances(folders: tuple[Path, Path]) -> None:
+    table = ob.mean_interval(folders[0], "gm").rows
+    assert table[["instances", "mean", "worst"]].to_numpy().tolist() == [[6, pytest.approx(1.2), 1.4]]
+    assert 1.0 < table["low"][0] < 1.2 < table["high"][0] < 1.4
 
 
 def test_two_studies_without_chosen_runs_are_bad_input(folders: tuple[Path, Path]) -> None:

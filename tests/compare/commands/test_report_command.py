@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from overlaybench.compare.commands.studies import report
 from overlaybench.compare.figures.style import FigureOptions
 from overlaybench.compare.report import writing
-from overlaybench.compare.report.writing import write_report
 from overlaybench.compare.studies.plot import Plot
 from overlaybench.compare.studies.store import Plan
 from overlaybench.instances.contract.errors import BadInput
@@ -67,22 +66,15 @@ def test_without_options_the_plots_are_those_of_the_study_file(given: dict[str, 
     assert len(given["rows"]) == 1
 
 
-def test_the_plots_of_the_command_line_take_their_place(given: dict[str, Any]) -> None:
-    invoke("--x", "alpha", "--group", "family", "--plot", "x=nodes,y=degree", "--plot", "x=alpha")
+def test_the_options_of_the_command_line_reach_the_report(given: dict[str, Any]) -> None:
+    figures = ("--width", "84mm", "--font", "serif", "--font-size", "8", "--formats", "pdf,svg,pdf")
+    invoke("--all", "--x", "alpha", "--group", "family", "--plot", "x=nodes,y=degree", "--plot", "x=alpha", *figures)
     assert given["plots"] == (Plot("alpha", "ratio", "family"), Plot("nodes", "degree"), Plot("alpha"))
-
-
-def test_options_of_figures_reach_the_report(given: dict[str, Any]) -> None:
-    invoke("--width", "84mm", "--font", "serif", "--font-size", "8", "--formats", "pdf,svg,pdf")
-    options = given["figure_options"]
-    assert options.width == pytest.approx(84 / 25.4)
-    assert replace(options, width=0) == FigureOptions(font="serif", font_size=8.0, formats=("pdf", "svg"))
-
-
-def test_all_includes_runs_that_are_no_longer_in_the_study(given: dict[str, Any]) -> None:
-    invoke("--all")
-    assert len(given["rows"]) == 2
-    assert given["notes"] == []
+    assert given["figure_options"].width == pytest.approx(84 / 25.4)
+    assert replace(given["figure_options"], width=0) == FigureOptions(
+        font="serif", font_size=8.0, formats=("pdf", "svg")
+    )
+    assert (len(given["rows"]), given["notes"]) == (2, [])
 
 
 @pytest.mark.parametrize(
@@ -99,16 +91,3 @@ def test_bad_options_are_found_before_anything_is_read(given: dict[str, Any], wo
     with pytest.raises(BadInput, match=message):
         invoke(*words)
     assert not given
-
-
-@pytest.mark.slow
-def test_figures_and_tables_of_plots_are_files_in_the_formats_asked_for(tmp_path: Path) -> None:
-    rows = frame(*(at(alpha, 12 + alpha, seed=s) for alpha in (1, 2) for s in range(3)))
-    options = FigureOptions(width=3.4, formats=("pdf",))
-    write_report(tmp_path, rows, Stub().instance, title="t", spec="", figure_options=options)  # type: ignore[arg-type]
-    names = {file.name for file in (tmp_path / "figures").iterdir()}
-    assert {"ratio-against-alpha.pdf", "ratio.pdf"} <= names
-    assert all(name.endswith(".pdf") for name in names)
-    table = pd.read_csv(tmp_path / "tables" / "ratio-against-alpha.csv")
-    assert table["instances"].tolist() == [3, 3]
-    assert "ratio-against-alpha.pdf" in (tmp_path / "report.html").read_text()
