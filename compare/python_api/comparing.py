@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method
@@ -17,9 +17,6 @@ from ..printable import StatusLine
 from ..studies.isolation import Job, Solver
 from .solving import AnyProblem, check_limits, method_for, problem_for
 from .tables import ResultTable
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COLUMNS = ("method", "status", "value", "ratio", "lower_bound", "gap", "seconds")
 
@@ -40,24 +37,19 @@ def compare_methods(
 
     Parameters
     ----------
-    problem : str or Problem, optional
+    instance, problem, seed
         As for :func:`overlaybench.solve`.
     methods : str, Method or mapping, or several of them, optional
         Names, methods, or ``{"method": "low-oda", "k": 3}`` for options, as in a study file. By default all methods
         that answer the problem.
-    seed : int
-        Of every method.
-    time_limit : float
-        Seconds a method; one that does not keep it is stopped and has status ``failed``. A local search such as
-        `polish` uses all of it.
-    memory_limit : int, optional
-        MiB a method.
+    time_limit, memory_limit
+        Seconds and MiB a method; one that does not keep them is stopped and has status ``failed``. A local search such
+        as `polish` uses all of its time.
 
     Returns
     -------
     MethodComparison
-        A table with a row a method, which shows itself; ``to_pandas()`` returns it, ``results`` has the answers. Where
-        no method proves a lower bound, the problem's exact method is run for one.
+        Where no method proves a lower bound, the problem's exact method is run for one.
 
     Raises
     ------
@@ -74,6 +66,8 @@ def compare_methods(
     >>> table.bound, table.bound_by
     (13, 'branch-and-cut')
     """
+    import pandas as pd
+
     check_limits(seed, time_limit)
     judge = problem_for(instance, problem)
     if methods is None:
@@ -92,7 +86,31 @@ def compare_methods(
         exact = Job(method_for(judge, None), instance, judge, seed, {}, time_limit, memory_limit)
         bounds = [(each.lower_bound, exact.method.name) for each in [_run(exact)] if _proves(each)]
     bound, bound_by = max(bounds, key=lambda pair: pair[0] or 0.0, default=(None, ""))
-    return MethodComparison(judge.name, tuple(names), tuple(results), bound, bound_by)
+    rows = pd.DataFrame([_row(name, each, bound) for name, each in zip(names, results, strict=True)])
+    title = "no method proved a lower bound"
+    if bound is not None:
+        title = f"best proven lower bound {text(bound)}, by {bound_by}"
+    notes = tuple(f"{name}: {each.reason}" for name, each in zip(names, results, strict=True) if each.reason)
+    return MethodComparison(
+        rows.assign(reason=[each.reason for each in results]),
+        f"{judge.name}: {title}",
+        notes,
+        _COLUMNS,
+        problem=judge.name,
+        methods=tuple(names),
+        results=tuple(results),
+        bound=bound,
+        bound_by=bound_by,
+    )
+
+
+def _row(name: str, result: Result[Any], bound: float | None) -> dict[str, Any]:
+    ratio = None
+    if result.value is not None and bound is not None and (bound > 0 or bound == result.value == 0):
+        ratio = result.value / bound if bound else 1.0
+    numbers = (result.value, ratio, result.lower_bound, result.gap, result.seconds)
+    cells = (name, str(result.status), *(math.nan if number is None else number for number in numbers))
+    return dict(zip(_COLUMNS, cells, strict=True)) | dict(result.measures)
 
 
 def _chosen(problem: Problem[Any, Any], choice: Choice) -> tuple[Method[Any, Any], dict[str, Any]]:
@@ -130,8 +148,8 @@ def tracked(items: Sequence[Item], names: Sequence[str]) -> Iterator[Item]:
 
 
 @dataclass(frozen=True, repr=False)
-class MethodComparison:
-    """The results of several methods on one instance.
+class MethodComparison(ResultTable):
+    """The results of several methods on one instance: a table with a row a method.
 
     Attributes
     ----------
@@ -153,58 +171,19 @@ class MethodComparison:
     2
     """
 
-    problem: str
-    methods: tuple[str, ...]
-    results: tuple[Result[Any], ...]
-    bound: float | None
-    bound_by: str
+    problem: str = ""
+    methods: tuple[str, ...] = ()
+    results: tuple[Result[Any], ...] = ()
+    bound: float | None = None
+    bound_by: str = ""
 
     @property
     def ratios(self) -> tuple[float | None, ...]:
         """Each value ÷ the bound, 1 if both are 0; None without an answer or a positive bound."""
-        return tuple(self._ratio(each.value) for each in self.results)
-
-    def _ratio(self, value: float | None) -> float | None:
-        if value is None or self.bound is None or self.bound < 0:
-            return None
-        if self.bound == 0:
-            return 1.0 if value == 0 else None
-        return value / self.bound
-
-    def __len__(self) -> int:
-        return len(self.results)
+        return tuple(None if math.isnan(ratio) else ratio for ratio in self.rows["ratio"])
 
     def __getitem__(self, method: str) -> Result[Any]:
         """The result of a method."""
-        try:
-            return self.results[self.methods.index(method)]
-        except ValueError:
-            raise KeyError(f"'{method}' is none of {', '.join(self.methods)}") from None
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A row a method: method, status, value, ratio, lower_bound, gap, seconds, the answer's measures, reason."""
-        import pandas as pd
-
-        rows = []
-        for name, each, ratio in zip(self.methods, self.results, self.ratios, strict=True):
-            numbers = (each.value, ratio, each.lower_bound, each.gap, each.seconds)
-            cells = (name, str(each.status), *(math.nan if number is None else number for number in numbers))
-            rows.append(dict(zip(_COLUMNS, cells, strict=True)) | dict(each.measures))
-        return pd.DataFrame(rows).assign(reason=[each.reason for each in self.results])
-
-    @property
-    def table(self) -> ResultTable:
-        """The same as a table, which shows itself and becomes LaTeX."""
-        bound = "no method proved a lower bound"
-        if self.bound is not None:
-            bound = f"best proven lower bound {text(self.bound)}, by {self.bound_by}"
-        reasons = (
-            f"{name}: {each.reason}" for name, each in zip(self.methods, self.results, strict=True) if each.reason
-        )
-        return ResultTable(self.to_pandas(), f"{self.problem}: {bound}", tuple(reasons), _COLUMNS)
-
-    def __repr__(self) -> str:
-        return repr(self.table)
-
-    def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+        if method not in self.methods:
+            raise KeyError(f"'{method}' is none of {', '.join(self.methods)}")
+        return self.results[self.methods.index(method)]

@@ -28,25 +28,14 @@ def study(
 
     Parameters
     ----------
-    spec : path
-        The study file; docs/study.md explains its keys.
-    out : path
-        The folder of results, created if missing.
+    spec, out : path
+        The study file (docs/study.md explains its keys), and the folder of results, created if missing.
     master : str
         The Spark master.
     quiet : bool
         Show no progress.
     grow : bool
-        Take the folder of an unrelated study, whose runs stay stored there.
-
-    Returns
-    -------
-    StudyResults
-
-    Raises
-    ------
-    BadInput
-        If the file is no study, or the folder holds an unrelated one.
+        Take the folder of an unrelated study, whose runs stay stored there; without it that is bad input.
 
     Examples
     --------
@@ -88,15 +77,6 @@ def compare_studies(
         The code version of each side, or its first digits; by default the present ones.
     **where
         Keep the rows with these values: ``problem="min-tco"``.
-
-    Returns
-    -------
-    StudyComparison
-
-    Raises
-    ------
-    BadInput
-        If a folder holds no results, or a column is unknown.
 
     Examples
     --------
@@ -140,15 +120,7 @@ class StudyResults:
     def results(self, *, all_runs: bool = False, **where: object) -> ResultTable:
         """Its finished runs, a row a run; keywords keep the rows with these values: ``problem="min-tco"``.
 
-        Parameters
-        ----------
-        all_runs : bool
-            Also the stored runs that are no longer in the study.
-
-        Raises
-        ------
-        BadInput
-            If the folder holds no results, or a column is unknown.
+        With `all_runs` also the stored runs that are no longer in the study.
         """
         from ..studies.bounds import problem_order, sizes_of
         from ..studies.results import results
@@ -165,13 +137,7 @@ class StudyResults:
         return ResultTable(rows, title, columns=("problem", "family", "instance", *sizes[:1], *_SHOWN))
 
     def instance(self, digest: str, kind: str = "topics") -> Any:
-        """An instance of the study by its digest: the column ``instance`` of the results.
-
-        Raises
-        ------
-        BadInput
-            If it is not in the folder.
-        """
+        """An instance of the study by its digest: the column ``instance`` of the results."""
         from ..studies.store import Store
 
         return Store.existing(self.path).instance(digest, KINDS.named(kind))
