@@ -66,7 +66,6 @@ NOUNS = ("problems", "methods", "workloads", "kinds", "claims")
 ANY_NAME = Name(*NOUNS, words=(*NOUNS, "all"))
 
 FILE = click.Path(path_type=Path)
-PROBLEM = click.option("--problem", type=PROBLEM_NAME, required=True, help="See `overlaybench list problems`.")
 PROBLEM_OF_KIND = click.option(
     "--problem", type=PROBLEM_NAME, help="See `overlaybench list problems`.  [default: that of the file's kind]"
 )
