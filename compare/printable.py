@@ -34,7 +34,7 @@ def cell(name: str, value: object) -> str:
         return printable(value)[: _DIGITS if _DIGEST.fullmatch(value) else None]
     if isinstance(value, float) and value == value:
         if name.endswith("memory"):
-            return f"{value / 2**20:,.3g} MiB"
+            return f"{value / 2**20:,.{1 if value < 2**24 else 0}f} MiB"
         if name.endswith(("gap", "integral")):
             return f"{value:.2%}"
         if name.endswith("seconds"):

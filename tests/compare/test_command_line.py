@@ -220,7 +220,7 @@ def test_control_characters_are_replaced_and_values_have_their_units() -> None:
     assert printable_rows(rows).to_dict("list") == {"family": ["�a", "b"], "value": [1.0, 2.0], "answer": [[1], None]}
     assert rows["family"].tolist() == ["\x00a", "b"]
     cells = {"key": "ab" * 16, "peak_memory": 2.0**30, "gap": 0.125, "mean_seconds": 1.23456, "value": None}
-    assert [cell(*each) for each in cells.items()] == ["abababab", "1.02e+03 MiB", "12.50%", "1.23", "–"]
+    assert [cell(*each) for each in cells.items()] == ["abababab", "1,024 MiB", "12.50%", "1.23", "–"]
 
 
 def test_a_closed_pipe_prints_nothing() -> None:

@@ -133,6 +133,7 @@ def test_files_are_tables_latex_and_figures(folders: tuple[Path, Path], tmp_path
         (("nowhere",), "nowhere: holds no results"),
         (("nowhere", "--versions", "1", "2"), "or one and `--versions V1 V2`"),
         (("nowhere", "--problem", "min-tco"), "--where problem="),
+        (("--where", "problem=steiner", "--versions", "abc", "abc"), "there are no such runs"),
     ],
 )
 def test_bad_input_says_what_is_wrong(folders: tuple[Path, Path], words: tuple[str, ...], message: str) -> None:
@@ -176,24 +177,6 @@ def test_means_have_the_interval_of_their_instances(folders: tuple[Path, Path]) 
     table = ob.mean_interval(folders[0], "gm").rows
     assert table[["instances", "mean", "worst"]].to_numpy().tolist() == [[6, pytest.approx(1.2), 1.4]]
     assert 1.0 < table["low"][0] < 1.2 < table["high"][0] < 1.4
-
-
-def test_two_studies_without_chosen_runs_are_bad_input(folders: tuple[Path, Path]) -> None:
-    error = call(*folders, "--where", "problem=steiner").exception
-    assert isinstance(error, BadInput)
-    assert "there are no such runs" in str(error)
-
-
-@pytest.mark.slow
-def test_figures_are_pdf_and_png_too_and_narrow_ones_have_one_column(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
-    files = [tmp_path / f"figure.{ending}" for ending in ("pdf", "png", "svg")]
-    words = (folders[0], "--paired", "gm", "low-oda", "gm-m", "--width", "3.4in")
-    assert call(*words, *(f"-o{file}" for file in files)).exit_code == 0
-    assert [file.read_bytes()[:4] for file in files[:2]] == [b"%PDF", b"\x89PNG"]
-    assert 'width="244.8pt"' in files[2].read_text()
-    assert isinstance(call(*words, "--formats", "pdf").exception, BadInput)
 
 
 @pytest.mark.slow

@@ -74,7 +74,7 @@ def test_a_pipe_gets_narrow_rows_of_one_line_with_the_digits_of_keys_last(
     assert max(map(len, lines[:6])) <= 100
     grouped = printed(capsys, "--by", "variant")
     assert max(map(len, grouped[:-2])) <= 100
-    assert any("95.4 MiB" in line for line in printed(capsys, "--by", "nodes"))
+    assert any("95 MiB" in line for line in printed(capsys, "--by", "nodes"))
 
 
 def test_groups_say_over_how_many_instances_their_means_are(
