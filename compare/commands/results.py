@@ -32,7 +32,7 @@ _RUNS_IF_ROOM = (
 _MEANS = ("mean_ratio", "mean_value")
 _GROUPS_IF_ROOM = (
     *("mean_seconds", "mean_peak_memory", "ratio_instances", "mean_lower_bound", "mean_cpu_seconds"),
-    *("mean_primal_integral", "mean_dual_integral"),
+    *("mean_primal_integral", "mean_dual_integral", "reached", "max_ratio", "ratio_low", "ratio_high"),
 )
 
 
@@ -42,17 +42,20 @@ _GROUPS_IF_ROOM = (
 @click.option("--by", multiple=True, metavar="COLUMN", help="A line a group: counts and means; repeatable.")
 @click.option("--common", is_flag=True, help="With --by: means over the instances that all compared groups answered.")
 @click.option("--all", "all_runs", is_flag=True, help="Also runs of what was removed since, and of old code.")
-@click.option("-o", "--output", type=FILE, help="Write all columns to this file: .csv, .parquet or .tex.")
+@click.option("-o", "--output", type=FILE, help="Write to this file: .csv, .json, .xlsx, .parquet or .tex.")
+@click.option("--rename", multiple=True, metavar="NAME=TEXT", help="With -o FILE.tex: what a name is called there.")
 @click.option("--bold", is_flag=True, help="With -o FILE.tex and --by: the best mean of each column is bold.")
 @click.option("--answers", type=FILE, help="Write the answers to this folder, a file a run.")
-def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: Path | None, **others: object) -> None:
+def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: Path | None, **others: Any) -> None:
     """Show the results of the study in FOLDER as a table.
 
     Columns are those of docs/results.md, among them every workload parameter and every varied option under its name
     in the study file, and the ratio of each value to the best proven bound of its instance.
     """
     from ..python_api.studies import StudyResults
+    from ..studies.plot import names_of
     from ..studies.results import export, grouped, write_answers
+    from ..studies.store import Store
 
     answers, common, all_runs = others["answers"], bool(others["common"]), bool(others["all_runs"])
     if common and not by:
@@ -63,7 +66,8 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
     if by:
         rows = grouped(rows, by, common=common)
     if output is not None:
-        export(rows, output, by=by, bold=bool(others["bold"]))
+        names = {**names_of(Store.existing(folder).plan().spec), **key_values(others["rename"], "--rename")}
+        export(rows, output, by=by, bold=bool(others["bold"]), names=names)
         click.echo(f"{output}: {len(rows)} rows", err=True)
     elif answers is None and not len(rows):
         click.echo("no instance that all groups answered" if common else "no such runs")

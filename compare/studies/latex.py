@@ -1,24 +1,40 @@
-"""Tables as LaTeX: booktabs rules, every text escaped, no siunitx."""
+"""Tables as LaTeX (booktabs rules, every text escaped, no siunitx), as CSV and as a workbook."""
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ..printable import printable
 
 Best = Literal["min", "max"]
 _LONG = 40
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "bound", "ratio", "seconds")
-_LEFT_OUT = (
-    *("mean_lower_bound", "mean_primal_integral", "mean_dual_integral"),
-    *("mean_cpu_seconds", "mean_peak_memory"),
-)
-_MEANS = ("mean_ratio", "mean_value", "mean_seconds")
+_BEST: Mapping[str, Best] = dict.fromkeys(("mean_ratio", "mean_value", "mean_seconds"), "min")
+_HEADS: Mapping[str, tuple[str, float]] = {
+    "variant": ("method", 1),
+    "instances": ("n", 1),
+    "interval": ("95% interval", 1),
+    "max_ratio": ("maximum", 1),
+    "reached": ("optimum reached", 1),
+    "proved": ("proved optimal", 1),
+    "compared_instances": ("n", 1),
+    "optimum_instances": ("n, optimum known", 1),
+    "seconds": ("time (s)", 1),
+    "mean_seconds": ("mean time (s)", 1),
+    "longest": ("longest run (s)", 1),
+    "peak_memory": ("memory (MiB)", 2.0**20),
+    "mean_peak_memory": ("mean memory (MiB)", 2.0**20),
+}
+"""Heads with units, and what the numbers below are divided by, of columns that are not headed by their names."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _GREEK = {"α": "alpha", "β": "beta", "λ": "lambda", "μ": "mu", "ρ": "rho", "σ": "sigma", "τ": "tau", "χ": "chi"}
 _SIGNS = {"≤": "leq", "≥": "geq", "×": "times", "÷": "div", "±": "pm", "∞": "infty", "·": "cdot", "≈": "approx"}
@@ -41,14 +57,15 @@ def latex_table(
     within: Sequence[str] = (),
     among: pd.Series[bool] | None = None,
     digits: int = 4,
+    names: Mapping[str, str] | None = None,
 ) -> str:
     r"""A table for a paper that loads ``booktabs`` (and ``longtable`` for more than 40 rows).
 
     Parameters
     ----------
     frame : DataFrame
-        Its columns become the columns, its index is left out. Texts and headers are escaped; an underscore in a
-        header becomes a space.
+        Its columns become the columns, its index is left out, and so are columns of empty texts. Texts and headers are
+        escaped; an underscore in a header becomes a space.
     caption, label : str
         Of the table; left out where empty.
     best : mapping, optional
@@ -59,6 +76,8 @@ def latex_table(
         The rows that may be bold; by default all.
     digits : int
         Significant digits of numbers that are not whole.
+    names : mapping, optional
+        What columns and entries are called in the paper (``gm``: ``Greedy Merge``).
 
     Returns
     -------
@@ -82,16 +101,28 @@ def latex_table(
     \end{table}
     <BLANKLINE>
     """
+    named = names or {}
     shown = frame.set_axis(range(frame.shape[1]), axis="columns").reset_index(drop=True)
-    numbers = [pd.api.types.is_numeric_dtype(each) and not pd.api.types.is_bool_dtype(each) for each in shown.dtypes]
-    headers = [_text(str(name).replace("_", " ")) for name in frame.columns]
-    formats = {at: _column_format(shown[at], digits) if number else _text for at, number in enumerate(numbers)}
-    styler = shown.style.hide(axis="index").format(formats).format_index(lambda at: headers[at], axis="columns")
-    groups = [shown[at] for at, name in enumerate(frame.columns) if name in within] or [pd.Series(0, shown.index)]
-    for at, name in enumerate(frame.columns):
-        if best and name in best:
+    shown = shown[[at for at in shown if not len(shown) or not (shown[at].astype(object) == "").all()]].copy()
+    heads, formats, numbers = [], {}, []
+    for at in shown:
+        name = str(frame.columns[at])
+        head, unit = _HEADS.get(name, (name.replace("_", " "), 1))
+        numbers.append(is_numeric_dtype(shown[at]) and not is_bool_dtype(shown[at]))
+        if numbers[-1] and unit != 1:
+            shown[at] = shown[at].astype(np.float64) / unit
+        heads.append(_text(named.get(name, head)))
+        formats[at] = _column_format(shown[at], digits) if numbers[-1] else lambda entry: _text(_called(entry, named))
+    styler = (
+        shown.style.hide(axis="index")
+        .format(formats)
+        .format_index(dict(zip(shown, heads, strict=True)).get, axis="columns")
+    )
+    groups = [shown[at] for at in shown if frame.columns[at] in within] or [pd.Series(0, shown.index)]
+    for at in shown:
+        if best and frame.columns[at] in best:
             compared = shown[at] if among is None else shown[at].where(among.to_numpy())
-            leading = compared == compared.groupby(groups, dropna=False).transform(best[name])
+            leading = compared == compared.groupby(groups, dropna=False).transform(best[frame.columns[at]])
             styler = styler.apply(lambda _, bold=leading: np.where(bold, "textbf:--rwrap;", ""), subset=[at])
     long = len(frame) > _LONG
     text: str = styler.to_latex(
@@ -106,28 +137,49 @@ def latex_table(
     return text
 
 
-def results_latex(rows: pd.DataFrame, by: Sequence[str] = (), *, bold: bool = False) -> str:
-    """Runs, or the groups of `grouped` by these columns, as a table with the columns that fit a page.
+def results_latex(
+    rows: pd.DataFrame, by: Sequence[str] = (), *, bold: bool = False, names: Mapping[str, str] | None = None
+) -> str:
+    """Runs, or the groups of `grouped` by these columns, as a table for a paper.
+
+    A group has n (its instances), the mean ratio with its 95% interval and maximum, the optima that it reached, and its
+    mean time; the mean value where no ratio is known.
 
     Parameters
     ----------
     bold : bool
         Mark the best means of the groups that agree in all of `by` but the last, as the best of each column. A mean
         over fewer instances than these groups have together is not compared.
+    names : mapping, optional
+        As for `latex_table`.
     """
     if not by:
-        return latex_table(rows[[name for name in _OF_RUNS if name in rows.columns]], "Runs.", "tab:runs")
-    shown = rows.drop(columns=[name for name in _LEFT_OUT if name in rows.columns])
-    whole = rows["instances"] == rows["of_instances"]
-    if not rows["failed"].any():
-        shown = shown.drop(columns="failed")
-    if bool(whole.all()):
-        shown = shown.drop(columns="of_instances")
-    if bool((rows["instances"] == rows["ratio_instances"]).all()):
-        shown = shown.drop(columns="ratio_instances")
-    caption = f"Results by {' and '.join(by).replace('_', ' ')}; means over the instances that a group answered."
-    best: dict[str, Best] = dict.fromkeys(_MEANS if bold else (), "min")
-    return latex_table(shown, caption, "tab:results", best=best, within=by[:-1], among=whole)
+        known = rows[[name for name in _OF_RUNS if name in rows.columns]]
+        return latex_table(known, "Runs.", "tab:runs", names=names)
+    whole, bounded = rows["instances"] == rows["of_instances"], bool(rows["mean_ratio"].notna().any())
+    first = list(rows.columns[: len(by)])
+    shown = rows.assign(
+        interval=[
+            f"{low:.3f}–{high:.3f}" if low == low else "" for low, high in rows[["ratio_low", "ratio_high"]].to_numpy()
+        ]
+    )
+    if not whole.all():
+        counts = zip(rows["instances"], rows["of_instances"], strict=True)
+        shown["instances"] = [f"{some} of {of}" for some, of in counts]
+    ratios = ("mean_ratio", "interval", "max_ratio", "reached") if bounded else ("mean_value",)
+    more = [name for name in ("failed",) if rows[name].any()]
+    more += ["ratio_instances"] if (rows["instances"] != rows["ratio_instances"]).any() else []
+    heads = " and ".join((names or {}).get(name, _HEADS.get(name, (name.replace("_", " "), 1))[0]) for name in by)
+    what = (
+        "ratio of the value to the best proven lower bound, its mean over n instances with the 95% interval by "
+        "Student's t, its maximum, and the runs that reached a proven optimum"
+        if bounded
+        else "mean value over n instances"
+    )
+    columns = [*first, "instances", *ratios, *more, "mean_seconds"]
+    best = _BEST if bold else {}
+    caption = f"Results by {heads}: {what}."
+    return latex_table(shown[columns], caption, "tab:results", best=best, within=first[:-1], among=whole, names=names)
 
 
 def _column_format(column: pd.Series[Any], digits: int) -> Any:
@@ -148,9 +200,18 @@ def _column_format(column: pd.Series[Any], digits: int) -> Any:
         if number and not whole and abs(number) < least:
             mantissa, exponent = f"{number:.{digits - 2}e}".split("e")
             return rf"${mantissa} \cdot 10^{{{int(exponent)}}}$"
-        return f"{number:,.{decimals}f}".replace(",", "{,}").replace("-", "$-$")
+        separator = r"\," if largest >= 10_000 else ""
+        return f"{number:,.{decimals}f}".replace(",", separator).replace("-", "$-$")
 
     return formatted
+
+
+def _called(entry: object, names: Mapping[str, str]) -> object:
+    """The entry by its name in the paper, also a method's with its options; yes and no for truth."""
+    if isinstance(entry, (bool, np.bool_)):
+        return "yes" if entry else "no"
+    first, space, options = entry.partition(" ") if isinstance(entry, str) else ("", "", "")
+    return names.get(str(entry), f"{names[first]}{space}{options}" if first in names else entry)
 
 
 def _text(entry: object) -> str:
@@ -164,7 +225,7 @@ def _text(entry: object) -> str:
 
 def escaped(text: str) -> str:
     r"""A text as LaTeX sets it: ``a_b ÷ 2`` becomes ``a\_b $\div$ 2``; a control character is a space."""
-    return _CONTROL.sub(" ", text).translate(_TO_LATEX)
+    return _CONTROL.sub(" ", text).translate(_TO_LATEX).replace("$$", "")
 
 
 _FORMULA = re.compile(r"[ \t\r\n]*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]")
@@ -178,7 +239,7 @@ def csv_text(table: pd.DataFrame) -> str:
     """
     plain = table.rename(columns=_cell)
     for at, dtype in enumerate(table.dtypes):
-        if not pd.api.types.is_numeric_dtype(dtype):
+        if not is_numeric_dtype(dtype):
             plain.isetitem(at, table.iloc[:, at].map(_cell))
     text: str = plain.to_csv(index=False, lineterminator="\n")
     return text
@@ -191,3 +252,39 @@ def _cell(entry: Any) -> Any:
         return entry
     text = printable(entry)
     return f"'{text}" if _FORMULA.match(entry) else text
+
+
+_TYPES = "application/vnd.openxmlformats-officedocument.spreadsheetml."
+_OFFICE = "http://schemas.openxmlformats.org"
+_WORKBOOK: Mapping[str, str] = {
+    "[Content_Types].xml": f'<Types xmlns="{_OFFICE}/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    f'<Override PartName="/book.xml" ContentType="{_TYPES}sheet.main+xml"/>'
+    f'<Override PartName="/sheet.xml" ContentType="{_TYPES}worksheet+xml"/></Types>',
+    "_rels/.rels": f'<Relationships xmlns="{_OFFICE}/package/2006/relationships"><Relationship Id="r1" '
+    f'Type="{_OFFICE}/officeDocument/2006/relationships/officeDocument" Target="book.xml"/></Relationships>',
+    "_rels/book.xml.rels": f'<Relationships xmlns="{_OFFICE}/package/2006/relationships"><Relationship Id="r1" '
+    f'Type="{_OFFICE}/officeDocument/2006/relationships/worksheet" Target="sheet.xml"/></Relationships>',
+    "book.xml": f'<workbook xmlns="{_OFFICE}/spreadsheetml/2006/main" '
+    f'xmlns:r="{_OFFICE}/officeDocument/2006/relationships"><sheets><sheet name="results" sheetId="1" r:id="r1"/>'
+    "</sheets></workbook>",
+}
+
+
+def workbook(table: pd.DataFrame) -> bytes:
+    """A table as an Excel workbook (.xlsx) of one sheet, numbers as numbers; equal tables are equal bytes."""
+
+    def cell(entry: Any) -> str:
+        if isinstance(entry, (int, float, np.number)) and not isinstance(entry, bool):
+            return f"<c><v>{entry!r}</v></c>" if np.isfinite(entry) else "<c/>"
+        text = "" if entry is None else _CONTROL.sub(" ", str(_cell(entry)))
+        return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(text)}</t></is></c>'
+
+    lines = [list(map(str, table.columns)), *table.astype(object).to_numpy().tolist()]
+    rows = "".join(f"<row>{''.join(map(cell, line))}</row>" for line in lines)
+    sheet = f'<worksheet xmlns="{_OFFICE}/spreadsheetml/2006/main"><sheetData>{rows}</sheetData></worksheet>'
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, text in {**_WORKBOOK, "sheet.xml": sheet}.items():
+            file.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()

@@ -14,11 +14,15 @@ from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write
 from ...instances.contract.result import Status
 from ..catalogue import kind_named
+from ..intervals import mean_interval
+from .bounds import TOLERANCE
 from .columns import researched
-from .latex import csv_text, results_latex
+from .latex import csv_text, results_latex, workbook
 from .store import Store
 from .task import is_key, plain_variant
 
+FORMATS = (".csv", ".json", ".parquet", ".tex", ".xlsx")
+_COUNTS = {"runs", "failed", "optimal", "instances", "of_instances", "ratio_instances", "reached"}
 _MEANS = (
     *("ratio", "value", "lower_bound", "primal_integral", "dual_integral"),
     *("seconds", "cpu_seconds", "peak_memory"),
@@ -71,23 +75,24 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     Returns
     -------
     DataFrame
-        The columns `by`; runs, failed, optimal; instances (with an answer, each counted once a problem),
-        of_instances (those of all the groups compared) and ratio_instances (those with a ratio); mean_ratio,
-        mean_value, mean_lower_bound, mean_primal_integral, mean_dual_integral, mean_seconds, mean_cpu_seconds,
-        mean_peak_memory. Failed runs count in the means
-        of seconds and memory only, skipped ones in none.
+        The columns `by`; runs, failed, optimal; instances (with an answer, each counted once a problem), of_instances
+        (those of all the groups compared) and ratio_instances (those with a ratio); reached (the runs whose value is
+        the proven optimum), max_ratio, ratio_low and ratio_high (the 95% interval of the mean ratio over instances by
+        Student's t); then mean_ratio, mean_value, mean_lower_bound, mean_primal_integral, mean_dual_integral,
+        mean_seconds, mean_cpu_seconds, mean_peak_memory. Failed runs count in the means of seconds and memory only,
+        skipped ones in none.
     """
     for column in by:
         _check_column(column, rows)
-    failed, names = rows["status"] == Status.FAILED, list(by)
-    if taken := {"runs", "failed", "optimal", "instances", "of_instances", "ratio_instances"} & set(names):
-        rows = rows.rename(columns={name: f"by_{name}" for name in taken})
-        names = [f"by_{name}" if name in taken else name for name in names]
-    cases = rows["instance"] + " " + rows["problem"]
+    rows = rows.rename(columns={name: f"by_{name}" for name in set(by) & _COUNTS})
+    names = [f"by_{name}" if name in _COUNTS else name for name in by]
+    failed, cases = rows["status"] == Status.FAILED, rows["instance"] + " " + rows["problem"]
+    close = (rows["value"] - rows["optimum"]).abs() <= TOLERANCE * rows["optimum"].abs().clip(lower=1)
     counted = rows.assign(
         runs=1,
         failed=failed.astype(int),
         optimal=(rows["status"] == Status.OPTIMAL).astype(int),
+        reached=(close & ~failed).astype(int),
         instances=cases.where(rows["value"].notna() & ~failed),
         ratio_instances=cases.where(rows["ratio"].notna()),
         value=rows["value"].where(~failed),
@@ -97,33 +102,52 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     outer = [counted[name] for name in names[:-1]] or [pd.Series(0, counted.index)]
     if common:
         last = counted[names[-1]]
-        groups = last.groupby(outer, dropna=False).transform(lambda column: column.nunique(dropna=False))
+        of_group = last.groupby(outer, dropna=False).transform(lambda column: column.nunique(dropna=False))
         having = last.groupby([*outer, counted["instances"]], dropna=False).transform(
             lambda column: column.nunique(dropna=False)
         )
-        counted = counted[counted["instances"].notna() & (having == groups)]
+        counted = counted[counted["instances"].notna() & (having == of_group)]
         outer = [column[counted.index] for column in outer]
     counted["of_instances"] = counted.groupby(outer, dropna=False)["instances"].transform("nunique")
     groups = counted.groupby(names, dropna=False)
-    sums = groups[["runs", "failed", "optimal"]].sum()
-    instances = groups.agg(instances=("instances", "nunique"), of_instances=("of_instances", "first"))
-    instances["ratio_instances"] = groups["ratio_instances"].nunique()
-    means = groups[list(_MEANS)].mean().add_prefix("mean_")
-    return pd.concat([sums, instances, means], axis=1).reset_index()
+    found = groups[["runs", "failed", "optimal"]].sum()
+    found["instances"] = groups["instances"].nunique()
+    found["of_instances"] = groups["of_instances"].first()
+    found["ratio_instances"] = groups["ratio_instances"].nunique()
+    found["reached"], found["max_ratio"] = groups["reached"].sum(), groups["ratio"].max()
+    each = counted[counted["ratio"].notna()].groupby([*names, "ratio_instances"], dropna=False)["ratio"].mean()
+    for end in ("low", "high"):
+        own = each.groupby(level=names if len(names) > 1 else names[0], dropna=False)
+        found[f"ratio_{end}"] = own.agg(lambda ratios, end=end: getattr(mean_interval(ratios), end)).astype(np.float64)
+    return pd.concat([found, groups[list(_MEANS)].mean().add_prefix("mean_")], axis=1).reset_index()
 
 
-def export(rows: pd.DataFrame, file: Path, *, by: Sequence[str] = (), bold: bool = False) -> None:
-    """Write rows as .csv, .parquet or .tex, atomically; answers and points only as Parquet. See `results_latex`."""
+def export(
+    rows: pd.DataFrame,
+    file: Path,
+    *,
+    by: Sequence[str] = (),
+    bold: bool = False,
+    names: Mapping[str, str] | None = None,
+) -> None:
+    """Write rows atomically in the format of the ending, one of `FORMATS`; answers and points only as Parquet.
+
+    `by`, `bold` and `names` are those of `results_latex`.
+    """
+    plain = rows.drop(columns=["answer", "points"], errors="ignore")
     if file.suffix == ".csv":
-        atomic_write(file, csv_text(rows.drop(columns=["answer", "points"], errors="ignore")))
+        atomic_write(file, csv_text(plain))
+    elif file.suffix == ".json":
+        atomic_write(file, plain.to_json(orient="records", force_ascii=False, double_precision=15, indent=1) + "\n")
+    elif file.suffix == ".xlsx":
+        atomic_write(file, workbook(plain))
     elif file.suffix == ".parquet":
         table = pa.Table.from_pandas(rows, preserve_index=False)
         atomic_write(file, lambda path: pq.write_table(table, path, compression="zstd"))
     elif file.suffix == ".tex":
-        text = results_latex(rows, by, bold=bold)
-        atomic_write(file, text)
+        atomic_write(file, results_latex(rows, by, bold=bold, names=names))
     else:
-        raise BadInput(f"{file}: unknown ending '{file.suffix}': use .csv, .parquet or .tex")
+        raise BadInput(f"{file}: unknown ending '{file.suffix}': use {', '.join(FORMATS)}")
 
 
 def write_answers(folder: Path, rows: pd.DataFrame, out: Path) -> int:
