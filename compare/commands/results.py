@@ -251,14 +251,17 @@ def _show_paired(found: PairedTable) -> None:
 
 def _write_paired(file: Path, found: PairedTable, options: FigureOptions) -> None:
     from ...instances.contract.files import atomic_write
+    from ..figures.paired import PARTS
     from ..figures.style import ENDINGS, save, styled
     from ..studies.results import export
 
     if file.suffix in ENDINGS:
-        with styled(options):
-            assert found.drawn is not None
-            figure = found.drawn()
-        save(figure, file, options)
+        assert found.drawn is not None
+        for part in PARTS:  # a file each, as papers have them
+            with styled(options):
+                figure = found.drawn((part,))
+            if figure:
+                save(figure, file.with_stem(f"{file.stem}-{part}"), options)
     elif file.suffix == ".tex":
         atomic_write(file, found.to_latex())
     else:

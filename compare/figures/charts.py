@@ -17,7 +17,8 @@ from ..studies.columns import BOUND, VALUE, Steps, gap_steps, mean_steps
 from .curves import Axis, colours, curves, dash, hollow, panels, shapes, x_channel, y_channel
 from .style import INK, QUIET, TICKS, Drawing, Style, drawing, method_styles, styled
 
-_EVENLY, _WIDE = 10, 3.0
+_EVENLY, _WIDE, _MOST_DOTS = 10, 3.0, 2000
+_OVERVIEW, _NARROW = 170, 6.0  # points a panel; inches, below which its panels are below each other
 _SHORTEST, _SMALLEST_GAP = 1e-5, 0.1
 SIZES = {"nodes": "nodes", "topics": "topics", "subscriptions": "topics a node"}
 _MEASURES = {"seconds": ("time (s)", 1.0, 1e-3), "peak_memory": ("memory (MiB)", 2.0**20, 2.0**20)}
@@ -36,6 +37,48 @@ def topic_charts(runs: pd.DataFrame) -> list[Drawing]:
     """
     drawn = [ratio_chart(runs), profile_chart(runs), time_chart(runs), growth_chart(runs)]
     return [one for one in drawn if one is not None]
+
+
+def overview_chart(runs: pd.DataFrame) -> Drawing | None:
+    """Ratio to the best bound by problem: each method is a strip of dots with its mean and the share of its optima."""
+    shown = runs[runs["ratio"].notna()]
+    if shown.empty:
+        return None
+    order = {name: rank for rank, name in enumerate(problem_order(shown))}
+    points = pd.DataFrame({"panel": shown["problem"], "curve": _names(shown), "x": shown["ratio"]})
+    points = points.sort_values("panel", key=lambda column: column.map(order), kind="stable")
+    share = runs.assign(curve=_names(runs)).groupby(["problem", "curve"])["reached"].mean()
+    points["share"] = [
+        f"{100 * share[at]:.0f}%" if first else None
+        for at, first in zip(
+            points[["panel", "curve"]].itertuples(index=False, name=None),
+            ~points.duplicated(["panel", "curve"]),
+            strict=True,
+        )
+    ]
+    styles = named(method_styles(shown), shown)
+    with styled() as options:
+        y = alt.Y("curve:N", sort=list(styles), title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
+        axis, colour = Axis("value ÷ best bound", log=True), colours(styles, shown=False)
+        x, least, mean = (x_channel(axis, points["x"], name) for name in ("x", "least", "mean"))
+        of = alt.Chart().transform_aggregate(least="min(x)", most="max(x)", mean="mean(x)", groupby=["curve"])
+        each = alt.Chart().mark_point(filled=True, size=9, opacity=0.5).encode(x=x, y=y, color=colour)
+        if len(points) > _MOST_DOTS:
+            each = of.mark_rule(strokeWidth=2, opacity=0.5).encode(x=least, x2="most:Q", y=y, color=colour)
+        tick = of.mark_tick(thickness=1.6, size=10, color=INK).encode(x=mean, y=y, tooltip=["curve:N", "mean:Q"])
+        known = alt.Chart().transform_filter("isValid(datum.share)")
+        text = known.mark_text(align="left", dx=3, color=INK, fontSize=TICKS * options.font_size)
+        layers = [each, tick, text.encode(x=alt.value("width"), y=y, text="share:N")]
+        methods = int(points.groupby("panel")["curve"].nunique().max())
+        beside = 1 if 0 < options.width < _NARROW else 2
+        caption = (
+            "Ratio of each run's value to the best proven lower bound of its instance, by problem. Every run is a dot, "
+            "the bar is a method's mean, and 1 is optimal. The number on the right is the share of a method's runs "
+            "that gave a proven optimum."
+        )
+        spec = panels(layers, points, [], options, size=(_OVERVIEW, 11.0 * methods + 8), most=beside)
+        spec["config"]["facet"] = {"spacing": {"row": 14, "column": 34}}
+        return drawing(spec, "overview", caption)
 
 
 def ratio_chart(runs: pd.DataFrame) -> Drawing | None:
@@ -90,7 +133,7 @@ def _dots(
         across["xOffset"] = alt.XOffset("curve:N", sort=list(styles), scale=alt.Scale(domain=list(styles)))
     log = "log(datum.y)" if name == "time" else "datum.y"
     with styled() as options:
-        own = {**across, "color": colours(styles, options), "shape": shapes(styles), "y": y_channel(axis)}
+        own = {**across, "color": colours(styles), "shape": shapes(styles), "y": y_channel(axis)}
         own |= {"href": alt.Href("run:N"), "tooltip": alt.Tooltip("about:N"), "description": alt.Description("about:N")}
         dots = alt.Chart().transform_filter("datum.filled").mark_point(filled=True, size=11, opacity=0.7).encode(**own)
         rings = alt.Chart().transform_filter("!datum.filled").transform_calculate(hollow=f"'{empty}'")
@@ -103,7 +146,11 @@ def _dots(
             .mark_tick(orient="horizontal", thickness=1.2, size=max(3, 110 / points["x"].nunique() / len(styles)))
         )
         layers = [dots]
-        if not filled.all():
+        if len(points) > _MOST_DOTS:
+            ends = alt.Chart().transform_aggregate(low="min(y)", high="max(y)", groupby=["x", "curve"])
+            range_ = ends.mark_rule(strokeWidth=0.8, opacity=0.6)
+            layers = [range_.encode(**across, y=y_channel(axis, "low"), y2="high:Q", color=own["color"])]
+        elif not filled.all():
             ring = rings.mark_point(filled=False, size=11, strokeWidth=0.6)
             layers.append(ring.encode(**own, opacity=hollow(empty)))
         layers.append(means.encode(**across, y=y_channel(axis), color=own["color"]))
@@ -259,7 +306,7 @@ def growth_chart(runs: pd.DataFrame) -> Drawing | None:
     points = pd.DataFrame(rows)
     with styled() as options:
         x, y = x_channel(Axis("", log=True), points["x"]), Axis("", log=True)
-        given = {"x": x, "color": colours(styles, options)}
+        given = {"x": x, "color": colours(styles)}
         dots = alt.Chart().mark_point(filled=True, size=13, opacity=1)
         text = alt.Chart().transform_filter("isValid(datum.exponent)")
         layers = [
@@ -360,7 +407,7 @@ def anytime_chart(runs: pd.DataFrame) -> Drawing | None:
         layer = line.encode(
             x=x_channel(Axis("time", log=True, unit="s"), points["x"]),
             y=y_channel(Axis("mean gap (%)", log=True)),
-            color=colours(styles, options, symbolType="stroke", symbolStrokeWidth=1.4),
+            color=colours(styles, symbolType="stroke", symbolStrokeWidth=1.4),
             strokeDash=alt.StrokeDash("of:N", scale=known, legend=alt.Legend(title=None, symbolStrokeColor=INK)),
             tooltip=["curve:N", "of:N", "x:Q", "y:Q"],
         )

@@ -95,7 +95,7 @@ def curves(
     names = list(dict.fromkeys(points["curve"]))
     chosen = rank_styles(names) if styles is None else {name: styles[name] for name in styles if name in set(names)}
     with styled() as options:
-        layers = curve_layers(points, x, y, chosen, options, form=form, shaded=shaded)
+        layers = curve_layers(points, x, y, chosen, form=form, shaded=shaded)
         if rule is not None:
             layers.insert(0, alt.Chart().mark_rule(color=QUIET, strokeWidth=0.6).encode(y=alt.datum(rule)))
         return drawing(panels(layers, points, list(chosen), options), name, caption)
@@ -106,7 +106,6 @@ def curve_layers(
     x: Axis,
     y: Axis,
     styles: Mapping[str, Style],
-    options: FigureOptions,
     *,
     form: Literal["line", "step", "bars"] = "line",
     shaded: bool = False,
@@ -114,7 +113,7 @@ def curve_layers(
     """The layers of `curves` for `panels`."""
     published = bool(points.get("published", pd.Series(False)).any())
     legend: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 1.2} if form == "step" else {}
-    given = {"x": x_channel(x, points["x"]), "y": y_channel(y), "color": colours(styles, options, **legend)}
+    given = {"x": x_channel(x, points["x"]), "y": y_channel(y), "color": colours(styles, **legend)}
     own = alt.Chart().transform_filter("!datum.published") if published else alt.Chart()
     tooltip = [
         alt.Tooltip(name) for name in ("curve:N", "x:N", "y:Q", "low:Q", "high:Q") if name.split(":")[0] in points
@@ -151,6 +150,7 @@ def panels(
     *,
     size: tuple[float, float] = (_PANEL_WIDTH, _PANEL_HEIGHT),
     independent: Sequence[str] = ("x", "y", "xOffset"),
+    most: int = _COLUMNS,
 ) -> dict[str, Any]:
     """The specification of layers in a grid of panels, one for each value of ``panel``, with the legend below.
 
@@ -166,19 +166,21 @@ def panels(
         Width and height of a panel in points; the width is fitted where the options have one.
     independent : sequence of str
         The axes that are a panel's own.
+    most : int
+        Panels side by side.
     """
     given = points["panel"] if "panel" in points else pd.Series("", points.index)
     fitting = max(1, int(options.width * 72 / (_LEAST_PANEL * options.enlarged))) if options.width else _COLUMNS
-    columns = min(given.nunique(), _COLUMNS, fitting)
+    columns = min(given.nunique(), most, fitting)
     width, height = size
     if options.width:
         width = max(40.0, options.width * 72 / columns - 40 * options.enlarged)
         height = size[1] * max(0.75, min(1.0, width / size[0]))
     letters = int(width / (0.66 * TITLE * options.font_size))
     lines = given.map(lambda title: wrap(title, letters))
-    most = int(lines.map(len).max())
+    longest = int(lines.map(len).max())
     # As many lines in each title, so that panels beside each other have one height.
-    table = points.assign(panel=lines.map(lambda own: "\n".join([*[" "] * (most - len(own)), *own])))
+    table = points.assign(panel=lines.map(lambda own: "\n".join([*[" "] * (longest - len(own)), *own])))
     titles = list(dict.fromkeys(table["panel"]))
     title = alt.Header(
         title=None, labelExpr="split(datum.label, '\\n')", labelAnchor="start", labelFontWeight="bold", labelPadding=4
@@ -277,21 +279,18 @@ def _axis(axis: Axis, **given: Any) -> alt.Axis:
     return alt.Axis(**formats[axis.unit], **given)
 
 
-def colours(styles: Mapping[str, Style], options: FigureOptions, *, field: str = "curve", **legend: Any) -> alt.Color:
-    """The channel of colours with the legend of the names of `styles`."""
+def colours(styles: Mapping[str, Style], *, shown: bool = True, **legend: Any) -> alt.Color:
+    """The channel of colours, with the legend of the names of `styles` if it is `shown`."""
     known = alt.Scale(domain=list(styles), range=[style.colour for style in styles.values()])
-    shown = (
-        alt.Legend(title=None, **{"symbolOpacity": 1, "symbolStrokeWidth": 0, **legend})
-        if len(styles) > 1 or legend
-        else None
-    )
-    return alt.Color(f"{field}:N", scale=known, legend=shown)
+    look = {"symbolOpacity": 1, "symbolStrokeWidth": 0, **legend}
+    several = shown and (len(styles) > 1 or legend)
+    return alt.Color("curve:N", scale=known, legend=alt.Legend(title=None, **look) if several else None)
 
 
-def shapes(styles: Mapping[str, Style], *, field: str = "curve") -> alt.Shape:
+def shapes(styles: Mapping[str, Style]) -> alt.Shape:
     """The channel of markers."""
     known = alt.Scale(domain=list(styles), range=[outline(style.marker) for style in styles.values()])
-    return alt.Shape(f"{field}:N", scale=known, legend=alt.Legend(title=None) if len(styles) > 1 else None)
+    return alt.Shape("curve:N", scale=known, legend=alt.Legend(title=None) if len(styles) > 1 else None)
 
 
 def hollow(text: str, shape: str = "circle") -> alt.Opacity:
@@ -306,10 +305,10 @@ def hollow(text: str, shape: str = "circle") -> alt.Opacity:
     return alt.Opacity("hollow:N", scale=known, legend=alt.Legend(title=None, **look))
 
 
-def dash(styles: Mapping[str, Style], *, field: str = "curve") -> alt.StrokeDash:
+def dash(styles: Mapping[str, Style]) -> alt.StrokeDash:
     """The channel of dashes; in a legend of colours with strokes they are dashed too."""
     known = alt.Scale(domain=list(styles), range=[_dashes(style.dashes) for style in styles.values()])
-    return alt.StrokeDash(f"{field}:N", scale=known, legend=alt.Legend(title=None) if len(styles) > 1 else None)
+    return alt.StrokeDash("curve:N", scale=known, legend=alt.Legend(title=None) if len(styles) > 1 else None)
 
 
 def _dashes(dashes: Dashes) -> list[float]:

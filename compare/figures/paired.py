@@ -39,7 +39,7 @@ def paired_chart(
     Returns
     -------
     mapping
-        The specification; in a narrow figure the panels are below each other.
+        The specification; in a narrow figure the panels are below each other. Empty without data for any of the parts.
     """
     positive = all((one.values.to_numpy() > 0).all() for one in comparisons)
     known: dict[str, tuple[Panel, bool]] = {
@@ -48,6 +48,8 @@ def paired_chart(
         "ranks": (_ranks, all(one.values.shape[1] > 2 for one in comparisons)),
     }
     kinds = [known[part][0] for part in parts if known[part][1]]
+    if not kinds:
+        return {}
     names = list(dict.fromkeys(str(name) for one in comparisons for name in one.values.columns))
     with styled() as options:
         columns = max(1, min(len(kinds), int(options.width * 72 / _LEAST_WIDTH))) if options.width else len(kinds)
@@ -95,7 +97,7 @@ def _profile(comparison: Paired, styles: Mapping[str, Style], options: FigureOpt
     values = values if of_bound else values.div(values.min(axis="columns"), axis="index")
     points = profile_points(values.rename_axis(columns="label").stack().rename("ratio").reset_index())
     x = Axis(f"factor τ of the best {'bound' if of_bound else 'method'}", log=bool(points["x"].max() > 3))
-    layers = curve_layers(points, x, Axis("share of instances", zero=True), styles, options, form="step")
+    layers = curve_layers(points, x, Axis("share of instances", zero=True), styles, form="step")
     return alt.layer(*layers, data=data(points)).properties(width=_WIDTH, height=_HEIGHT, title=" ")
 
 

@@ -24,7 +24,7 @@ _STATES = {
     "no bound": Style("#FFFFFF", "s", "-"),
 }
 _GAPS = (0.0, 0.01, 0.05, 0.2)
-_SPREAD = 0.035
+_LEAST, _RING = 14, 26  # square points: the innermost mark of one place, and what each one around it adds
 
 
 def proof_map(points: pd.DataFrame) -> Mapping[str, Any]:
@@ -39,11 +39,11 @@ def proof_map(points: pd.DataFrame) -> Mapping[str, Any]:
     Returns
     -------
     mapping
-        The specification. Both axes are logarithmic. Instances of equal size lie side by side. Cost O(instances).
+        The specification. Both axes are logarithmic. Instances of equal size lie around each other, what is proven best
+        innermost. Cost O(instances).
     """
-    shown = points.sort_values(["law", "nodes", "subscriptions", "gap"], kind="stable")
-    same = shown.groupby(["law", "nodes", "subscriptions"])["gap"]
-    apart = np.exp(_SPREAD * (same.cumcount() - (same.transform("size") - 1) / 2))
+    shown = points.sort_values(["law", "nodes", "subscriptions", "gap", "seconds"], ascending=False, kind="stable")
+    around = shown.groupby(["law", "nodes", "subscriptions"]).cumcount(ascending=False)
     names = list(_STATES)
     late = np.searchsorted(LIMITS, shown["seconds"])
     wide = len(LIMITS) + np.searchsorted(_GAPS, shown["gap"])
@@ -52,18 +52,20 @@ def proof_map(points: pd.DataFrame) -> Mapping[str, Any]:
         {
             "panel": pd.Categorical(shown["law"], points["law"].unique()),
             "curve": [names[rank] for rank in state],
-            "x": shown["nodes"] * apart,
+            "x": shown["nodes"],
             "y": shown["subscriptions"],
             "gap": shown["gap"],
+            "size": _LEAST + _RING * around,
         }
     ).sort_values("panel", kind="stable")
     with styled() as options:
-        dots = alt.Chart().mark_point(filled=True, size=22, opacity=1, stroke=QUIET, strokeWidth=0.4)
+        dots = alt.Chart().mark_point(filled=True, opacity=1, stroke=QUIET, strokeWidth=0.4)
         layer = dots.encode(
             x=x_channel(Axis("nodes n", log=True), data["x"]),
             y=y_channel(Axis("topics a node s", log=True)),
-            color=colours(_STATES, options, symbolStrokeWidth=0.4, symbolStrokeColor=QUIET),
+            color=colours(_STATES, symbolStrokeWidth=0.4, symbolStrokeColor=QUIET),
             shape=shapes(_STATES),
+            size=alt.Size("size:Q", scale=None, legend=None),
             tooltip=["curve:N", "x:Q", "y:Q", "gap:Q"],
         )
         return panels([layer], data.assign(panel=data["panel"].astype(str)), names, options)

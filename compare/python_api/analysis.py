@@ -257,7 +257,7 @@ def _paired(
     if not found:
         raise errors[0] if errors else BadInput("there are no such runs: see `overlaybench results`")
 
-    def drawn() -> Any:
+    def drawn(parts: Sequence[str] = parts) -> Any:
         from ..figures.paired import paired_chart
         from ..figures.style import method_styles
 

@@ -46,7 +46,7 @@ class ResultTable:
     title: str = ""
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
-    drawn: Callable[[], Any] | None = None
+    drawn: Callable[..., Any] | None = None
 
     @property
     def shown(self) -> pd.DataFrame:

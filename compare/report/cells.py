@@ -90,6 +90,7 @@ COLUMNS: Mapping[str, Column] = {
     "mean_over_optimum": Column("mean", ratio, _OPTIMUM),
     "worst_over_optimum": Column("worst", ratio, _OPTIMUM),
     "proved": Column("proved optimal"),
+    "share": Column("proven optimal", percentage),
     "mean_integral": Column("primal integral", percentage),
     "mean_seconds": Column("mean time", seconds),
     "seeds": Column("seeds of the runs", look="n"),
@@ -193,7 +194,7 @@ def _column(name: str, entries: pd.Series[Any], head: str) -> Column:
     return Column(
         head or known.head or name.replace("_", " "),
         known.write or (number if numbers else str),
-        known.group,
+        "" if head else known.group,
         known.look or ("n" if numbers else ""),
     )
 

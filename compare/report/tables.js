@@ -99,7 +99,8 @@
         openedHere.add(list);
       }
     }
-    count.textContent = words.length ? `${hits.toLocaleString("en")} of ${texts.size.toLocaleString("en")} rows` : "";
+    const result = hits ? `${hits.toLocaleString("en")} of ${texts.size.toLocaleString("en")} rows` : "No row of this page has all these words.";
+    count.textContent = words.length ? result : "";
   };
 
   let waiting = 0;

@@ -21,7 +21,7 @@ from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import own_part
 from ..figures.against import default_plots, plot_drawing, plot_table
-from ..figures.charts import anytime_chart, topic_charts
+from ..figures.charts import anytime_chart, overview_chart, topic_charts
 from ..figures.draw import embedded_json
 from ..figures.overlay import overlay_drawing
 from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
@@ -57,6 +57,7 @@ _LINKS = ["worst_run", "first_run", "bound_keys", "best_key", "keys"]
 _OVER_BOUND = ("mean_ratio", "worst_ratio", "compared_instances")
 _OVER_OPTIMUM = ("mean_over_optimum", "worst_over_optimum", "versus_optimum", "optimum_instances")
 _OUTCOMES = ("instances", "runs", "answered", "reached", "proved", "failed", "mean_integral", "mean_seconds")
+_RESULTS = ("of", "mean_ratio", "worst_ratio", "share", "instances", "mean_seconds")
 _INPUTS = ("family", "size", "instances", "problems", "runs", "seeds", "seconds")
 _EFFORTS = ("method", "problems", "time_limits", "runs", *map(str, Status), "seconds", "longest", "peak_memory")
 
@@ -165,7 +166,8 @@ def write_report(
         **interactive(study.runs, load_instance, plots),
         title=title,
         spec=spec,
-        figures=shown[0],
+        overview=[one for one in shown[0] if one[0].name == "overview"],
+        figures=[one for one in shown[0] if one[0].name != "overview"],
         parts=list(zip(parts, shown[1:], strict=True)),
         endings=figure_options.formats,
     )
@@ -194,7 +196,7 @@ def _drawn(
     with styled(options):
         drawings = [plot_drawing(study.runs, plot, points) for plot, points in plotted]
         drawings += topic_charts(topics) if len(topics) else []
-        others = (overlay_drawing(topics, load_instance), anytime_chart(study.runs))
+        others = (overlay_drawing(topics, load_instance), anytime_chart(study.runs), overview_chart(study.runs))
         drawings += [one for one in others if one is not None]
         return [drawings, *(part.domain.charts(part.runs) for part in parts)]
 
@@ -261,6 +263,7 @@ class StudyPage:
             "versions": versions,
             "contradictions": list(self._contradictions()),
             "failures": self._failures(),
+            "results": self._results(),
             "problems": [self._problem(name) for name in problem_order(runs)],
             "inputs": self._inputs(),
             "efforts": self._efforts(),
@@ -280,6 +283,20 @@ class StudyPage:
         )
         facts = [(f"{count:,}", noun if count == 1 else noun + "s", to) for count, noun, to in counted]
         return [*facts, (seconds(self.runs["seconds"].sum()), "of solving in total", "what-was-run")]
+
+    def _results(self) -> Table | None:
+        """The results of each method on each problem in a few columns; None without a run."""
+        found = [method_table(self.runs, name).assign(problem=name) for name in problem_order(self.runs)]
+        if not found:
+            return None
+        rows = pd.concat(found, ignore_index=True)
+
+        def link(line: Any, column: str) -> str:
+            return self.rows_of(line["problem"], line["method"])
+
+        shown = rows.assign(of=rows["problem"] + ": " + rows["method"], share=rows["reached"] / rows["runs"])
+        heads = {"of": "problem: method", "mean_ratio": "mean ratio", "worst_ratio": "worst ratio"}
+        return table(shown, _RESULTS, link=link, heads=heads)
 
     def _problem(self, name: str) -> dict[str, Any]:
         def target(phrase: Phrase) -> str:

@@ -13,9 +13,9 @@ import pytest
 from scipy import stats
 
 from overlaybench.compare.figures.against import default_plots, plot_drawing, plot_table
-from overlaybench.compare.figures.charts import anytime_chart, gap_curves, growth, growth_chart, spread
-from overlaybench.compare.figures.curves import Axis, curves, outline
-from overlaybench.compare.figures.files import FORMATS, figure_of, outline_of
+from overlaybench.compare.figures.charts import anytime_chart, gap_curves, growth, growth_chart, overview_chart, spread
+from overlaybench.compare.figures.curves import Axis, curves
+from overlaybench.compare.figures.files import FORMATS, figure_of
 from overlaybench.compare.figures.proof_map import proof_map
 from overlaybench.compare.figures.style import FigureOptions, rank_styles, styled
 from overlaybench.compare.report.tables import judged_runs
@@ -66,17 +66,6 @@ def test_a_chart_is_the_same_figure_of_matplotlib() -> None:
     assert next(text for text in figure.texts if text.get_text() == "edges").get_rotation() == 90
     places = [text.get_position() for text in figure.texts]
     assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places), "within the page"
-
-
-def test_paths_of_svg_are_read_with_arcs_and_relative_lines() -> None:
-    circle = outline_of("M2,0A2,2,0,1,1,-2,0A2,2,0,1,1,2,0Z")
-    extents = circle.get_extents()
-    assert (extents.x0, extents.y0, extents.x1, extents.y1) == pytest.approx((-2, -2, 2, 2), abs=0.01)
-    square = outline_of("M-1,-1h2v2h-2Z")
-    assert np.asarray(square.vertices)[:4].tolist() == [[-1, -1], [1, -1], [1, 1], [-1, 1]]
-    for marker in "os^vD<>Xph*dP8H":
-        box = outline_of(outline(marker)).get_extents()
-        assert float(np.abs(np.asarray(box.extents)).max()) <= 1.5
 
 
 def test_a_point_is_the_mean_of_the_instances_with_its_interval_by_students_t() -> None:
@@ -173,6 +162,15 @@ def test_a_plot_is_drawn_with_a_curve_of_one_point_and_says_what_its_intervals_a
     assert "tables/ratio-against-alpha-by-method.csv" in drawn.caption
 
 
+def test_the_overview_has_a_strip_a_method_its_mean_and_the_share_of_its_optima() -> None:
+    drawn = overview_chart(judged(*(at(1, 10 + s, seed=s) for s in range(4)), at(1, 10, method="ilp", exact=True)))
+    assert drawn is not None
+    assert drawn.chart is not None
+    assert [row["share"] for row in drawn.chart["data"]["values"]] == ["25%", None, None, None, "100%"]
+    assert ">25%</text>" in drawn.svg
+    assert overview_chart(judged(at(1, None, lower_bound=None))) is None
+
+
 def reported(*each: tuple[float, float | None, float | None]) -> list[dict[str, Any]]:
     return [{"seconds": at, "value": value, "lower_bound": bound} for at, value, bound in each]
 
@@ -204,8 +202,10 @@ def test_the_map_has_a_panel_a_law_and_colours_proofs_by_their_time_and_others_b
     proven, open_here = ["proven in 60 s", "proven in 600 s", "proven later"], ["gap to 1%", "larger gap", "no bound"]
     for law, states in (("uniform", proven), ("zipf", open_here)):
         own = values[values["panel"] == law]
-        assert own["curve"].tolist() == states
-        assert own["x"].nunique() == 3, "side by side"
+        assert own["curve"].tolist() == states[::-1] if law == "uniform" else set(own["curve"]) == set(states)
+        assert own["x"].nunique() == 1, "a point stands at its value"
+        assert own["size"].is_monotonic_decreasing
+        assert own["size"].nunique() == 3, "around each other"
 
 
 def sized(

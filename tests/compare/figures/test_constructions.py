@@ -9,7 +9,6 @@ from overlaybench.compare.catalogue import METHODS, problem_named
 from overlaybench.compare.figures.constructions import DEGREE_OF_V, DRAWN, construction_drawing, pair_of
 from overlaybench.instances.content.workloads import CONTENT_CONSTRUCTIONS
 from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS
 
 OF_TOPICS = [name for name, chosen in DRAWN.items() if chosen.problem]
@@ -59,11 +58,6 @@ def test_a_content_construction_is_drawn_for_both_routings() -> None:
     assert star.files["svg"] == construction_drawing("relay-star").files["svg"]
     assert "rim = 5" in star.caption
     assert "without relays: 8 (optimal)" in star.svg
-
-
-def test_no_figure_of_that_name_is_bad_input() -> None:
-    with pytest.raises(BadInput, match="no figure of 'gm'"):
-        construction_drawing("gm")
 
 
 def test_the_worst_part_of_the_binary_tree_is_the_root_with_the_leaves() -> None:

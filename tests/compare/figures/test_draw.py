@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import overlaybench as ob
 from overlaybench.compare.figures.draw import MOST_NODES, NotebookFigure, draw, save_page
-from overlaybench.compare.figures.panels import COMMON, HERE, layout, star_centres, tree_layout
+from overlaybench.compare.figures.panels import COMMON, HERE, star_centres, tree_layout
 from overlaybench.compare.figures.style import DrawOptions, save
 from overlaybench.instances.content.problems import ContentOverlay
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, kind_of
@@ -145,11 +145,6 @@ def test_large_overlays_are_drawn_without_labels_and_larger_ones_are_refused() -
     too_many = WORKLOADS["uniform"].generate(seed=1, nodes=MOST_NODES + 1, topics=9, subscriptions=2)
     with pytest.raises(BadInput, match=f"at most {MOST_NODES}: draw a sample"):
         draw(too_many)
-
-
-def test_the_same_positions_come_each_time_and_unconnected_nodes_are_placed_too() -> None:
-    assert np.array_equal(layout(5, [(0, 1), (2, 3)]), layout(5, [(0, 1), (2, 3)]))
-    assert len({tuple(at) for at in layout(5, [(0, 1), (2, 3)]).tolist()}) == 5
 
 
 @pytest.mark.parametrize(

@@ -42,15 +42,6 @@ def test_a_page_has_every_step_in_words_and_its_edges_in_a_group(tmp_path: Path)
     assert (tmp_path / "again.html").read_bytes() == page.read_bytes()
 
 
-def test_a_label_that_opens_a_script_does_not_swallow_the_page(tmp_path: Path) -> None:
-    evil = "<!--<script>"
-    instance = ob.TopicInstance.from_subscriptions({"a": [evil], "b": [evil]})
-    trace = ob.solve(instance, "min-tco", "gm", trace=True).trace
-    assert trace is not None
-    save_steps(SteppedOverlay(instance, trace), tmp_path / "steps.html", evil)
-    assert evil not in (tmp_path / "steps.html").read_text()
-
-
 def test_a_step_is_told_by_measure_ties_degrees_and_topics() -> None:
     edges, stars = stepped(), stepped("cd-oda")
     step = edges.trace[0]

@@ -85,13 +85,6 @@ def test_methods_of_a_problem_that_look_alike_in_colour_differ_in_marker_and_das
             assert dashes(first.marker) != dashes(second.marker), (one, other)
 
 
-def test_the_distance_of_colours_finds_what_the_colour_blind_confuse() -> None:
-    assert least_distance("#000000", "#FFFFFF") == pytest.approx(100, abs=0.5)
-    assert np.linalg.norm(lab("#FF0000", "normal") - lab("#00AA00", "normal")) > 100
-    red_green = np.linalg.norm(lab("#B00000", "deuteranopia") - lab("#605000", "deuteranopia"))
-    assert red_green < 0.5 * np.linalg.norm(lab("#B00000", "normal") - lab("#605000", "normal"))
-
-
 def test_a_methods_style_does_not_depend_on_the_study_and_its_variants_are_shades() -> None:
     alone, among = method_styles(runs_of("polish")), method_styles(runs_of("best", "dc-gm", "polish", "mine:own"))
     assert alone["polish"] == among["polish"]
@@ -150,12 +143,6 @@ def test_options_hold_for_all_that_is_drawn_inside_and_end_with_the_context() ->
     assert mpl.rcParams["font.size"] == before
     with styled():
         assert mpl.rcParams["font.size"] == 7.0
-
-
-def test_no_text_is_smaller_than_six_points_by_default() -> None:
-    settings = FigureOptions().settings()
-    assert min(size for name, size in settings.items() if name.endswith("size") and "font" in name) >= 6
-    assert settings["xtick.labelsize"] >= 6
 
 
 @pytest.mark.parametrize(

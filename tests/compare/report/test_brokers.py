@@ -23,8 +23,6 @@ from overlaybench.compare.report.broker_tables import (
 )
 from overlaybench.compare.report.writing import write_report
 from overlaybench.compare.studies.recipe import Recipe, freeze
-from overlaybench.compare.studies.study import read_study
-from overlaybench.instances.brokers.files import BROKERS
 from overlaybench.instances.contract.catalogue import WORKLOADS
 
 LEAST = [("least-messages", {"strategy": s}) for s in ("s1", "s2")]
@@ -132,11 +130,6 @@ def test_the_page_shows_the_part_with_its_tables_and_figures(rows: pd.DataFrame,
         assert f'id="figure-{name}"' in page
         assert (tmp_path / "figures" / f"{name}.pdf").stat().st_size > 0
     assert "content-based overlays" not in page
-
-
-def test_the_soft_link_study_has_broker_instances_only() -> None:
-    study = read_study(Path(__file__).parents[3] / "compare" / "soft_link_study.toml")
-    assert {recipe.kind for recipe in study.recipes} == {BROKERS.name}
 
 
 def test_runs_of_the_system_have_a_table_and_figures_over_time() -> None:

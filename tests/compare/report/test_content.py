@@ -84,11 +84,3 @@ def test_the_page_shows_both_figures_and_every_table(rows: pd.DataFrame, tmp_pat
     identifiers = set(re.findall(r'\bid="([^"]+)"', page))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= identifiers
     assert "nothing to report" not in page
-
-
-@pytest.mark.usefixtures("figure_files")
-def test_the_same_rows_give_the_same_bytes(rows: pd.DataFrame, tmp_path: Path) -> None:
-    for name, given in (("a", rows), ("b", rows.sample(frac=1, random_state=1))):
-        (tmp_path / name).mkdir()
-        write_report(tmp_path / name, given, _no_instance, title="Content", spec="")
-    assert (tmp_path / "a" / "report.html").read_bytes() == (tmp_path / "b" / "report.html").read_bytes()

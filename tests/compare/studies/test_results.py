@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +91,22 @@ def test_exports_hold_every_row(store: Store, tmp_path: Path) -> None:
     rows = results(store.folder)
     export(rows, tmp_path / "rows.csv")
     export(rows, tmp_path / "rows.parquet")
-    for back in (pd.read_csv(tmp_path / "rows.csv"), pd.read_parquet(tmp_path / "rows.parquet")):
+    export(rows, tmp_path / "rows.json")
+    listed = pd.DataFrame(json.loads((tmp_path / "rows.json").read_text()))
+    for back in (pd.read_csv(tmp_path / "rows.csv"), pd.read_parquet(tmp_path / "rows.parquet"), listed):
         assert back["key"].tolist() == rows["key"].tolist()
         assert back["value"].tolist() == rows["value"].tolist()
-    with pytest.raises(BadInput, match=r"use .csv, .parquet or .tex"):
+    export(rows, tmp_path / "rows.xlsx")
+    with zipfile.ZipFile(tmp_path / "rows.xlsx") as book:
+        sheet = ET.fromstring(book.read("sheet.xml"))
+    cells = [
+        [cell.findtext(".//{*}v") or cell.findtext(".//{*}t") for cell in row]
+        for row in sheet.iter()
+        if row.tag.endswith("}row")
+    ]
+    at = cells[0].index("value")
+    assert [float(row[at] or "nan") for row in cells[1:]] == rows["value"].tolist()
+    with pytest.raises(BadInput, match=r"use \.csv, \.json"):
         export(rows, tmp_path / "rows.xls")
 
 
