@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from ...instances.contract.errors import BadInput, unknown
+from ..intervals import mean_interval
 from ..studies.bounds import problem_order, sizes_of
 from ..studies.columns import chosen_parameters, varied, without_limit
 from ..studies.plot import MEASURES, Plot
@@ -18,7 +18,7 @@ from .curves import Axis, curves
 from .style import Drawing, Style, method_styles, rank_styles
 
 _METHODS = ("variant", "label", "method")
-_CONFIDENCE, _FEWEST = 0.95, 3
+_FEWEST = 3
 _MOST_POSITIONS, _GROUPS, _CLOSE = 12, 8, 1.1
 _SHORTEST, _WIDE = 1e-5, 4
 _AND = ", "
@@ -27,13 +27,7 @@ _STATISTICS = ("mean", "low", "high", "instances", "of_instances")
 
 
 def default_plots(runs: pd.DataFrame) -> tuple[Plot, ...]:
-    """For each kind of instances whose study varies one parameter only: the ratio against it.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        The runs with their bounds (`judged_runs`).
-    """
+    """For each kind of instances whose study varies one parameter only: the ratio against it."""
     bounded = runs[runs["ratio"].notna()]
     chosen = [(group, chosen_parameters(group)) for _, group in bounded.groupby("kind", sort=False)]
     plots = [Plot(names[0]) for group, names in chosen if len(names) == 1 and names[0] in varied(group)]
@@ -48,16 +42,7 @@ def _has_points(runs: pd.DataFrame, plot: Plot) -> bool:
 
 
 def plot_drawing(runs: pd.DataFrame, plot: Plot, table: pd.DataFrame) -> Drawing:
-    """Draw a plot: lines through means, with 95% intervals.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        The runs with their bounds (`judged_runs`).
-    plot : Plot
-    table : DataFrame
-        Its points (`plot_table`).
-    """
+    """Draw a plot of runs (`judged_runs`) by its points (`plot_table`): lines through means, with 95% intervals."""
     exact = dict(zip(runs["label"], runs["exact"], strict=True))
     shown = {name: f"{name} (exact)" if exact.get(name) else name for name in table["curve"].unique()}
     points = table.rename(columns={"mean": "y"}).assign(
@@ -97,20 +82,12 @@ def _caption(plot: Plot, table: pd.DataFrame) -> str:
 
 
 def plot_table(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
-    """The points of a plot.
+    """The points of a plot; bad input that says what there is if x does not vary, or no such group or measure exists.
 
-    Returns
-    -------
-    DataFrame
-        problem, panel (the families or the method that the panel is about; "" if all), curve, x, mean, low and high
-        (the 95% interval by Student's t, NaN below three instances), instances (of the mean) and of_instances (at this
-        x). Means of times are geometric. Sizes that were not chosen are taken together where they are close (within a
-        tenth, or an eighth of the runs where there are more than twelve), and x is their mean.
-
-    Raises
-    ------
-    BadInput
-        If x does not vary, or there is no such group or measure; names what there is.
+    problem, panel (the families or the method that the panel is about; "" if all), curve, x, mean, low and high (the
+    95% interval by Student's t, NaN below three instances), instances (of the mean) and of_instances (at this x). Means
+    of times are geometric. Sizes that were not chosen are taken together where they are close (within a tenth, or an
+    eighth of the runs where there are more than twelve), and x is their mean.
     """
     points = _points(runs, plot)
     log = plot.y == "time"
@@ -142,14 +119,10 @@ def _columns(group: pd.DataFrame, plot: Plot) -> Iterator[tuple[str, np.ndarray[
 
 def _interval(values: np.ndarray[Any, np.dtype[np.float64]], *, log: bool) -> tuple[float, float, float, int]:
     """Mean, the ends of its interval, and the number of values; `log`: of the geometric mean."""
-    scaled = np.log(values) if log else values
-    mean, low, high = float(scaled.mean()), np.nan, np.nan
-    if len(values) >= _FEWEST:
-        error = scaled.std(ddof=1) / np.sqrt(len(values))
-        half = float(stdtrit(len(values) - 1, (1 + _CONFIDENCE) / 2) * error)
-        low, high = mean - half, mean + half
-    ends = (float(np.exp(end)) if log else float(end) for end in (mean, low, high))
-    return (*ends, len(values))  # type: ignore[return-value]
+    found = mean_interval(np.log(values) if log else values)
+    known = len(values) >= _FEWEST and found.low is not None and found.high is not None
+    mean, low, high = found.mean, *((found.low, found.high) if known else (np.nan, np.nan))
+    return (*(float(np.exp(end)) if log else end for end in (mean, low, high)), found.n)  # type: ignore[return-value]
 
 
 def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:

@@ -28,13 +28,7 @@ _LOWEST_TIME = 1e-3
 
 
 def topic_charts(runs: pd.DataFrame) -> list[Drawing]:
-    """Ratio, profile, time and growth, where the runs have data for them.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        The runs on topic instances with their bounds (`judged_runs`). The same runs give the same bytes.
-    """
+    """Ratio, profile, time and growth of runs on topic instances (`judged_runs`), where they have data for them."""
     drawn = [ratio_chart(runs), profile_chart(runs), time_chart(runs), growth_chart(runs)]
     return [one for one in drawn if one is not None]
 
@@ -330,12 +324,9 @@ def growth_chart(runs: pd.DataFrame) -> Drawing | None:
 def growth(runs: pd.DataFrame) -> pd.DataFrame:
     """The fitted power laws.
 
-    Returns
-    -------
-    DataFrame
-        One row for each label, size, measure and combination of workload and other sizes with at least four sizes:
-        label, problem, size (a key of SIZES), measure (seconds or peak_memory), others (the recipe without that
-        size), sizes and medians (rising in size), exponent and intercept of the fit of ln(median) to ln(size).
+    A row for each label, size, measure and combination of workload and other sizes with at least four sizes: label,
+    problem, size (a key of SIZES), measure (seconds or peak_memory), others (the recipe without that size), sizes and
+    medians (rising in size), exponent and intercept of the fit of ln(median) to ln(size).
     """
     ended = runs[~runs["status"].isin([Status.FAILED, Status.TIME_LIMIT])]
     recipes = ended["recipe_fields"].tolist()
@@ -435,13 +426,7 @@ def gap_curves(runs: pd.DataFrame) -> dict[tuple[str, str, str], Steps]:
 
 
 def content_charts(reductions: pd.DataFrame) -> list[Drawing]:
-    """Cost reduction ratios against size and core price (Zhao and Wu, Figures 9 and 10), where the study varies these.
-
-    Parameters
-    ----------
-    reductions : DataFrame
-        The ratios (`reduction_table`).
-    """
+    """Cost reduction ratios (`reduction_table`) against size and core price (Zhao and Wu, Figures 9 and 10)."""
     found = []
     for along, fixed, name, label, caption in (
         ("users", "access_to_core", "by-users", "users", "number of users, at one access-to-core ratio"),
@@ -491,42 +476,20 @@ _OVER_TIME = (
 
 
 def broker_charts(runs: pd.DataFrame) -> list[Drawing]:
-    """Messages against the best bound by size, pure forwarders against the tree alone by fanout, where these vary.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        The runs (`broker_runs`).
-    """
+    """Messages against the best bound by size, pure forwarders against the tree alone by fanout, where these vary."""
     heuristic = runs[~runs["exact"].astype(bool)].assign(label=lambda own: own["variant"], percent=100 * runs["fewer"])
     what = "means over instances, whiskers from the smallest to the largest value."
     messages = f"Messages ÷ the best proven bound against the number of brokers: {what} 1 is optimal."
     forwarders = f"Reduction of pure forwarders against strategy S0 (the tree alone), by fanout: {what}"
     bounded = heuristic["bounded"].astype(bool)
-    drawn = [
-        _means(
-            heuristic[bounded], "brokers", "ratio", "messages ÷ best bound", "soft-links-ratio-by-brokers", messages
-        ),
-        _means(
-            heuristic[~bounded],
-            "fanout",
-            "percent",
-            "% fewer pure forwarders",
-            "soft-links-forwarders-by-fanout",
-            forwarders,
-        ),
-    ]
+    of_messages = ("brokers", "ratio", "messages ÷ best bound", "soft-links-ratio-by-brokers", messages)
+    of_forwarders = ("fanout", "percent", "% fewer pure forwarders", "soft-links-forwarders-by-fanout", forwarders)
+    drawn = [_means(heuristic[bounded], *of_messages), _means(heuristic[~bounded], *of_forwarders)]
     return [one for one in drawn if one is not None]
 
 
 def system_charts(series: pd.DataFrame) -> list[Drawing]:
-    """Measures of the system over time, one figure each; none without such runs.
-
-    Parameters
-    ----------
-    series : DataFrame
-        A row for each run and bin of time: family, label, method, exact, seconds and the measures.
-    """
+    """Measures of the system over time (`system_series`), one figure each; none without such runs."""
     drawn = [
         _means(
             *(series, "seconds", measure, title, f"system-{measure.replace('_', '-')}-over-time"),

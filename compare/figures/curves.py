@@ -27,18 +27,7 @@ _PLAIN = "format(datum.value, ',.9~g')"
 
 
 class Axis(NamedTuple):
-    """An axis of every panel.
-
-    Attributes
-    ----------
-    title : str
-    log : bool
-        Logarithmic.
-    zero : bool
-        It starts at 0.
-    unit : {"", "s"}
-        Ticks such as ``10 ms``.
-    """
+    """An axis of every panel: logarithmic, from 0 on, with ticks such as ``10 ms`` (unit ``s``)."""
 
     title: str
     log: bool = False
@@ -154,20 +143,9 @@ def panels(
 ) -> dict[str, Any]:
     """The specification of layers in a grid of panels, one for each value of ``panel``, with the legend below.
 
-    Parameters
-    ----------
-    layers : sequence of Chart
-        Without data.
-    points : DataFrame
-        The data of all layers; NaN is left out of them.
-    entries : sequence of str
-        The texts of the legend, which decide how many stand side by side.
-    size : (float, float)
-        Width and height of a panel in points; the width is fitted where the options have one.
-    independent : sequence of str
-        The axes that are a panel's own.
-    most : int
-        Panels side by side.
+    The layers have no data of their own: all have the `points`, without NaN. The texts of the legend (`entries`) decide
+    how many stand side by side. `size` is a panel's width and height in points; the width is fitted where the options
+    have one. `independent` are the axes that are a panel's own; at most `most` panels stand side by side.
     """
     given = points["panel"] if "panel" in points else pd.Series("", points.index)
     fitting = max(1, int(options.width * 72 / (_LEAST_PANEL * options.enlarged))) if options.width else _COLUMNS

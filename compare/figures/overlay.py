@@ -30,12 +30,8 @@ class RunPair(NamedTuple):
 def overlay_drawing(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance]) -> Drawing | None:
     """Draw an optimal overlay beside a heuristic's, with equal node positions; None if no run proved an optimum.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        The runs with their bounds (`judged_runs`) and the column answer (u0, v0, u1, v1, … or None).
-    load_instance : callable
-        Maps a digest to its instance.
+    The runs (`judged_runs`) have the column answer (u0, v0, u1, v1, … or None); `load_instance` maps a digest to its
+    instance.
     """
     pair = most_informative_pair(runs)
     if pair is None:

@@ -27,19 +27,9 @@ def paired_chart(
 ) -> Mapping[str, Any]:
     """A line of panels for each problem: every pair's differences, the profile, and the ranks of three or more methods.
 
-    Parameters
-    ----------
-    comparisons : sequence of Paired
-        One a problem, all of the same measure.
-    styles : mapping
-        The style of each method (`method_styles`).
-    parts : sequence of str
-        Those of `PARTS` that are drawn, where there are data for them.
-
-    Returns
-    -------
-    mapping
-        The specification; in a narrow figure the panels are below each other. Empty without data for any of the parts.
+    The comparisons are one a problem, all of one measure; `styles` are those of the methods (`method_styles`). Returns
+    the specification with those `parts` that there are data for, empty if there are none; in a narrow figure the panels
+    are below each other.
     """
     positive = all((one.values.to_numpy() > 0).all() for one in comparisons)
     known: dict[str, tuple[Panel, bool]] = {

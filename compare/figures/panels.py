@@ -163,23 +163,10 @@ def dot(colour: str, label: str, marker: str = "o") -> Line2D:
 
 
 class Panels:
-    """The drawings of several answers to one instance, with the same positions of the nodes.
+    """The drawings of several answers to one instance, or of the instance, with the same positions of the nodes.
 
-    Parameters
-    ----------
-    instance
-        Of the kind that the class is about.
-    answers : sequence
-        Answers to it; without answers the instance is drawn.
-    options : DrawOptions
-
-    Attributes
-    ----------
-    shape : float
-        The height of a panel divided by its width.
-    positions : float array, shape (n, 2)
-    links : list of list of (int, int)
-        The edges of each answer, in the order of the answers.
+    `shape` is the height of a panel divided by its width, `positions` has shape (n, 2), and `links` are the edges of
+    each answer.
     """
 
     shape = 1.0

@@ -28,19 +28,11 @@ _LEAST, _RING = 14, 26  # square points: the innermost mark of one place, and wh
 
 
 def proof_map(points: pd.DataFrame) -> Mapping[str, Any]:
-    """The chart of the map.
+    """The specification of the map; both axes are logarithmic.
 
-    Parameters
-    ----------
-    points : DataFrame
-        One row an instance: law, nodes, subscriptions (topics a node), gap (0 if the optimum is proven, NaN without
-        a bound), seconds (processor seconds of the run that proved it).
-
-    Returns
-    -------
-    mapping
-        The specification. Both axes are logarithmic. Instances of equal size lie around each other, what is proven best
-        innermost. Cost O(instances).
+    `points` has a row an instance: law, nodes, subscriptions (topics a node), gap (0 if the optimum is proven, NaN
+    without a bound), seconds (processor seconds of the run that proved it). Instances of equal size lie around each
+    other, what is proven best innermost.
     """
     shown = points.sort_values(["law", "nodes", "subscriptions", "gap", "seconds"], ascending=False, kind="stable")
     around = shown.groupby(["law", "nodes", "subscriptions"]).cumcount(ascending=False)

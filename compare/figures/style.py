@@ -267,15 +267,7 @@ def dashes(marker: str, variant: int = 0) -> Dashes:
 def method_styles(runs: pd.DataFrame) -> dict[str, Style]:
     """The style of each label: the look of its method, and shades of its colour for the method's variants.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        With the columns method, label and exact.
-
-    Returns
-    -------
-    dict
-        Heuristics first, then exact methods.
+    `runs` has the columns method, label and exact; heuristics are first.
     """
     pairs = runs[["exact", "method", "label"]].drop_duplicates("label").sort_values(["exact", "method", "label"])
     styles = {}
@@ -299,20 +291,9 @@ def rank_styles(names: Iterable[str]) -> dict[str, Style]:
 class Drawing:
     """A figure as part of a page and as files.
 
-    Attributes
-    ----------
-    name : str
-        The stem of its file names.
-    caption : str
-        What the figure shows, in full sentences.
-    svg : str
-        One ``<svg>`` element. Its identifiers start with the name, so that several figures can share a page.
-    files : mapping
-        The contents of its files by ending, for the formats of the options.
-    anchors : tuple of str
-        The runs that the caption links to.
-    chart : mapping, optional
-        The specification (Vega-Lite) where the figure is a chart.
+    `name` is the stem of its file names, `svg` one element whose identifiers start with the name, so that several
+    figures can share a page; `files` are the contents of its files by ending, for the formats of the options; `anchors`
+    the runs that the caption links to; `chart` the specification (Vega-Lite) where the figure is a chart.
     """
 
     name: str
@@ -324,15 +305,7 @@ class Drawing:
 
 
 def drawing(drawn: Drawn, name: str, caption: str, anchors: Sequence[str] = ()) -> Drawing:
-    """Render a chart or a figure in the formats of the options; without dates, so that equal figures are equal bytes.
-
-    Parameters
-    ----------
-    drawn : mapping or Figure
-        A specification (`curves.panels`) or a figure of matplotlib.
-    anchors : sequence of str
-        See `Drawing`.
-    """
+    """Render a chart or a figure in the formats of the options, without dates: equal figures are equal bytes."""
     options = _CURRENT.get()
     files = {ending: as_bytes(drawn, ending, name, usetex=options.usetex) for ending in options.formats}
     svg = for_page(svg_of(drawn, name, usetex=options.usetex), name)

@@ -59,18 +59,10 @@ def seconds(value: float) -> str:
 
 
 class Column(NamedTuple):
-    """How a column is shown.
+    """How a column is shown: by default under its name with spaces, numbers by `number` and all else as it is.
 
-    Attributes
-    ----------
-    head : str
-        By default its name with spaces.
-    write : callable, optional
-        The text of an entry; by default `number` for numbers and the entry as it is for others.
-    group : str
-        Of columns with a common head.
-    look : {"", "n", "wide", "digest"}
-        The class of its cells: numbers are aligned on the right, long texts wrap.
+    `group` is of columns with a common head; `look` is the class of its cells ("n" for numbers, which are aligned on
+    the right, "wide" for long texts, "digest", "code").
     """
 
     head: str = ""
@@ -157,20 +149,10 @@ def table(
 ) -> Table:
     """Rows of data as a table of the page.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        An entry that is a `Cell` stays as it is. The column ``exact`` marks exact methods.
-    names : iterable of str
-        The columns that are shown, as `COLUMNS` says.
-    name : str
-        Of its CSV file.
-    link : callable
-        The identifier that the cell of a row (a mapping) and a column's name links to, or "", or that with a tooltip.
-    anchors : sequence of str
-        The identifiers of the rows.
-    heads : mapping, optional
-        Heads that differ from those of `COLUMNS`.
+    `names` are the columns that are shown, as `COLUMNS` says but for `heads`; an entry that is a `Cell` stays as it is,
+    and the column ``exact`` marks exact methods. `name` is that of its CSV file. `link` gives the identifier that the
+    cell of a row (a mapping) and a column's name links to, or "", or that with a tooltip. `anchors` are the identifiers
+    of the rows.
     """
     columns = {one: _column(one, rows[one], (heads or {}).get(one, "")) for one in names}
     lines = []

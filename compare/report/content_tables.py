@@ -44,11 +44,8 @@ def _quotient(above: pd.Series[float], below: pd.Series[float]) -> pd.Series[flo
 def reduction_table(runs: pd.DataFrame) -> pd.DataFrame:
     """Cost reduction ratios (Zhao and Wu, §VI.B) by problem, family, size, access-to-core ratio and method.
 
-    Returns
-    -------
-    DataFrame
-        The grouping columns, instances, crr (the mean over instances of the mean over runs), low and high (its 95%
-        confidence interval by Student's t; NaN for a single instance) and seconds (mean).
+    Then instances, crr (the mean over instances of the mean over runs), low and high (its 95% confidence interval by
+    Student's t; NaN for a single instance) and seconds (mean).
     """
     compared = runs[runs["crr"].notna() & (runs["method"] != BASELINE)]
     each = compared.groupby([*_SHAPE, "instance"], dropna=False)[["crr", "seconds"]].mean()
@@ -63,11 +60,8 @@ def reduction_table(runs: pd.DataFrame) -> pd.DataFrame:
 def routing_table(runs: pd.DataFrame) -> pd.DataFrame:
     """The core cost of each routing relative to ``mst``, over assignments that a method gave for both.
 
-    Returns
-    -------
-    DataFrame
-        problem, variant, assignments, core (the mean of core cost ÷ that of mst), total (the same with access cost),
-        smallest and largest (of core).
+    problem, variant, assignments, core (the mean of core cost ÷ that of mst), total (the same with access cost),
+    smallest and largest (of core).
     """
     given = runs[runs["answer"].notna()]
     assigned = given.assign(

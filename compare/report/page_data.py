@@ -38,17 +38,7 @@ def interactive(
 ) -> dict[str, Any]:
     """The template's variables of the scripts: the page's own, the library of plots, and the data that they read.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        From `judged_runs`.
-    load_instance : callable
-        Maps a digest to its instance.
-
-    Raises
-    ------
-    BadInput
-        If an instance cannot be read.
+    `runs` are those of `judged_runs`; `load_instance` maps a digest to its instance.
     """
     overlays = overlay_data(runs, load_instance)
     scripts = ((Path(__file__).parent / name).read_text(encoding="utf-8") for name in _OWN)
@@ -75,24 +65,12 @@ def plot_library() -> Markup:
 
 
 def plot_data(runs: pd.DataFrame, plots: Sequence[Plot] = ()) -> dict[str, Any]:
-    """The runs in columns for the page's script; `plots` names the axes that are shown first.
+    """The runs (`judged_runs`) in columns for the page's script, about 120 bytes a run in the order of their anchors.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        From `judged_runs`, in the order of their anchors.
-
-    Returns
-    -------
-    dict
-        texts (column → its distinct texts, problems in their usual order), codes (column → index into texts, a run
-        each), numbers (column → a number a run, None where it has none), x and y (names of columns → titles), styles
-        (label → colour, outline of the marker in a square from −1 to 1, exact), first (x and y of each plot), charts
-        (`chosen_charts`).
-
-    Notes
-    -----
-    About 120 bytes of JSON a run.
+    texts (column → its distinct texts, problems in their usual order), codes (column → index into texts, a run each),
+    numbers (column → a number a run, None where it has none), x and y (names of columns → titles), styles (label →
+    colour, outline of the marker in a square from −1 to 1, exact), first (x and y of each of the `plots`, which are
+    shown first), charts (`chosen_charts`).
     """
     own = runs.reset_index(drop=True)
     texts = {name: own[name].astype(str) for name in _TEXTS} | {"instance": own["instance"].str[:8]}
@@ -137,17 +115,9 @@ def _numbers(column: pd.Series[float]) -> list[float | None]:
 def overlay_data(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance]) -> dict[str, Any] | None:
     """The answers of the topic instances with at most `MOST_NODES` nodes, smallest first, up to `MOST_BYTES` of JSON.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        From `judged_runs`, in the order of their anchors.
-
-    Returns
-    -------
-    dict or None
-        instances (each with digest, title, nodes, topics and wants: labels and the topics of each node), answers (two
-        characters an edge, a node each), runs (number of a run → index of its answer), left_out (a sentence, or "").
-        None if no run has an overlay to draw.
+    instances (each with digest, title, nodes, topics and wants: labels and the topics of each node), answers (two
+    characters an edge, a node each), runs (number of a run → index of its answer), left_out (a sentence, or ""). None
+    if no run has an overlay to draw.
     """
     given = runs[(runs["kind"] == TOPICS.name) & runs["answer"].notna()]
     small = given[given["nodes"] <= MOST_NODES].sort_values(["nodes", "subscriptions", "instance"], kind="stable")

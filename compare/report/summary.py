@@ -27,18 +27,9 @@ INSTANCES = "instances"
 
 
 def summary(runs: pd.DataFrame, pairs: pd.DataFrame, problem: str) -> list[Phrase]:
-    """What was proven on a problem, what was not, and how close the heuristics are.
+    """What was proven on a problem, what was not, and how close the heuristics are; upper limits are rounded up.
 
-    Parameters
-    ----------
-    runs, pairs : DataFrame
-        From `judged_runs` and `proven`.
-    problem : str
-
-    Returns
-    -------
-    list of Phrase
-        Their texts joined are the sentences. Upper limits are rounded up.
+    `runs` and `pairs` are those of `judged_runs` and `proven`; the texts of the phrases joined are the sentences.
     """
     table = method_table(runs, problem)
     own = runs[runs["problem"] == problem]

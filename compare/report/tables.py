@@ -21,15 +21,8 @@ _NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
 class Domain(NamedTuple):
     """The section of the page about one kind of instances.
 
-    Attributes
-    ----------
-    kind, title : str
-    runs : callable
-        The runs of the kind (`judged_runs`) with what the tables need.
-    tables : sequence of (str, str, str, callable)
-        Name, title and sentence of each table, and the function of `runs` that gives its rows.
-    charts : callable
-        The figures of `runs`.
+    `runs` adds to the runs of the kind (`judged_runs`) what tables and charts need. Each table has a name, a title, a
+    sentence, and the function of the runs that gives its rows.
     """
 
     kind: str
@@ -66,11 +59,7 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
         time limit if there are several), bound and optimum of the instance (NaN if unknown), ratio = value ÷ bound (1
         if both are 0, NaN without a positive bound), gap = (value − the run's own lower bound) ÷ value, proven (the
         level of the run's own bound), primal_integral and dual_integral (:func:`.with_integrals`), reached (the value
-        is the proven optimum), anchor (its identifier on the page).
-
-    Notes
-    -----
-    Cost O(R log R) for R rows.
+        is the proven optimum), anchor (its identifier on the page). Cost O(R log R) for R rows.
     """
     runs = sized(rows)
     for name in _NUMBERS:
@@ -96,23 +85,13 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
 
 
 def method_table(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
-    """The results of each method on a problem: heuristics, then exact methods, each by mean ratio.
+    """The results of each method on a problem (`judged_runs`): heuristics, then exact methods, each by mean ratio.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        From `judged_runs`.
-    problem : str
-
-    Returns
-    -------
-    DataFrame
-        One row a label: method, exact, instances, runs, answered, mean_ratio and worst_ratio to the best bound (over
-        the `compared` runs, those with a ratio, on compared_instances), worst_run (an anchor), then of the runs whose
-        instance has a proven optimum: versus_optimum (how many gave an answer), optimum_instances (theirs),
-        mean_over_optimum and worst_over_optimum (ratios), reached;
-        proved (runs that proved their own answer optimal), failed, mean_integral (of the primal integrals),
-        mean_seconds (over all runs but skipped ones).
+    method (a label), exact, instances, runs, answered, mean_ratio and worst_ratio to the best bound (over the
+    `compared` runs, those with a ratio, on compared_instances), worst_run (an anchor), then of the runs whose instance
+    has a proven optimum: versus_optimum (how many gave an answer), optimum_instances (theirs), mean_over_optimum and
+    worst_over_optimum (ratios), reached; proved (runs that proved their own answer optimal), failed, mean_integral (of
+    the primal integrals), mean_seconds (over all runs but skipped ones).
     """
     own = runs[runs["problem"] == problem]
     known = own["optimum"].notna() & own["value"].notna()
@@ -169,11 +148,8 @@ def family_counts(runs: pd.DataFrame, problem: str) -> pd.Series[int]:
 def family_table(runs: pd.DataFrame) -> pd.DataFrame:
     """The instances: a row for each kind, family and extent.
 
-    Returns
-    -------
-    DataFrame
-        kind, family, extent, size (all sizes of the kind, as text, ranges where they differ), instances, problems,
-        seeds (of the runs, as text), runs, seconds (of all runs together).
+    Then size (all sizes of the kind, as text, ranges where they differ), instances, problems, seeds (of the runs, as
+    text), runs, seconds (of all runs together).
     """
     grouped = runs.groupby(["kind", "family", "extent"])
     table = grouped.agg(
@@ -191,11 +167,8 @@ def family_table(runs: pd.DataFrame) -> pd.DataFrame:
 def effort_table(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs: a row for each variant of a method.
 
-    Returns
-    -------
-    DataFrame
-        method, exact, problems (count), time_limits (as text, seconds), runs, one column a status with its count,
-        seconds (of all runs together), longest (seconds), peak_memory (bytes, NaN where it was not measured).
+    method, exact, problems (count), time_limits (as text, seconds), runs, one column a status with its count, seconds
+    (of all runs together), longest (seconds), peak_memory (bytes, NaN where it was not measured).
     """
     ended = runs.assign(**{str(status): runs["status"] == status for status in Status})
     table = ended.groupby(["exact", "variant"]).agg(

@@ -69,21 +69,10 @@ def report_study(
     plots: Sequence[Plot] = (),
     figure_options: FigureOptions = DEFAULT_OPTIONS,
 ) -> Path:
-    """Write the report of a study into its folder, and return the path of the page.
+    """Write the report of a study into its folder as :func:`write_report` does, and return the path of the page.
 
-    Parameters
-    ----------
-    all_runs : bool
-        Also the stored runs that are no longer in the study.
-    plots : sequence of Plot
-        By default those of the study's [report] table.
-    figure_options : FigureOptions
-        Of the files of figures.
-
-    Raises
-    ------
-    BadInput
-        If the folder holds no results, and as :func:`write_report`.
+    `all_runs` includes the stored runs that are no longer in the study; `plots` are by default those of its [report]
+    table. Bad input if the folder holds no results.
     """
     store = Store.existing(folder)
     plan = store.plan()
@@ -137,18 +126,13 @@ def write_report(
     -------
     Path
         The page, which loads nothing: figures, tables (as data addresses), scripts and styles are inside. The same rows
-        give the same bytes.
+        give the same bytes. It has about 1.6 kilobytes a run, and a megabyte of scripts. Cost O(R log R) for R runs.
 
     Raises
     ------
     BadInput
         If a file cannot be written, an instance to draw cannot be read, a plot is of something that does not vary, or
         the options of figures are not possible here.
-
-    Notes
-    -----
-    Cost O(R log R) for R runs. The page has about 1.6 kilobytes a run, and a megabyte of scripts. A plot of more than
-    3,000 runs is drawn on a canvas instead of as SVG.
     """
     rows, title, notes = printable_rows(rows), printable(title), [printable(note) for note in notes]
     pairs = proven(rows)

@@ -39,18 +39,11 @@ _COUNTS = ("better", "same", "worse", "bounds_up", "bounds_down")
 class StudyComparison:
     """The runs of A and of B.
 
-    Attributes
-    ----------
-    pairs : DataFrame
-        One row a run that both have: problem, variant, family, instance, redrawn (the instances have one recipe, but
-        are two draws of it); key, seed, code_version, status, reason, value, lower_bound, seconds, machine, each with
-        ``_a`` and ``_b``; then value, bound and status (``better``, ``same`` or ``worse``: lower values and higher
-        bounds are better), change = (value_b − value_a) ÷ |value_a|, and time_ratio = seconds_b ÷ seconds_a (NaN below
-        the noise).
-    only_a, only_b : DataFrame
-        The runs without a partner, with the columns of the store.
-    notes : tuple of str
-        What cannot be matched, and why.
+    `pairs` has a row a run that both have: problem, variant, family, instance, redrawn (the instances have one recipe,
+    but are two draws of it); key, seed, code_version, status, reason, value, lower_bound, seconds, machine, each with
+    ``_a`` and ``_b``; then value, bound and status (``better``, ``same`` or ``worse``: lower values and higher bounds
+    are better), change = (value_b − value_a) ÷ |value_a|, and time_ratio = seconds_b ÷ seconds_a (NaN below the noise).
+    `only_a` and `only_b` are the runs without a partner, `notes` what cannot be matched, and why.
     """
 
     pairs: pd.DataFrame
@@ -113,11 +106,8 @@ def compared(
 
 def _prepared(rows: pd.DataFrame) -> pd.DataFrame:
     shapes = {recipe: _shape(recipe) for recipe in rows["recipe"].unique()}
-    numbers = ("value", "lower_bound", "seconds")
-    rows = rows.assign(
-        shape=rows["recipe"].map(shapes), **{name: pd.to_numeric(rows[name]).astype("float64") for name in numbers}
-    )
-    return rows.sort_values(["seed", "key"], ignore_index=True)
+    numbers = {name: pd.to_numeric(rows[name]).astype("float64") for name in ("value", "lower_bound", "seconds")}
+    return rows.assign(shape=rows["recipe"].map(shapes), **numbers).sort_values(["seed", "key"], ignore_index=True)
 
 
 def _shape(recipe: str) -> str:
@@ -172,13 +162,10 @@ def _steps(first: pd.Series[float], second: pd.Series[float], *, missing: float)
 def summary(comparison: StudyComparison) -> pd.DataFrame:
     """One row a problem, variant and kind of match.
 
-    Returns
-    -------
-    DataFrame
-        problem, variant, redrawn, runs (matched), only_a, only_b, better, same, worse (values; none where instances are
-        redrawn), bounds_up, bounds_down, status_up, status_down, value_ratio (geometric mean of value_b ÷ value_a),
-        timed (the runs beyond the noise), time_ratio (their geometric mean), and its 95% interval time_low, time_high
-        from five runs on.
+    problem, variant, redrawn, runs (matched), only_a, only_b, better, same, worse (values; none where instances are
+    redrawn), bounds_up, bounds_down, status_up, status_down, value_ratio (geometric mean of value_b ÷ value_a), timed
+    (the runs beyond the noise), time_ratio (their geometric mean), and from five runs on its 95% interval time_low,
+    time_high.
     """
     groups = ["problem", "variant", "redrawn"]
     matched = {name: _line(group) for name, group in comparison.pairs.groupby(groups)}

@@ -67,7 +67,6 @@ def latex_table(
         Its columns become the columns, its index is left out, and so are columns of empty texts. Texts and headers are
         escaped; an underscore in a header becomes a space.
     caption, label : str
-        Of the table; left out where empty.
     best : mapping, optional
         The columns whose lowest (``min``) or highest (``max``) number is bold, ties included.
     within : sequence of str

@@ -51,24 +51,13 @@ class Friedman(NamedTuple):
 class Paired:
     """Methods on the instances of one problem that all of them have.
 
-    Attributes
-    ----------
-    problem, measure : str
-        The measure is one of `MEASURES`; lower is better in all of them.
-    values : DataFrame, shape (instances, methods)
-        The mean over repeats.
-    left_out : mapping
-        Reasons with the number of instances that each leaves out.
-    table : DataFrame
-        One row a pair of methods: first, second, instances, mean (of first − second) with mean_low and mean_high,
-        median with median_low and median_high (95% bootstrap intervals), wins, ties, losses (of the first), zeros,
-        statistic, p (Wilcoxon), computed (how p was), p_holm (corrected for the number of pairs).
-    ranks : Series
-        The mean rank of each method, 1 for the best; ties share their mean.
-    friedman : Friedman, optional
-        For three or more methods and two or more instances.
-    critical_difference : float
-        Nemenyi's at level 0.05: mean ranks that differ by less are not told apart. NaN for two methods.
+    `values` of the measure (one of `MEASURES`, lower is better) has shape (instances, methods), means over repeats;
+    `left_out` the reasons with the number of instances that each leaves out; `table` a row a pair of methods: first,
+    second, instances, mean (of first − second) with mean_low and mean_high, median with median_low and median_high (95%
+    bootstrap intervals), wins, ties, losses (of the first), zeros, statistic, p (Wilcoxon), computed (how p was),
+    p_holm (corrected for the number of pairs); `ranks` the mean rank of each method, 1 for the best. From three methods
+    and two instances on there are Friedman's test and Nemenyi's critical difference at level 0.05: mean ranks that
+    differ by less are not told apart (NaN for two methods).
     """
 
     problem: str
@@ -172,21 +161,12 @@ def _pair(values: pd.DataFrame, first: str, second: str) -> dict[str, object]:
     difference = _without_rounding(values[first].to_numpy(), values[second].to_numpy())
     mean, median = bootstrap_interval(difference, np.mean), bootstrap_interval(difference, np.median)
     test = wilcoxon(difference)
-    return {
-        "first": first,
-        "second": second,
-        "instances": len(difference),
-        "mean": float(difference.mean()),
-        "mean_low": mean[0],
-        "mean_high": mean[1],
-        "median": float(np.median(difference)),
-        "median_low": median[0],
-        "median_high": median[1],
-        "wins": int((difference < 0).sum()),
-        "ties": int((difference == 0).sum()),
-        "losses": int((difference > 0).sum()),
-        **test._asdict(),
-    }
+    named = {"first": first, "second": second, "instances": len(difference)}
+    means = {"mean": float(difference.mean()), "mean_low": mean[0], "mean_high": mean[1]}
+    medians = {"median": float(np.median(difference)), "median_low": median[0], "median_high": median[1]}
+    signs = {"wins": difference < 0, "ties": difference == 0, "losses": difference > 0}
+    counts = {name: int(where.sum()) for name, where in signs.items()}
+    return {**named, **means, **medians, **counts, **test._asdict()}
 
 
 def _without_rounding(first: Floats, second: Floats) -> Floats:
@@ -229,8 +209,7 @@ def holm(p: Floats) -> Floats:
 
 def mean_ranks(values: pd.DataFrame) -> pd.Series[float]:
     """The mean rank of each column over the rows: 1 is the lowest value, and ties share their mean rank."""
-    rounded = values.round(9)
-    return rounded.rank(axis="columns").mean()
+    return values.round(9).rank(axis="columns").mean()
 
 
 def friedman(values: Floats) -> Friedman:
