@@ -120,9 +120,10 @@ def _columns(group: pd.DataFrame, plot: Plot) -> Iterator[tuple[str, np.ndarray[
 def _interval(values: np.ndarray[Any, np.dtype[np.float64]], *, log: bool) -> tuple[float, float, float, int]:
     """Mean, the ends of its interval, and the number of values; `log`: of the geometric mean."""
     found = mean_interval(np.log(values) if log else values)
-    known = len(values) >= _FEWEST and found.low is not None and found.high is not None
-    mean, low, high = found.mean, *((found.low, found.high) if known else (np.nan, np.nan))
-    return (*(float(np.exp(end)) if log else end for end in (mean, low, high)), found.n)  # type: ignore[return-value]
+    low, high = (found.low, found.high) if len(values) >= _FEWEST else (None, None)
+    ends = np.array([np.nan if end is None else end for end in (found.mean, low, high)])
+    mean, least, most = (np.exp(ends) if log else ends).tolist()
+    return mean, least, most, found.n
 
 
 def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:

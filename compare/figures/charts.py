@@ -66,8 +66,9 @@ def overview_chart(runs: pd.DataFrame) -> Drawing | None:
         methods = int(points.groupby("panel")["curve"].nunique().max())
         beside = 1 if 0 < options.width < _NARROW else 2
         caption = (
-            "Ratio of each run's value to the best proven lower bound of its instance, by problem. Every run is a dot, "
-            "the bar is a method's mean, and 1 is optimal. The number on the right is the share of a method's runs "
+            "Ratio of each run's value to the best proven lower bound of its instance, by problem. "
+            + ("A strip spans a method's runs" if len(points) > _MOST_DOTS else "Every run is a dot")
+            + ", the bar is a method's mean, and 1 is optimal. The number on the right is the share of a method's runs "
             "that gave a proven optimum."
         )
         spec = panels(layers, points, [], options, size=(_OVERVIEW, 11.0 * methods + 8), most=beside)
@@ -141,6 +142,7 @@ def _dots(
         )
         layers = [dots]
         if len(points) > _MOST_DOTS:
+            caption += f" Of more than {_MOST_DOTS:,} runs, a line from a method's lowest to its highest is shown."
             ends = alt.Chart().transform_aggregate(low="min(y)", high="max(y)", groupby=["x", "curve"])
             range_ = ends.mark_rule(strokeWidth=0.8, opacity=0.6)
             layers = [range_.encode(**across, y=y_channel(axis, "low"), y2="high:Q", color=own["color"])]

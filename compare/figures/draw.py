@@ -105,13 +105,14 @@ def draw(instance: Any, *answers: Any, options: DrawOptions = DEFAULT) -> Figure
         return grid(_cells(instance, answers, options), options.figure)
 
 
-def grid(cells: Sequence[Cell], options: FigureOptions, *, panel: float = _PANEL, beside: int = _COLUMNS) -> Figure:
-    """The panels with their titles and facts in rows of at most `beside`, and the legend of the last one below.
+def grid(cells: Sequence[Cell], options: FigureOptions, *, panel: float = _PANEL) -> Figure:
+    """The panels with titles and facts, in rows of one answer's parts or of three answers; the last one's legend below.
 
     A panel is `panel` inches wide; where the options have a width, fewer stand side by side if they would be narrow.
     """
     fitting = max(1, int(options.width / _LEAST_PANEL)) if options.width else _COLUMNS
-    columns, legend = min(len(cells), beside, fitting), cells[-1].panels.legend()
+    parts, legend = len(cells[-1].panels.parts), cells[-1].panels.legend()
+    columns = min(parts if parts > 1 else len(cells), _COLUMNS, fitting)
     lines, size, width = -(-len(cells) // columns), options.font_size, options.width or panel * max(columns, 1.3)
     letters = int(width / columns * 72 / (0.58 * size))
     texts = [

@@ -28,8 +28,24 @@ themeButton.addEventListener("click", () => showTheme(remembered(isDark() ? "lig
 darkSystem.addEventListener("change", () => showTheme());
 showTheme(remembered());
 
-function reveal() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+async function unpack(box) {  // the compressed rows of a list
+  const bytes = Uint8Array.from(atob(box.dataset.packed), (letter) => letter.charCodeAt(0));
+  box.removeAttribute("data-packed");
+  box.innerHTML = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  document.dispatchEvent(new CustomEvent("rows", { detail: box }));
+}
+document.addEventListener("toggle", ({ target }) => {
+  const box = target.open && target.querySelector("[data-packed]");
+  if (box) unpack(box);
+}, true);
+
+async function reveal() {
+  const name = decodeURIComponent(location.hash.slice(1));
+  const number = Number(name.replace("run-", ""));
+  const holds = (box) => Number(box.dataset.first) <= number && number <= Number(box.dataset.last);
+  const packed = [...document.querySelectorAll("[data-packed]")].find(holds);
+  if (packed) await unpack(packed);
+  const target = document.getElementById(name);
   for (let element = target; element; element = element.parentElement) {
     if (element.tagName === "DETAILS") element.open = true;
     element.hidden = false;  // a filter may have hidden it

@@ -161,6 +161,7 @@
       return undefined;
     };
 
+    if (runs.length > CANVAS_FROM) choice.show.value = "means";
     fill(choice.problem, data.texts.problem.map((name) => [name, name]));
     fill(choice.family, [["", "all families"], ...data.texts.family.map((name) => [name, name])]);
     form.addEventListener("change", (event) => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ class Phrase(NamedTuple):
 
 
 INSTANCES = "instances"
+_LINK = re.compile("\x01(.*?)\x02(.*?)\x03", re.DOTALL)
 
 
 def summary(runs: pd.DataFrame, pairs: pd.DataFrame, problem: str) -> list[Phrase]:
@@ -33,43 +35,42 @@ def summary(runs: pd.DataFrame, pairs: pd.DataFrame, problem: str) -> list[Phras
     """
     table = method_table(runs, problem)
     own = runs[runs["problem"] == problem]
-    return [*_proven(pairs[pairs["problem"] == problem]), *_heuristics(own), *_failures(table)]
+    text = _proven(pairs[pairs["problem"] == problem]) + _heuristics(own) + _failures(table)
+    plain, *linked = _LINK.split(text)
+    phrases = [Phrase(plain)]
+    for at in range(0, len(linked), 3):
+        phrases += [Phrase(linked[at], linked[at + 1]), Phrase(linked[at + 2])]
+    return [phrase for phrase in phrases if phrase.text]
 
 
-def _proven(pairs: pd.DataFrame) -> list[Phrase]:
+def _link(text: object, rows: str = INSTANCES) -> str:
+    """A text with the rows it leads to, between control characters, which no label has on the page."""
+    return f"\x01{text}\x02{rows}\x03"
+
+
+def _proven(pairs: pd.DataFrame) -> str:
     total, solved = len(pairs), int(pairs["optimum"].notna().sum())
-    open_pairs = pairs[pairs["optimum"].isna()]
-    if open_pairs.empty:
+    unsolved = pairs[pairs["optimum"].isna()]
+    if unsolved.empty:
         every = "The only instance" if total == 1 else f"All {total} instances"
-        return [Phrase(every, INSTANCES), Phrase(f" {_was(total)} solved to proven optimality{_levels(pairs)}.")]
-    phrases = [
-        Phrase(f"{solved} of {total}", INSTANCES),
-        Phrase(f" {_plural(total, 'instance')} {_was(total)} solved to proven optimality{_levels(pairs)}."),
-    ]
-    bounded = open_pairs[(open_pairs["gap"] > 0) & (open_pairs["bound"] > 0)]
-    absurd = int((open_pairs["best"] < open_pairs["bound"]).sum())
-    unanswered = int(open_pairs["best"].isna().sum())
-    unbounded = len(open_pairs) - len(bounded) - absurd - unanswered
-    if len(bounded):
-        phrases += [
-            Phrase(" On " + ("the other " if solved and len(bounded) == len(open_pairs) else "")),
-            Phrase(f"{len(bounded)}", INSTANCES),
-            Phrase(" the best bound is within " if len(bounded) == 1 else " the best bounds are within "),
-            Phrase(percent(bounded["gap"].max(), up=True), INSTANCES),
-            Phrase(" of the best overlay" if len(bounded) == 1 else " of the best overlays (on average "),
-        ]
-        if len(bounded) > 1:
-            phrases += [Phrase(percent(bounded["gap"].mean()), INSTANCES), Phrase(")")]
-        phrases.append(Phrase("; the optimum in between is not known."))
-    for count, text in (
-        (unbounded, "no lower bound above 0, so nothing is proven."),
+        return f"{_link(every)} {_was(total)} solved to proven optimality{_levels(pairs)}."
+    text = f"{_link(f'{solved} of {total}')} {_plural(total, 'instance')} {_was(total)} solved to proven optimality"
+    text += f"{_levels(pairs)}."
+    bounded = unsolved[(unsolved["gap"] > 0) & (unsolved["bound"] > 0)]
+    absurd, unanswered = int((unsolved["best"] < unsolved["bound"]).sum()), int(unsolved["best"].isna().sum())
+    if count := len(bounded):
+        most, mean = _link(percent(bounded["gap"].max(), up=True)), _link(percent(bounded["gap"].mean()))
+        text += f" On {'the other ' if solved and count == len(unsolved) else ''}{_link(count)} the best "
+        one, several = f"bound is within {most} of the best overlay", f"bounds are within {most} of the best overlays"
+        text += f"{one if count == 1 else f'{several} (on average {mean})'}; the optimum in between is not known."
+    for count, what in (
+        (len(unsolved) - len(bounded) - absurd - unanswered, "no lower bound above 0, so nothing is proven."),
         (unanswered, "no overlay from any run."),
         (absurd, "an overlay below a proven bound, which is an error."),
     ):
         if count:
-            has = f" {_plural(count, 'instance')} {'has' if count == 1 else 'have'} "
-            phrases += [Phrase(" "), Phrase(str(count), INSTANCES), Phrase(has + text)]
-    return phrases
+            text += f" {_link(count)} {_plural(count, 'instance')} {'has' if count == 1 else 'have'} {what}"
+    return text
 
 
 def _levels(pairs: pd.DataFrame) -> str:
@@ -79,7 +80,7 @@ def _levels(pairs: pd.DataFrame) -> str:
     return f" ({listed})" if listed else ""
 
 
-def _heuristics(runs: pd.DataFrame) -> list[Phrase]:
+def _heuristics(runs: pd.DataFrame) -> str:
     """The closest and the farthest heuristic by one criterion: the mean ratio, over the instances that all answered.
 
     The ratio is that to the proven optimum or, where none is known, to the best bound. Heuristics that ran on fewer
@@ -87,30 +88,24 @@ def _heuristics(runs: pd.DataFrame) -> list[Phrase]:
     """
     heuristics = runs[~runs["exact"].astype(bool)]
     if heuristics.empty:
-        return []
+        return ""
     ran = heuristics.groupby("label")["instance"].nunique()
     widest = ran.index[ran == ran.max()]
     compared = heuristics[heuristics["label"].isin(widest) & heuristics["ratio"].notna()]
-    known = _on_common_instances(compared[compared["optimum"].notna()])
-    table, base = _mean_ratios(known), "the proven optimum"
+    table, base = _mean_ratios(_on_common_instances(compared[compared["optimum"].notna()])), "the proven optimum"
     if table.empty:
         table, base = _mean_ratios(_on_common_instances(compared)), "the best bound (no optimum is proven)"
     if table.empty:
-        return [Phrase(" No heuristic could be compared with a bound.")]
+        return " No heuristic could be compared with a bound."
     count = int(table["instances"].iloc[0])
     over = f"{base} over {count} {_plural(count, 'instance')}"
     if len(table) == 1:
-        phrases = [Phrase(f" Compared with {over}, the only heuristic, "), *_closeness(table.iloc[0])]
+        text = f" Compared with {over}, the only heuristic, {_closeness(table.iloc[0])}."
     else:
-        phrases = [Phrase(f" By the mean ratio to {over}, the closest of {len(table)} heuristics, ")]
-        phrases += [*_closeness(table.iloc[0]), Phrase("; the farthest, "), *_closeness(table.iloc[-1])]
-    phrases.append(Phrase("."))
-    for number, label in enumerate(ran.index.difference(widest)):
-        phrases += [
-            Phrase(", " if number else " Not compared, because they ran on fewer instances: "),
-            Phrase(label, label),
-        ]
-    return [*phrases, Phrase("." if len(ran) > len(widest) else "")]
+        text = f" By the mean ratio to {over}, the closest of {len(table)} heuristics, {_closeness(table.iloc[0])}; "
+        text += f"the farthest, {_closeness(table.iloc[-1])}."
+    left_out = [_link(label, label) for label in ran.index.difference(widest)]
+    return text + (f" Not compared, because they ran on fewer instances: {', '.join(left_out)}." if left_out else "")
 
 
 def _on_common_instances(runs: pd.DataFrame) -> pd.DataFrame:
@@ -135,31 +130,23 @@ def _mean_ratios(runs: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index().sort_values(["mean", "worst", "label"], ignore_index=True)
 
 
-def _closeness(line: pd.Series[Any]) -> list[Phrase]:
-    label = str(line["label"])
+def _closeness(line: pd.Series[Any]) -> str:
+    label, name = str(line["label"]), _link(line["label"], str(line["label"]))
+    worst = _link(above(line["worst"]), label)
     if line["worst"] <= 1 + TOLERANCE:
-        return [Phrase(label, label), Phrase(", is optimal in "), Phrase(f"all {line['runs']} runs", label)]
-    reached = f" it (optimal in {line['reached']} of {line['runs']} {_plural(line['runs'], 'run')})"
+        every = _link(f"all {line['runs']} runs", label)
+        return f"{name}, is optimal in {every}"
     if line["runs"] == 1:
-        return [Phrase(label, label), Phrase(", is "), Phrase(above(line["worst"]), label), Phrase(" it")]
-    return [
-        Phrase(label, label),
-        Phrase(", is on average "),
-        Phrase(above(line["mean"], up=False), label),
-        Phrase(" it and at most "),
-        Phrase(above(line["worst"]), label),
-        Phrase(reached),
-    ]
+        return f"{name}, is {worst} it"
+    mean = _link(above(line["mean"], up=False), label)
+    reached = f"(optimal in {line['reached']} of {line['runs']} {_plural(line['runs'], 'run')})"
+    return f"{name}, is on average {mean} it and at most {worst} it {reached}"
 
 
-def _failures(table: pd.DataFrame) -> list[Phrase]:
+def _failures(table: pd.DataFrame) -> str:
     failed = table[table["failed"] > 0]
-    if failed.empty:
-        return []
-    phrases = [Phrase(" Failed runs: ")]
-    for number, line in enumerate(failed.itertuples()):
-        phrases += [Phrase(", " if number else ""), Phrase(f"{line.failed} of {line.method}", line.method)]
-    return [*phrases, Phrase(".")]
+    listed = ", ".join(_link(f"{line.failed} of {line.method}", line.method) for line in failed.itertuples())
+    return f" Failed runs: {listed}." if listed else ""
 
 
 def above(ratio: float, *, up: bool = True) -> str:

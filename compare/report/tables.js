@@ -3,7 +3,7 @@
 {
   const SECONDS = { ms: 1e-3, s: 1, min: 60, h: 3600 };
   const NEXT = { none: "ascending", ascending: "descending", descending: "none" };
-  const bodies = [...document.querySelectorAll("table")].map((table) => table.tBodies[0]);
+  const bodies = [];
 
   const number = (text) => {
     const found = /^(-?[\d,]*\.?\d+(?:e[+-]?\d+)?)(?: (ms|s|min|h)\b)?/.exec(text);
@@ -30,8 +30,9 @@
     body.parentElement.classList.toggle("sorted", direction !== "none");
   };
 
-  for (const body of bodies) {
-    if (body.rows.length < 2) continue;
+  const prepare = (body) => {
+    bodies.push(body);
+    if (body.rows.length < 2) return;
     const heads = [...body.parentElement.tHead.rows].at(-1).cells;
     for (const [column, head] of [...heads].entries()) {
       const button = element("button", { type: "button" }, head.textContent);
@@ -44,7 +45,9 @@
         sort(body, column, direction, head.classList.contains("n"));
       });
     }
-  }
+  };
+  for (const body of document.querySelectorAll("tbody")) prepare(body);
+  document.addEventListener("rows", ({ detail }) => prepare(detail.querySelector("tbody")));
 
   const OPENED_AT_MOST = 200;
   const field = document.getElementById("filter");
@@ -75,8 +78,9 @@
     return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}`, "u");
   };
 
-  const filter = () => {
-    if (!texts.size) readTexts();
+  const filter = async () => {
+    await Promise.all([...document.querySelectorAll("[data-packed]")].map(unpack));
+    if (texts.size < bodies.reduce((sum, body) => sum + body.rows.length, 0)) readTexts();
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean).map(starting);
     let hits = 0;
     const found = new Map();

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,6 +49,7 @@ from .tables import (
 )
 
 _DOMAINS = (content_tables.DOMAIN, broker_tables.DOMAIN)
+PACKED_FROM = 3000  # runs, from which on the page carries their rows compressed, for its script to show on demand
 _LIVE = 60_000  # characters of a chart's specification, beyond which the page shows the picture alone
 _ROWS_IN_LATEX = 100
 _IN_PAPERS = (
@@ -154,6 +157,7 @@ def write_report(
         figures=[one for one in shown[0] if one[0].name != "overview"],
         parts=list(zip(parts, shown[1:], strict=True)),
         endings=figure_options.formats,
+        packed=len(rows) > PACKED_FROM,
     )
     if figure_options != DEFAULT_OPTIONS:
         figures = _drawn(study, parts, load_instance, plotted, figure_options)
@@ -200,6 +204,7 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["compressed"] = lambda rows: b64encode(gzip.compress(str(rows).encode(), mtime=0)).decode()
     return environment.get_template("report.html")
 
 

@@ -23,6 +23,7 @@ from overlaybench.compare.figures.draw import embedded_json
 from overlaybench.compare.figures.overlay import most_informative_pair, overlay_drawing
 from overlaybench.compare.figures.style import Drawing
 from overlaybench.compare.report import page_data as overlays
+from overlaybench.compare.report import writing
 from overlaybench.compare.report.cells import Anchors, carried
 from overlaybench.compare.report.page_data import overlay_data, plot_data
 from overlaybench.compare.report.tables import judged_runs, method_table, run_columns
@@ -192,6 +193,17 @@ def test_every_run_is_on_the_page_with_its_key_and_its_data_once(html: str) -> N
     for key in rows["key"]:
         assert f">{key}</td>" in html
     assert {f"run-{number}" for number in range(1, len(rows) + 1)} <= set(Page(html).ids)
+
+
+@pytest.mark.usefixtures("figure_files")
+def test_a_page_of_many_runs_carries_their_rows_compressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "PACKED_FROM", 3)
+    rows = frame(*(run(value=3, seed=seed, instance=f"i{seed}") for seed in range(4)))
+    html = write(tmp_path, rows)
+    found = re.findall(r'data-first="(\d+)" data-last="(\d+)" data-packed="([^"]*)"', html)
+    assert [each[:2] for each in found] == [("1", "4")]
+    shown = gzip.decompress(base64.b64decode(found[0][2])).decode()
+    assert all(f">{key}</td>" in shown and f">{key}</td>" not in html for key in rows["key"])
 
 
 def test_short_tables_are_latex_too_and_nothing_but_the_report_is_left_in_the_folder(folder: Path) -> None:
