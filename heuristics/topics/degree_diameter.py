@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.method import Method, Proposal
+from ...instances.contract.method import Method
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
@@ -19,16 +20,11 @@ Pairs = npt.NDArray[np.int64]
 _SHORT = 10
 
 
-def degree_diameter(
-    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, time_limit: float | None
-) -> Proposal[Overlay]:
-    """The best of a star, balanced trees and generalised de Bruijn graphs on each component.
+def _graphs(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> Iterator[tuple[str, Overlay]]:
+    """A star, balanced trees and generalised de Bruijn graphs on each component that may meet the limits.
 
     A component is one of the relation "a common topic". Its nodes are in the order of their numbers: which topics they
-    have does not matter.
-
-    The best graph so far that meets the limits is returned at the time limit; the run fails without one. Counter
-    ``built``: the one that was best.
+    have does not matter. Graphs of low degree are tried only where the degree counts.
 
     Notes
     -----
@@ -41,7 +37,7 @@ def degree_diameter(
     --------
     >>> from overlaybench.instances.contract.catalogue import PROBLEMS
     >>> instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(5)})
-    >>> degree_diameter(instance, PROBLEMS["topic-diameter"], seed=0, time_limit=None).answer.num_edges
+    >>> DEGREE_DIAMETER.run(instance, PROBLEMS["topic-diameter"]).answer.num_edges
     5
 
     References
@@ -49,11 +45,6 @@ def degree_diameter(
     Imase, Itoh: Design to minimize diameter on building-block network, IEEE Trans. Computers 1981,
     https://doi.org/10.1109/TC.1981.1675809
     """
-    return best_of(_graphs(instance, problem), instance, problem, time_limit)
-
-
-def _graphs(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> Iterator[tuple[str, Overlay]]:
-    """The graphs that may meet the limits, those of low degree only where the degree counts."""
     limits = limits_of(as_soc(problem), instance)
     order, starts = _components(instance)
 
@@ -125,7 +116,7 @@ DEGREE_DIAMETER = Method(
     source="Imase and Itoh 1981; P1 §9 states the problem",
     guarantee="fewest edges if topic diameters up to 2 are allowed; for a diameter of C no degree above 2⌈|V|^(1/C)⌉",
     cost="O(|E|) a graph, and the evaluation of each",
-    solve=degree_diameter,
+    solve=partial(best_of, _graphs),
     pace=50,
     colour="#E69F00",
     marker="h",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 
 import numpy as np
 
-from ...instances.contract.method import Method, Proposal
+from ...instances.contract.method import Method
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
@@ -22,23 +23,8 @@ _DEEPEST = 12
 _MOST_PAIRS = 10_000_000
 
 
-def layered_oda(
-    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, time_limit: float | None
-) -> Proposal[Overlay]:
-    """The best overlay of :func:`layered_trees` over the radii, cliques, and the heuristics of P2 for diameter 2.
-
-    Ties are broken by number. At the time limit the best overlay so far that meets the limits is returned; the run
-    fails without one. Counter ``built``: the one that was best.
-
-    Notes
-    -----
-    Onus and Richa 2015 (P2), §6, for radius 1; the trees of a larger radius were designed here. The problem's own
-    functions judge each overlay. Cost: that of P2's heuristics and of :func:`layered_trees` for each radius.
-    """
-    return best_of(_candidates(instance, problem), instance, problem, time_limit)
-
-
 def _candidates(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> Iterator[tuple[str, Overlay]]:
+    """The overlays of P2's heuristics for diameter 2, those of :func:`layered_trees` over the radii, and cliques."""
     limits = limits_of(as_soc(problem), instance)
     limit = as_soc(problem).most_cost
     deepest = _DEEPEST if limit is None else min(_DEEPEST, int(limit) // 2)
@@ -136,7 +122,7 @@ LAYERED_ODA = Method(
     source="P2 §6; deeper trees are our own",
     guarantee="no topic diameter above twice the radius",
     cost="that of P2's heuristics, and O(|T|(|V| + |E|) log |V|) for each radius",
-    solve=layered_oda,
+    solve=partial(best_of, _candidates),
     compiled=True,
     pace=150,
     colour="#56B4E9",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -110,17 +110,19 @@ def offer_star(instance: TopicInstance) -> None:
 
 
 def best_of(
-    candidates: Iterable[tuple[str, Overlay]],
+    candidates: Callable[[TopicInstance, Problem[TopicInstance, Overlay]], Iterable[tuple[str, Overlay]]],
     instance: TopicInstance,
     problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int,
     time_limit: float | None,
 ) -> Proposal[Overlay]:
-    """The best of several overlays by the problem's own functions, with the counter ``built``: its name.
+    """The best of the overlays of a function by the problem's own functions, with the counter ``built``: its name.
 
-    Status ``failed`` if none is valid. No further overlay is built once the time limit has passed.
+    Nothing is random. Status ``failed`` if none is valid. No further overlay is built once the time limit has passed.
     """
     clock, best = Clock(time_limit), None
-    for name, overlay in candidates:
+    for name, overlay in candidates(instance, problem):
         if not problem.violations(instance, overlay):
             value = problem.value(instance, overlay)
             if best is None or value < best[0]:

@@ -36,9 +36,7 @@ from tests.topic_strategies import topic_instances
 HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
 
 BY_NAME = {method.name: method for method in HEURISTICS}
-DIAMETER_TWO = ("cd-oda", "cd-oda-1", "cd-oda-2", "2d-oda")
 DIVIDED = ("naive-dc", "dcb-m", "dcbr-m", "dc-gm")
-NEXT_DOOR = {"weighted-gm", "mst-per-topic", "gm2", "harary-per-topic"}
 GREEDY = [method.name for method in HEURISTICS if any(option.name == "ties" for option in method.options)]
 
 
@@ -80,12 +78,6 @@ def test_the_orders_of_ring_per_topic_differ_and_the_seed_decides_the_random_one
         ring_per_topic(instance, order="reverse")
 
 
-def test_one_order_for_all_topics_shares_the_ring_of_equal_subscriptions() -> None:
-    alike = TopicInstance.from_subscriptions({f"n{v}": ["a", "b"] for v in range(12)})
-    assert ring_per_topic(alike, order="random").num_edges == 12
-    assert ring_per_topic(alike, order="random-per-topic").num_edges > 12
-
-
 @property_test(200, topic_instances(max_nodes=9))
 def test_greedy_merge_adds_no_more_edges_than_lemma_6_2_allows(instance: TopicInstance) -> None:
     spanning_trees = instance.num_subscriptions - instance.num_topics
@@ -118,27 +110,6 @@ def test_random_ties_reach_the_choice_of_every_candidate(name: str) -> None:
         ((0, 1), (0, 2)),
         ((0, 1), (1, 2)),
         ((0, 2), (1, 2)),
-    }
-
-
-@property_test(50, instance=topic_instances(), data=st.data())
-@pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
-def test_new_names_in_the_same_order_change_nothing_but_names(
-    method: Method[TopicInstance, Overlay], instance: TopicInstance, data: st.DataObject
-) -> None:
-    def names(count: int) -> list[str]:
-        return sorted(data.draw(st.lists(st.text("abcxyz", min_size=1), min_size=count, max_size=count, unique=True)))
-
-    nodes, topics = names(instance.num_nodes), names(instance.num_topics)
-    renamed = TopicInstance.from_subscriptions(
-        {nodes[v]: [topics[t] for t in instance.topics_of(v)] for v in range(instance.num_nodes)}
-    )
-    before, after = (method.run(i, PROBLEMS[method.problems[0]]).answer for i in (instance, renamed))
-    assert before is not None
-    assert after is not None
-    new_name = {instance.node_label(v): nodes[v] for v in range(instance.num_nodes)}
-    assert {frozenset(new_name[str(v)] for v in edge) for edge in before.to_networkx(instance).edges} == {
-        frozenset(edge) for edge in after.to_networkx(renamed).edges
     }
 
 
