@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids
 from ...instances.contract.compiled import kernel
-from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
@@ -31,7 +30,7 @@ from .local_search.linked_overlay import (
 )
 from .local_search.overlay_search import candidate_lists
 from .local_search.ruin_and_recreate import CandidateLists, random_number
-from .polish import first_overlay, starts
+from .polish import check_start, first_overlay, starts
 from .ring_per_topic import harary_per_topic
 
 _STEPS, _ANY = 100_000, 10**15
@@ -83,8 +82,7 @@ def fault_tolerant_polish(
     clock = clock or Clock(time_limit)
     if steps is None:
         steps = _STEPS if math.isinf(clock.left) else _ANY
-    if violations := FaultTolerantTCO().violations(instance, overlay):
-        raise BadInput(f"{violations[0]}: give an overlay that is valid for k-tco")
+    check_start(overlay, instance, FaultTolerantTCO())
     subscriptions, candidates = subscriptions_of(instance), candidate_lists(instance)
     width = int(np.diff(instance.node_offsets).max())
     links = links_of(overlay, subscriptions, spare_edges=_SPARE, spare_links=_SPARE * width)

@@ -17,6 +17,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import MinTCO
 from .heuristic import TOPIC_CONNECTED
 from .kernels.interest import edge_costs
 from .local_search.linked_overlay import subscriptions_of
@@ -125,7 +126,7 @@ def polish(
     progress = _Progress(clock or Clock(time_limit), steps)
     if first != "cost":
         FIRST.parse(first)
-    _check(instance, overlay)
+    check_start(overlay, instance, MinTCO())
     annealing = _Annealing(instance, overlay, first, seed, progress)
     with suppress(KeyboardInterrupt):
         if searches_in_parts(overlay.num_nodes, first):
@@ -251,15 +252,10 @@ class _Annealing:
         return _RANKS[self._first](overlay.num_edges, overlay.max_degree)
 
 
-def _check(instance: TopicInstance, overlay: Overlay) -> None:
-    if overlay.num_nodes != instance.num_nodes:
-        raise BadInput(f"an overlay of {overlay.num_nodes} nodes for {instance.num_nodes}: give one of the instance")
-    components = overlay.topic_components(instance)
-    if (components > 1).any():
-        t = int((components > 1).argmax())
-        raise BadInput(
-            f"topic '{instance.topic_label(t)}' has {components[t]} components: give an overlay that connects it"
-        )
+def check_start(overlay: Overlay, instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> None:
+    """Raise BadInput if an overlay is not valid for a problem."""
+    if violations := problem.violations(instance, overlay):
+        raise BadInput(f"{violations[0]}: give an overlay that is valid for {problem.name}")
 
 
 def _solve(
