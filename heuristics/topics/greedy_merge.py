@@ -25,7 +25,7 @@ from .mst_per_topic import spanning_trees
 from .tie_search import EdgeSteps, heaviest
 
 RUNS = Option("runs", 1, "how often to run, each time on the edges not used yet", least=1)
-THREADS = Option("threads", 1, "threads that count contributions, but for random ties; same edges", least=1, most=64)
+THREADS = Option("threads", 1, "threads that count contributions; same edges", least=1, most=64)
 
 
 @heuristic(RUNS, TIES, THREADS)
@@ -48,7 +48,7 @@ def greedy_merge(
     seed : int
         For random ties.
     threads : int
-        From 1 to 64: how many count contributions, but for random ties. The edges do not depend on it.
+        From 1 to 64: how many count contributions. The edges do not depend on it.
 
     Raises
     ------

@@ -212,27 +212,24 @@ class PartialOverlay:
     def _add_at_random(self, nodes: Ids, level: int, bounds: Bounds, eligible: Eligible) -> None:
         """Count all rows, and add the edges of lowest rank; again, where there are more than fit into memory."""
         after, capacity = -1, 2**20 + 4 * self.instance.num_subscriptions
-        while True:
-            lowest = _NO_EDGES
-            for batch in np.split(nodes, range(_MOST_ROWS, len(nodes), _MOST_ROWS)):
-                ranks = np.concatenate([lowest, *self._ranked(batch, level, bounds, eligible)])
-                lowest = np.sort(ranks[ranks > after])[:capacity]
-            self._add_sorted(lowest, level, eligible.below)
-            self.evaluations += len(lowest)
-            if len(lowest) < capacity:
-                return
-            after = int(lowest[-1])
+        with self._mapping() as apply:
+            while True:
+                lowest = _NO_EDGES
+                for batch in np.split(nodes, range(_MOST_ROWS, len(nodes), _MOST_ROWS)):
+                    ranks = np.concatenate([lowest, *self._ranked(batch, level, bounds, eligible, apply)])
+                    lowest = np.sort(ranks[ranks > after])[:capacity]
+                self._add_sorted(lowest, level, eligible.below)
+                self.evaluations += len(lowest)
+                if len(lowest) < capacity:
+                    return
+                after = int(lowest[-1])
 
-    def _ranked(
-        self, nodes: Ids, level: int, bounds: Bounds, eligible: Eligible, apply: Apply | None = None
-    ) -> list[Edges]:
+    def _ranked(self, nodes: Ids, level: int, bounds: Bounds, eligible: Eligible, apply: Apply) -> list[Edges]:
         """The ranks, not sorted, of the edges from these nodes to later ones that contribute `level`."""
 
         def ranked(share: Ids, contributions: Contributions) -> Edges:
             return _ranks(share, level, bounds, eligible, contributions, self.order)
 
-        if apply is None:
-            return [ranked(nodes, self.contributions)]
         return list(apply(ranked, np.array_split(nodes, len(self._of_threads)), self._of_threads))
 
     @contextmanager
