@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
 import pytest
@@ -10,8 +11,11 @@ import pytest
 from overlaybench.instances.contract.catalogue import methods_of
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Result, Status
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
+from overlaybench.models.topics.lp_bound import lower_bound
+from tests.models.topics.proven import proven_by
 from tests.models.topics.small_instances import bounded, priced, renumbered, small_instance, tiers, uniform_instance
 from tests.topic_brute_force import optimum, pareto_front
 
@@ -149,3 +153,32 @@ def test_one_seed_gives_one_overlay(name: str, problem: str, options: dict[str, 
     instance = uniform_instance(10, 8, 3)
     first, second = (solved(name, problem, instance, seed=7, **options).answer for _ in range(2))
     assert first == second
+
+
+def drawn(seed: int) -> TopicInstance:
+    """At most 6 nodes, or, for every fourth seed, at most 11, which only the methods solve."""
+    draw = random.Random(seed)
+    n = draw.randint(7, 11) if seed % 4 == 3 else draw.randint(2, 6)
+    topics, density = draw.randint(1, 8), draw.choice([0.2, 0.35, 0.5, 0.75])
+    wanted = [[t for t in range(topics) if draw.random() < density] or [draw.randrange(topics)] for _ in range(n)]
+    return TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in wanted[v]] for v in range(n)})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("part", range(4))
+def test_no_disagreement_in_four_thousand_instances(part: int) -> None:
+    names = [problem.name for problem in TOPIC_PROBLEMS]
+    for seed in range(1000 * part, 1000 * (part + 1)):
+        instance, problem = drawn(seed), names[seed % len(names)]
+        values: dict[str, float] = {}
+        for name, method in METHODS.items():
+            if problem in method.problems:
+                values[name] = bounded(solved(name, problem, instance, seed=seed))[1]
+        if instance.num_nodes <= 6:
+            values["brute force"] = optimum(instance, problem)
+        assert len(set(values.values())) == 1, f"seed {seed}, {problem}: {values}"
+        if problem in ("min-tco", "minmax-tco"):
+            bound = lower_bound(instance, Clock(None), of_degree=problem == "minmax-tco")
+            assert bound.value <= values["cp-sat"], f"seed {seed}"
+            assert proven_by(instance, problem, bound) == math.ceil(bound.value)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,18 +9,14 @@ import pytest
 
 from overlaybench.instances.contract.catalogue import methods_of
 from overlaybench.instances.contract.method import Method
-from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from overlaybench.models.topics.compact import overlay_model
 from overlaybench.models.topics.compact.overlay_model import (
     FORMULATED,
-    Blocks,
-    Edge,
     requirements_of,
     simple_bounds,
-    unconnected_topics,
 )
 from overlaybench.models.topics.ilp_and_cp_sat import relaxation_bound
 from overlaybench.models.topics.lp_heuristics.lp_guided import heuristic_overlays
@@ -71,44 +65,6 @@ def test_diameter_two_without_a_centre_takes_two_neighbours_each_and_2n_minus_5_
 def test_diameter_two_on_three_nodes_has_a_centre() -> None:
     graphs = all_graphs(3)
     assert not (graphs.brings_within_two((0, 1, 2)) & ~graphs.has_star_on((0, 1, 2))).any()
-
-
-def test_an_overlay_with_the_forced_edges_connects_topics_and_their_blocks_alike() -> None:
-    for seed in range(150):
-        instance = small_instance(seed)
-        requirements = requirements_of(instance, FOREVER)
-        topics = list(unconnected_topics(requirements, FOREVER))
-        optional = [edge for edge in requirements.edges if edge not in requirements.forced]
-        rng = np.random.default_rng(seed)
-        for _ in range(5):
-            chosen = {edge for edge in optional if rng.random() < 0.5} | requirements.forced
-            overlay = Overlay.from_edges(instance.num_nodes, list(chosen))
-            connected = not PROBLEMS["min-tco"].violations(instance, overlay)
-            assert connected == all(_blocks_are_connected(topic, chosen) for topic in topics)
-
-
-def _blocks_are_connected(topic: Blocks, chosen: Collection[Edge]) -> bool:
-    reached, waiting = {0}, [0]
-    while waiting:
-        i = waiting.pop()
-        for ends, edges in topic.between.items():
-            if i in ends and any(edge in chosen for edge in edges):
-                j = sum(ends) - i
-                if j not in reached:
-                    reached.add(j)
-                    waiting.append(j)
-    return len(reached) == topic.count
-
-
-def test_the_candidate_edges_are_the_pairs_with_a_topic_in_common() -> None:
-    for seed in range(50):
-        instance = small_instance(seed)
-        expected = [
-            (u, v)
-            for u, v in combinations(range(instance.num_nodes), 2)
-            if np.intersect1d(instance.topics_of(u), instance.topics_of(v)).size
-        ]
-        assert requirements_of(instance, FOREVER).edges == expected
 
 
 def test_simple_bounds_are_bounds() -> None:
