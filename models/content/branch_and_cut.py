@@ -173,20 +173,17 @@ def minimise(
     case = begin_case(proof, instance, planes.unit, model)
     root = planes.tighten(clock, stall=_STALL * planes.cost_scale)
     tree = TreeSearch(planes, incumbent, progress=SearchLog(progress, on_bound=offer_bound), proof=case)
-    counters: dict[str, float | str] = {"nodes": 0, "cuts": planes.cuts, "columns": len(model.costs)}
-    if root is None:
-        case.end(incumbent.value)
-        return Outcome(incumbent.answer, stopped=True, counters=counters)
-    counters["root_bound"] = round(planes.best_units / planes.unit, 6)
-    case.bound(0, root.proven)
-    if not planes.lp.feasible:
-        case.end(incumbent.value)
-        return Outcome(None, math.inf, counters=counters)
-    incumbent.improve_along(planes.columns, planes.lp.x, clock, goal=0.0, steps=0)
-    tree.run(clock, root, planes.lp.x)
+    feasible = root is None or planes.lp.feasible
+    if root is not None:
+        case.bound(0, root.proven)
+    if root is not None and feasible:
+        incumbent.improve_along(planes.columns, planes.lp.x, clock, goal=0.0, steps=0)
+        tree.run(clock, root, planes.lp.x)
     case.end(incumbent.value)
-    counters |= {"nodes": tree.nodes, "cuts": planes.cuts, "simplex_iterations": planes.lp.iterations}
-    if tree.complete and incumbent.answer is None:
+    counters = {**planes.counters, "nodes": tree.nodes}
+    if root is None:
+        return Outcome(incumbent.answer, stopped=True, counters=counters)
+    if not feasible or (tree.complete and incumbent.answer is None):
         return Outcome(None, math.inf, counters=counters)
     return Outcome(incumbent.answer, tree.units / planes.unit, not tree.complete, counters)
 

@@ -233,6 +233,16 @@ class Relaxation(ABC, Generic[Rows]):
     def columns(self) -> Sized:
         """The decisions in the LP."""
 
+    @property
+    def counters(self) -> dict[str, float | str]:
+        """As reported with a result."""
+        return {
+            "root_bound": round(self.best_units / self.unit, 6),
+            "cuts": self.cuts,
+            "columns": len(self.columns),
+            "simplex_iterations": self.lp.iterations,
+        }
+
     def tighten(
         self,
         clock: Clock,

@@ -314,12 +314,7 @@ class _Search:
         proven = -(-(tree.units if bound is not None else planes.best_units) // planes.unit)
         # Arcs that no cheaper tree has are not in the model: its bound is valid only up to the incumbent's value.
         self.bound = max(self.bound, int(min(proven, incumbent.value)))
-        self.counters |= {
-            "root_bound": round(planes.best_units / planes.unit, 6),
-            "cuts": planes.cuts,
-            "simplex_iterations": planes.lp.iterations,
-            "nodes": tree.nodes,
-        }
+        self.counters |= {**planes.counters, "nodes": tree.nodes}
 
     def _offer_bound(self, bound: float) -> None:
         """Offer it in the costs of the instance as it was given; it is valid only up to the incumbent's value."""

@@ -152,14 +152,8 @@ def _by_planes(
     if not of_degree:
         least = planes.least_value(planes.best_units)
         incumbent.improve_along(planes.edges, planes.lp.x, clock, goal=least, steps=_STEPS)
-    counters: dict[str, float | str] = {
-        "rounds": rounds,
-        "cuts": planes.cuts,
-        "columns": len(planes.edges),
-        "simplex_iterations": planes.lp.iterations,
-    }
-    value = Fraction(planes.best_units, UNIT)
-    return LowerBound(value, planes.best_proven, incumbent.overlay, stopped, counters)
+    counters = {**planes.counters, "rounds": rounds}
+    return LowerBound(Fraction(planes.best_units, UNIT), planes.best_proven, incumbent.overlay, stopped, counters)
 
 
 def _by_splitting(

@@ -229,14 +229,8 @@ class _Search:
         planes, tree = self.planes, self.tree
         if planes is not None:
             outcome.units = planes.best_units if tree is None else tree.units
-            outcome.counters = {
-                "root_bound": round(planes.best_units / UNIT, 6),
-                "cuts": planes.cuts,
-                "columns": len(planes.edges),
-                "simplex_iterations": planes.lp.iterations,
-                "nodes": 0 if tree is None else tree.nodes,
-                "fixed_at_root": 0 if tree is None else tree.fixed,
-            }
+            nodes, fixed = (0, 0) if tree is None else (tree.nodes, tree.fixed)
+            outcome.counters = {**planes.counters, "nodes": nodes, "fixed_at_root": fixed}
         stopped_early = self.stop_at_first and outcome.overlay is not None
         outcome.complete = self.infeasible or (tree is not None and tree.complete and not stopped_early)
         if outcome.overlay is not None:

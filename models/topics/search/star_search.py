@@ -206,11 +206,5 @@ def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settin
     outcome.overlay, outcome.unit = incumbent.overlay, planes.unit
     outcome.units = tree.units if root is not None else planes.best_units
     outcome.complete = outcome.lower_bound >= incumbent.value
-    outcome.counters = {
-        "root_bound": round(planes.best_units / planes.unit, 6),
-        "cuts": planes.cuts,
-        "columns": len(planes.columns),
-        "simplex_iterations": planes.lp.iterations,
-        "nodes": tree.nodes,
-    }
+    outcome.counters = {**planes.counters, "nodes": tree.nodes}
     return outcome
