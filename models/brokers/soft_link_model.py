@@ -132,7 +132,8 @@ class SoftLinkModel(IntegerModel):
     source never. Brokers send only what they receive, and pure forwarders send it on (Σ y into v ≤ Σ y out of v). A
     soft link in use is bought (y_a ≤ x_a), by each broker at most as many as its fanout leaves. Cycles are excluded by
 
-    * ``levels``: they increase by 1 along the links in use;
+    * ``levels``: they increase by 1 along the links in use; here a 0/1 column for each broker says whether it is
+      reached, in terms of which CP-SAT states the rest by clauses;
     * ``flows``: each destination k receives one unit of flow from the source, f_ka ≤ y_a. The relaxation equals that of
       directed Steiner cuts (Wong 1984), and the balance of forwarders strengthens it (Koch and Martin 1998).
 
@@ -158,8 +159,9 @@ class SoftLinkModel(IntegerModel):
             clock.check()
             y = {arc: self.column(cost=demand.weight) for arc in demands.arcs if arc[1] != demand.source}
             self.used.append(y)
-            self._carry(demand, y)
             connect(demand, y)
+            for arc in y.keys() & self.bought.keys():
+                self.imply(y[arc], self.bought[arc])
         for u, spare in enumerate(demands.spare):
             own = [column for arc, column in self.bought.items() if arc[0] == u]
             if len(own) > spare:
@@ -167,7 +169,23 @@ class SoftLinkModel(IntegerModel):
         everything = [column for y in self.used for column in y.values()]
         self.require(everything, [int(self.costs[k]) for k in everything], least=demands.deliveries)
 
-    def _carry(self, demand: Demand, y: dict[Arc, int]) -> None:
+    def _add_levels(self, demand: Demand, y: dict[Arc, int]) -> None:
+        size, root = self.demands.num_brokers, demand.source
+        level = [self.column(int(v != root), size - 1 if v != root else 0) for v in range(size)]
+        reached = [self.column(int(v == root or v in demand.destinations)) for v in range(size)]
+        for v in range(size):
+            into, out = _at(v, y)
+            if v != root:
+                self.require([*into.values(), reached[v]], [*[1] * len(into), -1], least=0, most=0)
+            if v != root and v not in demand.destinations:
+                self.require_some(out.values(), of=reached[v])
+        for (u, v), used in y.items():
+            self.imply(used, reached[u])
+            self.require([level[v], level[u]], [1, -1], least=1, most=1, only_if=used)
+            if u < v and (v, u) in y:
+                self.require([used, y[v, u]], most=1)
+
+    def _add_flows(self, demand: Demand, y: dict[Arc, int]) -> None:
         for v in range(self.demands.num_brokers):
             if v == demand.source:
                 continue
@@ -178,15 +196,6 @@ class SoftLinkModel(IntegerModel):
             for (_, w), sent in out.items():
                 received = [column for arc, column in into.items() if arc != (w, v)]
                 self.require([*received, sent], [*[1] * len(received), -1], least=0)
-        for arc in y.keys() & self.bought.keys():
-            self.imply(y[arc], self.bought[arc])
-
-    def _add_levels(self, demand: Demand, y: dict[Arc, int]) -> None:
-        size = self.demands.num_brokers
-        level = [self.column(int(v != demand.source), size - 1 if v != demand.source else 0) for v in range(size)]
-        self.require_levels(y, level)
-
-    def _add_flows(self, demand: Demand, y: dict[Arc, int]) -> None:
         for end in demand.destinations:
             flow = {arc: self.column(integral=False) for arc in y if arc[0] != end}
             for arc, amount in flow.items():
