@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,8 +33,7 @@ _USERS_AT_ONCE = 500
 _RELATIVE_GAIN = 1e-12
 
 
-@dataclass(frozen=True)
-class MigrationResult:
+class MigrationResult(NamedTuple):
     """An overlay, the requests to move that led to it, and the number of sweeps over the users."""
 
     overlay: ContentOverlay
@@ -72,15 +71,10 @@ def migrate(
     time_limit : float, optional
         Seconds, after which the current assignment is returned.
 
-    Returns
-    -------
-    MigrationResult
-        Its overlay costs at most as much as that of `brokers`.
-
     Notes
     -----
-    Zhao, Wu (P4), §IV.C. A user costs O(|B| |C|), and one tree for each channel of which the user is the broker's last
-    subscriber or would be another broker's first.
+    Zhao, Wu (P4), §IV.C. The overlay costs at most as much as that of `brokers`. A user costs O(|B| |C|), and one tree
+    for each channel of which the user is the broker's last subscriber or would be another broker's first.
     """
     users, clock = users_of(instance), Clock(time_limit)
     refused = np.zeros(instance.num_users, dtype=np.bool_)
@@ -143,7 +137,7 @@ def _request_moves(
 ) -> Ids:
     """Move users one after the other; each request is a row: index in `turns`, user, home broker, foreign broker.
 
-    A broker asks a user to move if the cost falls by more than `least`.
+    A broker asks a user to move where the cost falls most and there is enough residual capacity, if by over `least`.
     """
     requests = np.empty((len(turns), 4), dtype=np.int32)
     count = 0
@@ -153,7 +147,10 @@ def _request_moves(
         if refused[user]:
             continue
         cost_changes(users, network, placement, user, changes)
-        foreign = _best_broker(users, placement, user, changes)
+        foreign = placement.brokers[user]
+        for b in range(len(changes)):
+            if changes[b] < changes[foreign] and placement.loads[b] + users.demands[user] <= users.load_limits[b]:
+                foreign = b
         if changes[foreign] < -least:
             requests[count] = np.array([index, user, placement.brokers[user], foreign])
             count += 1
@@ -161,16 +158,6 @@ def _request_moves(
             if willing[user]:
                 move(users, network, placement, user, foreign)
     return requests[:count]
-
-
-@kernel
-def _best_broker(users: Users, placement: Placement, user: int, changes: Floats) -> int:
-    """The broker with enough residual capacity where the cost falls most, or the user's own."""
-    best = placement.brokers[user]
-    for b in range(len(changes)):
-        if changes[b] < changes[best] and placement.loads[b] + users.demands[user] <= users.load_limits[b]:
-            best = b
-    return int(best)
 
 
 class Placement(NamedTuple):

@@ -56,10 +56,9 @@ def simulate_migration(
     """Send every message of the moves, round by round, while users publish.
 
     The home broker asks the user to move (request_to_move), who accepts or declines. On acceptance the home broker
-    sends the user's subscriptions to the foreign broker (replicate) and its address to the user (address), and from
-    then on forwards the user's messages to it (redirect). The foreign broker buffers them until the user has connected
-    (connect). Then it notifies all other brokers (register), which until then send to the home broker. The home broker
-    forwards for as long as a message can still be on the way to it.
+    sends the user's subscriptions to the foreign broker (replicate) and its address to the user (address), and forwards
+    the user's messages (redirect) for as long as one can be on the way to it. The foreign broker buffers them until the
+    user has connected (connect), and then notifies all other brokers (register).
 
     Parameters
     ----------

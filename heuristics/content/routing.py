@@ -91,8 +91,8 @@ def _shared_tree_cost(network: Network, rates: Floats, subscribed: Flags) -> flo
     return total
 
 
+ROUTINGS = ("mst", "steiner", "shared-tree")
 MST, STEINER, SHARED_TREE = range(3)
-_CODES = {"mst": MST, "steiner": STEINER, "shared-tree": SHARED_TREE}
 _RELATIVE_GAIN = 1e-12
 
 
@@ -132,14 +132,7 @@ class SpanningTree(NamedTuple):
 
 
 def network_of(core: Floats, routing: str, links: Iterable[tuple[int, int]] = ()) -> Network:
-    """The brokers under a routing by name; `links` are those of the shared tree.
-
-    Parameters
-    ----------
-    core : float64 array, shape (|B|, |B|)
-    routing : {"mst", "steiner", "shared-tree"}
-    links : pairs of brokers
-    """
+    """The brokers under a routing by name; `links` are those of the shared tree."""
     count = len(core)
     order, parents = np.arange(count, dtype=np.int32), np.full(count, -1, dtype=np.int32)
     if routing == "shared-tree":
@@ -154,7 +147,7 @@ def network_of(core: Floats, routing: str, links: Iterable[tuple[int, int]] = ()
                     parents[b] = a
                     reached.append(b)
         order = np.array(reached, dtype=np.int32)
-    return Network(_CODES[routing], core, order, parents)
+    return Network(ROUTINGS.index(routing), core, order, parents)
 
 
 @kernel

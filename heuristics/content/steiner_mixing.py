@@ -17,11 +17,7 @@ def traffic_on_closure_trees(instance: ContentInstance) -> Floats:
     For each channel a minimum spanning tree connects the subscribers under the prices of cheapest paths. The brokers
     on these paths are the tree's; each subscriber is a leaf at the cheapest of them. A publisher who does not
     subscribe enters at the broker from which the path to the tree is cheapest. So all publishers on a channel share
-    its tree.
-
-    Returns
-    -------
-    float64 array, shape (|U|, |B|)
+    its tree. The array has shape (|U|, |B|).
 
     Notes
     -----
@@ -47,18 +43,9 @@ def traffic_on_closure_trees(instance: ContentInstance) -> Floats:
 
 @kernel
 def brokers_between(access: Floats, core: Floats) -> Flags:
-    """The brokers, at least one, on the paths of a minimum spanning tree of users under the prices of cheapest paths.
+    """The brokers on the paths of a minimum spanning tree of users under the prices of cheapest paths, at least one.
 
-    Parameters
-    ----------
-    access : float64 array, shape (n, |B|)
-        The prices of these users.
-    core : float64 array, shape (|B|, |B|)
-
-    Returns
-    -------
-    bool array, shape (|B|,)
-        For a single user the cheapest broker.
+    `access` has the prices of these users, shape (n, |B|). For a single user it is the cheapest broker.
     """
     users, brokers = access.shape
     via, near, reach = _nearest_users(access, core)
@@ -131,11 +118,7 @@ def traffic_on_grown_trees(instance: ContentInstance) -> Floats:
     broker, then to its cheapest user, then to the lowest user.
 
     Publishers on a channel that enter at the same broker share a tree. It joins all subscribers, also a publisher who
-    subscribes, whose own messages do not count on the link to it.
-
-    Returns
-    -------
-    float64 array, shape (|U|, |B|)
+    subscribes, whose own messages do not count on the link to it. The array has shape (|U|, |B|).
 
     Notes
     -----

@@ -12,9 +12,7 @@ import numpy.typing as npt
 from ...instances.contract.arrays import Ids, Offsets, offsets_of
 from ...instances.contract.compiled import kernel
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import interruptible
 from ...instances.steiner.instance import SteinerInstance
@@ -131,25 +129,16 @@ def _root_of(parent: Ids, node: int) -> int:
 
 
 def steiner_heuristic(
-    name: str, build: Callable[..., Overlay | None], *, options: tuple[Option, ...] = (), **attributes: Any
+    name: str, build: Callable[..., Overlay | None], **attributes: Any
 ) -> Method[SteinerInstance, Overlay]:
-    """The method of a polynomial heuristic.
+    """The method of a polynomial heuristic, with further attributes of :class:`.Method`.
 
-    Parameters
-    ----------
-    build : callable
-        From the instance and, by name, the options and a `clock` to a tree; None if the terminals are not connected.
-    **attributes
-        Further attributes of :class:`.Method`.
+    `build` takes the instance and, by name, the options and a `clock`, and returns a tree or, if the terminals are not
+    connected, None.
     """
 
     def solve(
-        instance: SteinerInstance,
-        problem: Problem[SteinerInstance, Overlay],
-        *,
-        seed: int,
-        time_limit: float | None,
-        **chosen: Any,
+        instance: SteinerInstance, problem: object, *, seed: int, time_limit: float | None, **chosen: Any
     ) -> Proposal[Overlay]:
         with interruptible(time_limit) as clock:
             tree = build(instance, clock=clock, **chosen)
@@ -157,4 +146,4 @@ def steiner_heuristic(
             return Proposal(status=Status.INFEASIBLE, reason="the terminals lie in different components of the graph")
         return Proposal(tree, status=Status.TIME_LIMIT if clock.passed else None, reason=clock.stopped_by)
 
-    return Method(name=name, problems=("steiner",), solve=solve, options=options, compiled=True, **attributes)
+    return Method(name=name, problems=("steiner",), solve=solve, compiled=True, **attributes)

@@ -15,8 +15,6 @@ from ...instances.steiner.instance import SteinerInstance
 from .graph import Flags, Graph, Reals, graph_of, spanning_tree, steiner_heuristic
 
 _STEPS = 2_000_000  # edges looked at between two looks at the clock
-STARTS = Option("starts", 10, "terminals to start from", least=1, most=10**6)
-IMPROVE = Option("improve", True, "insert and remove nodes while that lowers the cost")
 
 
 def shortest_paths_tree(
@@ -26,7 +24,6 @@ def shortest_paths_tree(
 
     Parameters
     ----------
-    instance : SteinerInstance
     starts : int
         The number of terminals to start from, evenly spaced.
     improve : bool
@@ -34,15 +31,11 @@ def shortest_paths_tree(
     clock : Clock, optional
         When it has passed, the best tree so far is returned.
 
-    Returns
-    -------
-    Overlay
-        Of at most 2(1 − 1/k) times the least cost.
-
     Notes
     -----
-    Each step adds a shortest path from the tree to the nearest terminal outside it (Takahashi, Matsuyama 1980).
-    Cost O(starts · k · m log n) at worst; in practice each tree takes few passes over the graph.
+    Each step adds a shortest path from the tree to the nearest terminal outside it (Takahashi, Matsuyama 1980). The
+    cost is at most 2(1 − 1/k) times the least. Time O(starts · k · m log n) at worst; in practice each tree takes few
+    passes over the graph.
     """
     graph = graph_of(instance.num_nodes, instance.edges)
     costs = instance.costs.astype(np.float64)
@@ -155,7 +148,10 @@ SHORTEST_PATHS = steiner_heuristic(
     source="Takahashi, Matsuyama 1980",
     guarantee="at most 2(1 − 1/k) times the least cost, k terminals",
     cost="time O(starts · k · m log n)",
-    options=(STARTS, IMPROVE),
+    options=(
+        Option("starts", 10, "terminals to start from", least=1, most=10**6),
+        Option("improve", True, "insert and remove nodes while that lowers the cost"),
+    ),
     colour="#661100",
     marker=">",
 )

@@ -123,25 +123,14 @@ def predicates_evaluated(table: WorkingTable, values: Ids) -> int:
 def matching_effort(network: BrokerNetwork, links: Ids, brokers: Ids, publications: int) -> tuple[float, float]:
     """The covering sets of some brokers with given soft links, and the effort for the first publications.
 
-    A subscription belongs to the link over which its broker is reached; local ones, which do not depend on links, are
-    left out.
-
-    Parameters
-    ----------
-    links : int32 array, shape (k, 2)
-        Soft links (sender, receiver).
-    brokers : int32 array
-        The brokers whose tables are counted.
+    `links` has rows (sender, receiver). A subscription belongs to the link over which its broker is reached; local
+    ones, which do not depend on links, are left out.
 
     Returns
     -------
     (float, float)
         Means over brokers: the subscriptions in the covering sets of all links, and the predicates evaluated to match a
-        publication against them.
-
-    Notes
-    -----
-    Cost of a broker: that of its :func:`working_table`, and the predicates evaluated.
+        publication against them. Cost of a broker: that of its :func:`working_table`, and these predicates.
     """
     maps = working_maps(network.tree, links)
     subscriptions, values = network.subscriptions, network.publications.values[:publications]

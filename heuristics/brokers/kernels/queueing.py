@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
@@ -43,8 +42,7 @@ class Timing(NamedTuple):
     periods: int = 1
 
 
-@dataclass(frozen=True)
-class Simulation:
+class Simulation(NamedTuple):
     """The outcome until the horizon.
 
     Attributes
@@ -78,20 +76,16 @@ class Simulation:
 
 
 class _Queues(NamedTuple):
-    """Brokers and uplinks as servers, and what is counted; all times in microseconds.
+    """Brokers and uplinks as servers, and what is counted as in :class:`Simulation`; all times in microseconds.
 
     Attributes
     ----------
     matched, sent : int64 arrays, shape (n,)
         The time at which the queue of a broker, and of its uplink, is empty.
-    per_message : int64 array, shape (n,)
-        Transmission time on an uplink; 0 without a cap.
-    primary_delays : int64 array, shape (n, n)
-        Along primary paths; used for primary links.
+    per_message, primary_delays : int64 arrays, shapes (n,) and (n, n)
+        Transmission time on an uplink, 0 without a cap; delays along primary paths, used for primary links.
     totals : int64 array, shape (4,)
         Deliveries, messages, delay and hops.
-    traffic, longest_queue
-        As in :class:`Simulation`.
     """
 
     matched: npt.NDArray[np.int64]

@@ -59,14 +59,7 @@ class WorkingMaps(NamedTuple):
 def working_maps(tree: BrokerTree, soft_links: npt.ArrayLike = (), capacity: int = 0) -> WorkingMaps:
     """The working maps over the primary links and the given soft links, rows (sender, receiver).
 
-    Parameters
-    ----------
-    capacity : int
-        Slots for each broker; more if a broker has more links than that.
-
-    Notes
-    -----
-    Cost O(n) a link, memory O(n² + n c²/64).
+    Each broker has `capacity` slots, or more if a broker has more links. Cost O(n) a link, memory O(n² + n c²/64).
     """
     links: list[list[int]] = np.asarray(soft_links, dtype=np.int64).reshape(-1, 2).tolist()
     senders = [u for u, _ in links]
@@ -81,19 +74,11 @@ def maps_without_links(tree: BrokerTree, capacity: int) -> WorkingMaps:
     """Working maps with `capacity` slots for the links of each broker, and none yet."""
     size, capacity = tree.num_brokers, max(1, capacity)
     words = -(-capacity // WORD)
+    counts, real = np.zeros(size, dtype=np.int64), np.zeros((size, words), dtype=np.uint64)
+    ends, order = (np.full((size, capacity), FREE, dtype=np.int32) for _ in range(2))
     between, beyond, behind = (np.zeros((size, capacity, words), dtype=np.uint64) for _ in range(3))
-    return WorkingMaps(
-        next_hops=tree.next_hops,
-        distances=tree.distances,
-        counts=np.zeros(size, dtype=np.int64),
-        ends=np.full((size, capacity), FREE, dtype=np.int32),
-        order=np.full((size, capacity), FREE, dtype=np.int32),
-        slots=np.full((size, size), FREE, dtype=np.int32),
-        between=between,
-        beyond=beyond,
-        behind=behind,
-        real=np.zeros((size, words), dtype=np.uint64),
-    )
+    slots = np.full((size, size), FREE, dtype=np.int32)
+    return WorkingMaps(tree.next_hops, tree.distances, counts, ends, order, slots, between, beyond, behind, real)
 
 
 @kernel
@@ -105,9 +90,7 @@ def add_link(maps: WorkingMaps, a: int, v: int, real: bool) -> int:
         slot += 1
     ends[slot] = v
     before = maps.slots[a, v]
-    between[slot] = 0
-    beyond[slot] = 0
-    behind[slot] = 0
+    between[slot], beyond[slot], behind[slot] = 0, 0, 0
     if before != FREE:
         between[slot] = between[before]
     set_bit(between[slot], slot)
