@@ -23,8 +23,99 @@ NOWHERE = -1
 _MOST_ROWS = 1 << 22
 
 
+class Workspace(NamedTuple):
+    """The buffers of a forwarding decision: three sets of w words, and the chosen slots, at most c of them."""
+
+    anchors: Bits
+    matched: Bits
+    common: Bits
+    targets: npt.NDArray[np.int32]
+
+
+def workspace_for(maps: WorkingMaps) -> Workspace:
+    """Empty buffers for decisions on some maps."""
+    words = maps.real.shape[1]
+    anchors, matched, common = np.zeros((3, words), np.uint64)
+    return Workspace(anchors, matched, common, np.zeros(maps.ends.shape[1], np.int32))
+
+
+@kernel
+def find_anchors(maps: WorkingMaps, a: int, sender: int, matching: Ids, workspace: Workspace) -> bool:
+    """Put the downstream anchors of the matching brokers in ``workspace.anchors``; return whether there are any."""
+    workspace.anchors[:] = 0
+    back = maps.next_hops[a, sender] if sender != NOWHERE else NOWHERE
+    found = False
+    for v in matching:
+        if v != a and maps.next_hops[a, v] != back:
+            set_bit(workspace.anchors, maps.slots[a, v])
+            found = True
+    return found
+
+
+@kernel
+def use_real_links(maps: WorkingMaps, a: int, workspace: Workspace) -> None:
+    """Put ``workspace.matched`` in ``workspace.anchors``, each candidate as the last real link on the path to it."""
+    workspace.anchors[:] = 0
+    for i in range(maps.counts[a]):
+        slot = maps.order[a, i]
+        if has_bit(workspace.matched, slot):
+            while not has_bit(maps.real[a], slot):
+                slot = previous_slot(maps, a, slot)
+            set_bit(workspace.anchors, slot)
+
+
+@kernel
+def forward_far(maps: WorkingMaps, a: int, workspace: Workspace) -> int:
+    """S2 (Fig. 6): directly to the nearest anchors, except those beyond one that is chosen already.
+
+    The slots are put in ``workspace.targets``; returns their number.
+    """
+    # No views, helpers on sets or early exits here and below: with them numba counts references to every array of the
+    # maps in every step, which takes several times as long as the step.
+    count = 0
+    for i in range(maps.counts[a]):
+        slot = maps.order[a, i]
+        if has_bit(workspace.anchors, slot):
+            workspace.targets[count] = slot
+            count += 1
+            for w in range(len(workspace.anchors)):
+                workspace.anchors[w] &= ~maps.beyond[a, slot, w]
+    return count
+
+
+@kernel
+def forward_common(maps: WorkingMaps, a: int, real: bool, workspace: Workspace) -> int:
+    """S1 (Fig. 5): to the farthest broker on all primary paths to anchors in one direction. As :func:`forward_far`."""
+    workspace.common[:] = 0
+    for i in range(maps.counts[a]):
+        slot = maps.order[a, i]
+        if has_bit(workspace.anchors, slot):
+            shared = np.uint64(0)
+            for w in range(len(workspace.common)):
+                shared |= workspace.common[w] & maps.between[a, slot, w]
+            for w in range(len(workspace.common)):
+                between = maps.between[a, slot, w]
+                if shared:
+                    workspace.common[w] &= between | maps.behind[a, slot, w]
+                else:
+                    workspace.common[w] |= between
+    count = 0
+    for i in range(maps.counts[a] - 1, -1, -1):
+        slot = maps.order[a, i]
+        usable = not real or has_bit(maps.real[a], slot)
+        if usable and has_bit(workspace.common, slot):
+            reached = np.uint64(0)
+            for w in range(len(workspace.anchors)):
+                reached |= workspace.anchors[w] & maps.beyond[a, slot, w]
+                workspace.anchors[w] &= ~maps.beyond[a, slot, w]
+            if reached:
+                workspace.targets[count] = slot
+                count += 1
+    return count
+
+
 class SentCounts(NamedTuple):
-    """What brokers have sent: in an interval of a second for SH, in all for link management; and buffers of decisions.
+    """What brokers have sent: in an interval of a second for the hybrid strategy, in all for link management.
 
     Attributes
     ----------
@@ -36,10 +127,6 @@ class SentCounts(NamedTuple):
         Publications intended for each slot, candidates included.
     total : int64 array, shape (n,)
         Publications that each broker did send.
-    anchors, matched, common : uint64 arrays, shape (w,)
-        Sets of slots of the broker that decides.
-    targets : int32 array, shape (c,)
-        The slots that it chose.
     """
 
     limits: npt.NDArray[np.int64]
@@ -48,81 +135,6 @@ class SentCounts(NamedTuple):
     previous: npt.NDArray[np.int64]
     by_slot: npt.NDArray[np.int64]
     total: npt.NDArray[np.int64]
-    anchors: Bits
-    matched: Bits
-    common: Bits
-    targets: npt.NDArray[np.int32]
-
-
-def no_messages(uplinks: npt.NDArray[np.int64], maps: WorkingMaps, output_threshold: int) -> SentCounts:
-    """Counts of 0; a broker saves its uplink above `output_threshold` percent of its capacity."""
-    limits, by_slot = -(-uplinks * output_threshold // 100), np.zeros(maps.ends.shape, dtype=np.int64)
-    interval, current, previous, total = np.zeros((4, len(maps.ends)), dtype=np.int64)
-    anchors, matched, common = np.zeros((3, maps.real.shape[1]), dtype=np.uint64)
-    targets = np.zeros(maps.ends.shape[1], dtype=np.int32)
-    return SentCounts(limits, interval, current, previous, by_slot, total, anchors, matched, common, targets)
-
-
-@kernel
-def use_real_links(maps: WorkingMaps, a: int, counts: SentCounts) -> None:
-    """Put ``counts.matched`` in ``counts.anchors``, each candidate as the last real link on the path to it."""
-    counts.anchors[:] = 0
-    for i in range(maps.counts[a]):
-        slot = maps.order[a, i]
-        if has_bit(counts.matched, slot):
-            while not has_bit(maps.real[a], slot):
-                slot = previous_slot(maps, a, slot)
-            set_bit(counts.anchors, slot)
-
-
-@kernel
-def _forward_far(maps: WorkingMaps, a: int, counts: SentCounts) -> int:
-    """S2 (Fig. 6): directly to the nearest anchors, except those beyond one that is chosen already.
-
-    The slots are put in ``counts.targets``; returns their number.
-    """
-    # No views, helpers on sets or early exits here and below: with them numba counts references to every array of the
-    # maps in every step, which takes several times as long as the step.
-    count = 0
-    for i in range(maps.counts[a]):
-        slot = maps.order[a, i]
-        if has_bit(counts.anchors, slot):
-            counts.targets[count] = slot
-            count += 1
-            for w in range(len(counts.anchors)):
-                counts.anchors[w] &= ~maps.beyond[a, slot, w]
-    return count
-
-
-@kernel
-def _forward_common(maps: WorkingMaps, a: int, real: bool, counts: SentCounts) -> int:
-    """S1 (Fig. 5): to the farthest broker on all primary paths to anchors in one direction. As :func:`_forward_far`."""
-    counts.common[:] = 0
-    for i in range(maps.counts[a]):
-        slot = maps.order[a, i]
-        if has_bit(counts.anchors, slot):
-            shared = np.uint64(0)
-            for w in range(len(counts.common)):
-                shared |= counts.common[w] & maps.between[a, slot, w]
-            for w in range(len(counts.common)):
-                between = maps.between[a, slot, w]
-                if shared:
-                    counts.common[w] &= between | maps.behind[a, slot, w]
-                else:
-                    counts.common[w] |= between
-    count = 0
-    for i in range(maps.counts[a] - 1, -1, -1):
-        slot = maps.order[a, i]
-        usable = not real or has_bit(maps.real[a], slot)
-        if usable and has_bit(counts.common, slot):
-            reached = np.uint64(0)
-            for w in range(len(counts.anchors)):
-                reached |= counts.anchors[w] & maps.beyond[a, slot, w]
-                counts.anchors[w] &= ~maps.beyond[a, slot, w]
-            if reached:
-                counts.targets[count] = slot
-                count += 1
-    return count
 
 
 class Traffic(NamedTuple):
@@ -140,6 +152,13 @@ def traffic_of(network: BrokerNetwork, first: int = 0, last: int | None = None) 
     stop = len(network.publications) if last is None else last
     published = network.publications
     return Traffic(published.times[first:stop], published.sources[first:stop], offsets[first : stop + 1], brokers)
+
+
+def no_messages(uplinks: npt.NDArray[np.int64], maps: WorkingMaps, output_threshold: int) -> SentCounts:
+    """Counts of 0; a broker saves its uplink above `output_threshold` percent of its capacity."""
+    limits, by_slot = -(-uplinks * output_threshold // 100), np.zeros(maps.ends.shape, dtype=np.int64)
+    interval, current, previous, total = np.zeros((4, len(maps.ends)), dtype=np.int64)
+    return SentCounts(limits, interval, current, previous, by_slot, total)
 
 
 def route(traffic: Traffic, maps: WorkingMaps, strategy: int, counts: SentCounts) -> npt.NDArray[np.int32]:
@@ -162,12 +181,12 @@ def route(traffic: Traffic, maps: WorkingMaps, strategy: int, counts: SentCounts
     Cost O(d + c w) a message, where d is the number of destinations of its publication. All messages of a publication
     are sent at its time, also in the counts of the hybrid strategy.
     """
-    size, total = len(maps.ends), len(traffic.times)
+    size, total, workspace = len(maps.ends), len(traffic.times), workspace_for(maps)
     rows = max(1, _MOST_ROWS // size)
     buffer = np.empty((min(rows, total) * (size - 1) + 1, 3), dtype=np.int32)
     parts = [buffer[:0]]
     for first in range(0, total, rows):
-        filled = _route(first, min(first + rows, total), traffic, maps, strategy, counts, buffer)
+        filled = _route(first, min(first + rows, total), traffic, maps, strategy, counts, workspace, buffer)
         if filled < 0:
             raise RuntimeError("a broker received a publication twice")
         parts.append(buffer[:filled].copy())
@@ -176,7 +195,14 @@ def route(traffic: Traffic, maps: WorkingMaps, strategy: int, counts: SentCounts
 
 @kernel
 def _route(
-    first: int, last: int, traffic: Traffic, maps: WorkingMaps, strategy: int, counts: SentCounts, messages: Ids
+    first: int,
+    last: int,
+    traffic: Traffic,
+    maps: WorkingMaps,
+    strategy: int,
+    counts: SentCounts,
+    workspace: Workspace,
+    messages: npt.NDArray[np.int32],
 ) -> int:
     """Fill `messages`, for each publication the queue of a breadth-first search; return their number, or -1."""
     filled = 0
@@ -185,13 +211,13 @@ def _route(
         begin = done = filled
         broker, sender = traffic.sources[p], NOWHERE
         while True:
-            chosen = choose_targets(maps, broker, sender, matching, traffic.times[p], strategy, counts)
+            chosen = choose_targets(maps, broker, sender, matching, traffic.times[p], strategy, counts, workspace)
             if filled + chosen - begin >= len(maps.ends):
                 return -1
             for i in range(chosen):
                 messages[filled, 0] = p
                 messages[filled, 1] = broker
-                messages[filled, 2] = maps.ends[broker, counts.targets[i]]
+                messages[filled, 2] = maps.ends[broker, workspace.targets[i]]
                 filled += 1
             if done == filled:
                 break
@@ -202,43 +228,43 @@ def _route(
 
 @kernel
 def choose_targets(
-    maps: WorkingMaps, a: int, sender: int, matching: Ids, time: int, strategy: int, counts: SentCounts
+    maps: WorkingMaps,
+    broker: int,
+    sender: int,
+    matching: Ids,
+    time: int,
+    strategy: int,
+    counts: SentCounts,
+    workspace: Workspace,
 ) -> int:
-    """Put the slots that broker `a` sends to in ``counts.targets`` and count them; return their number."""
-    counts.anchors[:] = 0
-    back = maps.next_hops[a, sender] if sender != NOWHERE else NOWHERE
-    found = False
-    for v in matching:
-        if v != a and maps.next_hops[a, v] != back:
-            set_bit(counts.anchors, maps.slots[a, v])
-            found = True
-    return choose_slots(maps, a, found, time, strategy, counts)
+    """Put the slots that a broker sends to in ``workspace.targets`` and count them; return their number."""
+    common = strategy == S1 or (strategy == SH and is_busy(counts, broker, time))
+    if not find_anchors(maps, broker, sender, matching, workspace):
+        return 0
+    return choose_slots(maps, broker, common, counts, workspace)
 
 
 @kernel
-def choose_slots(maps: WorkingMaps, a: int, found: bool, time: int, strategy: int, counts: SentCounts) -> int:
-    """As :func:`choose_targets`, for the anchors in ``counts.anchors``, if any were `found`."""
-    common = strategy == S1 or (strategy == SH and _is_busy(counts, a, time))
-    if not found:
-        return 0
-    for w in range(len(counts.anchors)):
-        counts.matched[w] = counts.anchors[w]
-    chosen = _forward_common(maps, a, False, counts) if common else _forward_far(maps, a, counts)
+def choose_slots(maps: WorkingMaps, broker: int, common: bool, counts: SentCounts, workspace: Workspace) -> int:
+    """As :func:`choose_targets`, for the anchors in ``workspace.anchors``, by S1 if `common`, else by S2."""
+    for w in range(len(workspace.anchors)):
+        workspace.matched[w] = workspace.anchors[w]
+    chosen = forward_common(maps, broker, False, workspace) if common else forward_far(maps, broker, workspace)
     candidates = False
     for i in range(chosen):
-        counts.by_slot[a, counts.targets[i]] += 1
-        candidates |= not has_bit(maps.real[a], counts.targets[i])
+        counts.by_slot[broker, workspace.targets[i]] += 1
+        candidates |= not has_bit(maps.real[broker], workspace.targets[i])
     if candidates:
         # To redirect each copy alone would deliver twice if the link in use serves another target too.
-        use_real_links(maps, a, counts)
-        chosen = _forward_common(maps, a, True, counts) if common else _forward_far(maps, a, counts)
-    counts.total[a] += chosen
-    counts.current[a] += chosen
+        use_real_links(maps, broker, workspace)
+        chosen = forward_common(maps, broker, True, workspace) if common else forward_far(maps, broker, workspace)
+    counts.total[broker] += chosen
+    counts.current[broker] += chosen
     return chosen
 
 
 @kernel
-def _is_busy(counts: SentCounts, broker: int, time: int) -> bool:
+def is_busy(counts: SentCounts, broker: int, time: int) -> bool:
     """Whether the broker sent more than its limit in the interval before that of `time`."""
     interval = time // SECOND
     if interval != counts.interval[broker]:

@@ -12,7 +12,7 @@ from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids, frozen
 from ....instances.contract.compiled import kernel
 from ...events import SECOND
-from .forwarding import NOWHERE, SentCounts, Traffic, choose_targets, no_messages, traffic_of
+from .forwarding import NOWHERE, SentCounts, Traffic, Workspace, choose_targets, no_messages, traffic_of, workspace_for
 from .working_map import WorkingMaps, working_maps
 
 SOFT_DELAY = 1000
@@ -123,7 +123,8 @@ def simulate(network: BrokerNetwork, strategy: int, links: Ids, timing: Timing) 
     queues = _Queues(matched, sent, per_message, network.tree.path_delays, totals, seconds, longest_queue)
     counts = no_messages(uplinks, maps, timing.output_threshold)
     limited = timing._replace(horizon=timing.horizon or 2**62)
-    _run(_repeated(traffic_of(network), timing.periods), maps, strategy, limited, queues, counts)
+    traffic = _repeated(traffic_of(network), timing.periods)
+    _run(traffic, maps, strategy, limited, queues, counts, workspace_for(maps))
     deliveries, messages, delay, hops = totals.tolist()
     return Simulation(deliveries, messages, delay, hops, np.trim_zeros(seconds, "b"), longest_queue)
 
@@ -147,7 +148,13 @@ def _repeated(traffic: Traffic, periods: int) -> Traffic:
 
 @kernel
 def _run(
-    traffic: Traffic, maps: WorkingMaps, strategy: int, timing: Timing, queues: _Queues, counts: SentCounts
+    traffic: Traffic,
+    maps: WorkingMaps,
+    strategy: int,
+    timing: Timing,
+    queues: _Queues,
+    counts: SentCounts,
+    workspace: Workspace,
 ) -> None:
     """Process publications and arrivals in order of time; publications first at equal times."""
     # Arrivals: time, number of the sending, publication, sender, receiver, hops. The first entry is for type inference.
@@ -168,8 +175,8 @@ def _run(
         matching = traffic.brokers[traffic.offsets[p] : traffic.offsets[p + 1]]
         if sender != NOWHERE and matched <= timing.horizon:
             _count(queues, timing.service, broker, time, matching, traffic.times[p], hops)
-        for i in range(choose_targets(maps, broker, sender, matching, matched, strategy, counts)):
-            end = np.int64(maps.ends[broker, counts.targets[i]])
+        for i in range(choose_targets(maps, broker, sender, matching, matched, strategy, counts, workspace)):
+            end = np.int64(maps.ends[broker, workspace.targets[i]])
             queues.sent[broker] = max(queues.sent[broker], matched) + queues.per_message[broker]
             delay = queues.primary_delays[broker, end] if maps.distances[broker, end] == 1 else timing.soft_delay
             heappush(heap, (queues.sent[broker] + delay, sendings, p, broker, end, hops + 1))

@@ -16,7 +16,7 @@ import numpy as np
 from ....instances.brokers.network import BrokerTree
 from ....instances.contract.arrays import Ids
 from ....instances.contract.errors import BadInput
-from ..kernels.forwarding import NOWHERE, choose_targets, no_messages
+from ..kernels.forwarding import NOWHERE, S1, find_anchors, forward_common, forward_far, workspace_for
 from ..kernels.working_map import working_maps
 from .messages import NEW, OLD
 from .tree_changes import OpenWave, Waves
@@ -101,8 +101,7 @@ class MovingNetwork:
         self.move, self._strategy, self._one_view = move, strategy, one_view
         self._trees, self._affected = (move.tree, move.tree_after()), move.affected
         self._maps = [[working_maps(tree, own) for own in _links(tree, links, move)] for tree in self._trees]
-        uplinks = move.tree.uplinks
-        self._counts = [[no_messages(uplinks, maps, 0) for maps in both] for both in self._maps]
+        self._workspaces = [[workspace_for(maps) for maps in both] for both in self._maps]
         self._channels: dict[Link, deque[_Message]] = {}
         self._matching: list[Ids] = []
         self._avoiding: set[int] = set()
@@ -160,10 +159,12 @@ class MovingNetwork:
         by_view = self._view[broker] if view is None else view
         # The two views are equal for a broker that the move does not affect.
         free = broker in self._finished if by_view == NEW else broker not in self._avoiding
-        maps, counts = self._maps[by_view][free], self._counts[by_view][free]
-        matching = self._matching[message.publication]
-        count = choose_targets(maps, broker, sender, matching, 0, self._strategy, counts)
-        for slot in counts.targets[:count].tolist():
+        maps, workspace = self._maps[by_view][free], self._workspaces[by_view][free]
+        if not find_anchors(maps, broker, sender, self._matching[message.publication], workspace):
+            return
+        common = self._strategy == S1
+        count = forward_common(maps, broker, False, workspace) if common else forward_far(maps, broker, workspace)
+        for slot in workspace.targets[:count].tolist():
             self._send(broker, int(maps.ends[broker, slot]), message._replace(view=view))
 
     def _spread(self, phase: str, broker: int, sender: int) -> None:

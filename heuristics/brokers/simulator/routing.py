@@ -16,7 +16,18 @@ from ....instances.brokers.network import BrokerTree
 from ....instances.contract.arrays import Ids
 from ....instances.contract.compiled import kernel
 from ..kernels.covering import WorkingTable, find_matching, working_table
-from ..kernels.forwarding import NOWHERE, SentCounts, choose_slots, no_messages, use_real_links
+from ..kernels.forwarding import (
+    NOWHERE,
+    S1,
+    SH,
+    SentCounts,
+    Workspace,
+    choose_slots,
+    is_busy,
+    no_messages,
+    use_real_links,
+    workspace_for,
+)
 from ..kernels.link_management import Management, Review, neighbour_table, review
 from ..kernels.working_map import FREE, WorkingMaps, add_link, clear_bit, has_bit, maps_without_links
 from .messages import Edge, Entries, Loads, Ping, Sends
@@ -196,7 +207,6 @@ class Routing:
         self.links = {v: real for v, real in links.items() if hood.hops.get(v, 0) > 1}
         self._tables: tuple[Entries, ...] = (table,)
         self._backs: dict[int, int] = {NOWHERE: FREE}
-        self._is_sending = False
 
     @property
     def table(self) -> Entries:
@@ -222,7 +232,7 @@ class Routing:
 
     @cached_property
     def counts(self) -> SentCounts:
-        """What was sent since the last review, in row `own`, and the buffers of decisions."""
+        """What was sent since the last review, in row `own`."""
         before, own, uplinks = self._before, self.own, np.full(len(self.maps.ends), self.limits.uplink)
         counts = no_messages(uplinks, self.maps, self.limits.management.output_threshold)
         counts.interval[own], counts.current[own] = before.interval, before.current
@@ -233,7 +243,7 @@ class Routing:
 
     def sent(self) -> Sent:
         """What was sent by this routing and by earlier ones."""
-        if not self._is_sending:
+        if "counts" not in self.__dict__:
             return self._before
         counts, own = self.counts, self.own
         by_end = {end: int(counts.by_slot[own, slot]) for slot, end in self._ends().items()}
@@ -253,6 +263,11 @@ class Routing:
         return cast(list[int], self.hood.members[self.maps.ends[self.own]].tolist())
 
     @cached_property
+    def workspace(self) -> Workspace:
+        """Buffers of decisions."""
+        return workspace_for(self.maps)
+
+    @cached_property
     def working(self) -> WorkingTable:
         """The working table; a subscription's slot is the one that its anchor is contracted into."""
         table, count = self.table, self.maps.ends.shape[1]
@@ -263,7 +278,7 @@ class Routing:
     def with_table(self, table: Entries) -> Routing:
         """The same map, counts and buffers with another master table."""
         changed = Routing(self.hood, table, self.links, self.limits, self._before)
-        for name in ("maps", "counts", "own", "_is_sending"):
+        for name in ("maps", "counts", "workspace", "own"):
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
         return changed
@@ -292,16 +307,15 @@ class Routing:
 
     def match(self, values: Ids) -> tuple[int, int]:
         """Match a publication; the matching local subscriptions, and the predicates evaluated."""
-        local, evaluations = find_matching(self.working, values, self.counts.anchors)
+        local, evaluations = find_matching(self.working, values, self.workspace.anchors)
         return int(local), int(evaluations)
 
     def targets(self, sender: int, now: int) -> list[int]:
         """The brokers to which the publication matched last is sent; it came from `sender`."""
         if (back := self._backs.get(sender)) is None:
             back = self._backs[sender] = int(self.hood.position(self.hood.next_hop(sender)))
-        self._is_sending = True
-        count = _forward(self.maps, self.own, back, now, self.limits.strategy, self.counts)
-        return [self._at_slots[slot] for slot in self.counts.targets[:count].tolist()] if count else []
+        count = _forward(self.maps, self.own, back, now, self.limits.strategy, self.counts, self.workspace)
+        return [self._at_slots[slot] for slot in self.workspace.targets[:count].tolist()] if count else []
 
     def bypass(self, via: int, silent: Collection[int]) -> tuple[list[int], dict[int, frozenset[int]]]:
         """Split the copy of the publication matched last that was to go to `via`, which does not answer.
@@ -313,9 +327,9 @@ class Routing:
         later : mapping of int to frozenset of int
             The silent brokers for which a copy is kept, and the brokers beyond each that get their own.
         """
-        maps, own, ends, found = self.maps, self.own, self._ends(), self.counts.anchors
-        self.counts.matched[:] = found
-        use_real_links(maps, own, self.counts)
+        maps, own, ends, found = self.maps, self.own, self._ends(), self.workspace.anchors
+        self.workspace.matched[:] = found
+        use_real_links(maps, own, self.workspace)
         start = next(slot for slot, end in ends.items() if end == via)
         now: list[int] = []
         later: list[int] = []
@@ -331,21 +345,24 @@ class Routing:
         """Match again, without the subscriptions that lie beyond brokers that are served already."""
         beyond = [v for v in self.hood.members.tolist() if not set(self.hood.path(v)).isdisjoint(served)]
         kept = ~np.isin(self.table.anchors, beyond)
-        find_matching(self.with_table(selected(self.table, kept)).working, values, self.counts.anchors)
+        find_matching(self.with_table(selected(self.table, kept)).working, values, self.workspace.anchors)
 
 
 @kernel
-def _forward(maps: WorkingMaps, own: int, back: int, now: int, strategy: int, counts: SentCounts) -> int:
-    """Choose slots for the anchors in ``counts.anchors`` that are downstream."""
+def _forward(
+    maps: WorkingMaps, own: int, back: int, now: int, strategy: int, counts: SentCounts, workspace: Workspace
+) -> int:
+    """Choose slots for the anchors in the workspace that are downstream."""
     found = False
     for i in range(maps.counts[own]):
         slot = maps.order[own, i]
-        if has_bit(counts.anchors, slot):
+        if has_bit(workspace.anchors, slot):
             if maps.next_hops[own, maps.ends[own, slot]] == back:
-                clear_bit(counts.anchors, slot)
+                clear_bit(workspace.anchors, slot)
             else:
                 found = True
-    return choose_slots(maps, own, found, now, strategy, counts)
+    common = strategy == S1 or (strategy == SH and is_busy(counts, own, now))
+    return choose_slots(maps, own, common, counts, workspace) if found else 0
 
 
 class Profile:
