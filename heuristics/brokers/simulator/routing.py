@@ -223,9 +223,10 @@ class Routing:
     def maps(self) -> WorkingMaps:
         """The working map: row `own` of arrays on the members of the neighbourhood."""
         limits, tree = self.limits, self.hood.tree
-        most = max(limits.fanout, len(self.hood.neighbours)) + limits.management.candidates
-        maps = maps_without_links(tree, min(most, tree.num_brokers - 1))
         real = {**dict.fromkeys(self.hood.neighbours, True), **self.links}
+        # A broker that gains a primary link has more links than the fanout and its candidates until its next review.
+        most = max(limits.fanout, len(self.hood.neighbours)) + limits.management.candidates
+        maps = maps_without_links(tree, min(max(most, len(real)), tree.num_brokers - 1))
         for end, position in zip(real, self.hood.position(list(real)).tolist(), strict=True):
             add_link(maps, self.own, position, real[end])
         return maps

@@ -21,9 +21,10 @@ from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
 from overlaybench.heuristics.brokers.simulator import outcome as running
 from overlaybench.heuristics.brokers.simulator.broker import Broker
 from overlaybench.heuristics.brokers.simulator.delta_move import Move, MovingNetwork
-from overlaybench.heuristics.brokers.simulator.messages import Ask, Grant, Publication, Release, Sends
+from overlaybench.heuristics.brokers.simulator.messages import Ask, Entries, Grant, Publication, Release, Sends
 from overlaybench.heuristics.brokers.simulator.network import Network
 from overlaybench.heuristics.brokers.simulator.outcome import BrokenInvariant, Outcome, counters, simulate_system
+from overlaybench.heuristics.brokers.simulator.routing import Limits, Neighbourhood, Routing
 from overlaybench.heuristics.brokers.simulator.scenario import Scenario
 from overlaybench.heuristics.brokers.simulator.tree_changes import REFUSED, Coordinator
 from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
@@ -315,6 +316,16 @@ def test_a_higher_rate_compresses_the_publications_in_time() -> None:
     outcome = run(small(1, publications=100, rate=600), scenario=Scenario(interval=0, rate=6000))
     assert outcome.duration == pytest.approx(1_000_000, rel=0.01)
     assert counters(outcome)["system_published"] == 100
+
+
+def test_a_broker_that_gains_primary_links_has_a_slot_for_each_of_its_links() -> None:
+    """Its soft and candidate links were chosen when it had fewer neighbours, and stay until the next review."""
+    hood = Neighbourhood(0, [(0, v) for v in range(1, 6)] + [(v, v + 5) for v in range(1, 6)], 2)
+    none = np.empty(0, dtype=np.int32)
+    table = Entries(none, none.reshape(0, 1), none.reshape(0, 1), none)
+    links = {6: True, 7: True, 8: False}
+    maps = Routing(hood, table, links, Limits(2, 6, 0, S2, Management(candidates=1))).maps
+    assert set(maps.ends[0][maps.ends[0] >= 0].tolist()) == {1, 2, 3, 4, 5, *links}
 
 
 def test_moves_run_one_after_the_other_where_their_regions_meet() -> None:
