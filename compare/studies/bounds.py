@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,18 +26,10 @@ _ANSWERS = {
 }
 
 
-@dataclass(frozen=True)
-class Implication:
-    """Lower bounds of some problems that bound another one on the same instance.
+class Implication(NamedTuple):
+    """Lower bounds of some problems (`premises`) that bound another one (`target`) on the same instance.
 
-    Attributes
-    ----------
-    target, premises : str, tuple of str
-        The problem bounded, and those it is bounded by.
-    bound : callable
-        From |V| and a bound of each premise to the target's bound.
-    proof : str
-        Why it holds, in one line.
+    `bound` takes |V| and a bound of each premise and returns the target's bound; `proof` says in a line why it holds.
     """
 
     target: str
@@ -47,21 +38,17 @@ class Implication:
     proof: str
 
 
-IMPLICATIONS: tuple[Implication, ...] = (
-    Implication(
-        "2d-true",
-        ("min-tco",),
-        lambda nodes, edges: edges,
-        "a topic of diameter at most 2 is connected, so such an overlay is topic-connected",
-    ),
-    Implication(
-        "2d-star", ("2d-true",), lambda nodes, edges: edges, "a star on a topic's subscribers has diameter at most 2"
-    ),
-    Implication("weighted-tco", ("min-tco",), lambda nodes, edges: edges, "no edge costs less than 1"),
-    Implication("k-tco", ("min-tco",), lambda nodes, edges: edges, "a fault-tolerant overlay is topic-connected"),
-    Implication(
-        "min-tco", ("minmax-tco",), lambda nodes, degree: degree, "a node of degree D ends D different edges: |E| ≥ D"
-    ),
+def _same(nodes: float, bound: float) -> float:
+    return bound
+
+
+_TREE = "whatever tree carries a message, none is cheaper than a Steiner tree of the same brokers"
+IMPLICATIONS = (
+    Implication("2d-true", ("min-tco",), _same, "a topic of diameter at most 2 is connected: the overlay connects all"),
+    Implication("2d-star", ("2d-true",), _same, "a star on a topic's subscribers has diameter at most 2"),
+    Implication("weighted-tco", ("min-tco",), _same, "no edge costs less than 1"),
+    Implication("k-tco", ("min-tco",), _same, "a fault-tolerant overlay is topic-connected"),
+    Implication("min-tco", ("minmax-tco",), _same, "a node of degree D ends D different edges: |E| ≥ D"),
     Implication(
         "minmax-tco",
         ("min-tco",),
@@ -86,15 +73,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
         lambda nodes, product: math.sqrt(2 * product / nodes),
         "|E| ≤ |V| × D ÷ 2, so D² ≥ 2 × (|E| × D) ÷ |V|",
     ),
-    *(
-        Implication(
-            target,
-            ("content-steiner",),
-            lambda nodes, cost: cost,
-            "whatever tree carries a message, none is cheaper than a Steiner tree of the same brokers",
-        )
-        for target in ("content-mst", "content-shared-tree")
-    ),
+    *(Implication(name, ("content-steiner",), _same, _TREE) for name in ("content-mst", "content-shared-tree")),
 )
 
 
@@ -195,47 +174,44 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.D
     Returns
     -------
     DataFrame
-        One row a contradiction: problem, instance, kind, sentence, keys (tuple of the contradicting runs). Kinds:
-        ``two optima`` (two runs proved different optimal values), ``value below bound`` (an answer, perhaps to
-        another problem, is better than a proven bound), ``infeasible`` (proven to have no answer, yet answered),
-        ``optimal without proof`` (status optimal with a lower bound that is not its value) and ``wrong proof`` (the
-        checker refused it).
+        One row a contradiction: problem, instance, kind, sentence, keys (tuple of the contradicting runs). Kinds: ``two
+        optima``, ``value below bound`` (an answer, perhaps to another problem, is better than a proven bound),
+        ``infeasible`` (yet answered), ``optimal without proof`` (its lower bound is not its value), ``wrong proof``.
     """
     pairs = proven(rows) if pairs is None else pairs
     found: list[tuple[str, str, str, str, tuple[str, ...]]] = []
-    refused = rows[rows["counters"].str.contains(f'"{VERDICT}": "wrong', regex=False)]
-    for key, problem, instance, counters in _columns(refused, "key", "problem", "instance", "counters"):
-        sentence = f"the checker refused a proof: {object_in(counters)[VERDICT]}"
-        found.append((problem, instance, "wrong proof", sentence, (key,)))
-    optimal = rows[rows["status"] == Status.OPTIMAL]
-    for key, problem, instance, value, bound in _columns(optimal, "key", "problem", "instance", "value", "lower_bound"):
-        if not abs(value - bound) <= TOLERANCE * max(1.0, abs(value)):
-            sentence = f"status optimal with value {value:g} and lower bound {bound:g}"
-            found.append((problem, instance, "optimal without proof", sentence, (key,)))
-    for (problem, instance), group in optimal.groupby(["problem", "instance"], sort=False):
+    names, optimal = dict(zip(rows["key"], rows["variant"], strict=True)), rows[rows["status"] == Status.OPTIMAL]
+
+    def add(kind: str, row: Any, sentence: str, *keys: str) -> None:
+        found.append((row.problem, row.instance, kind, sentence, keys))
+
+    for row in rows[rows["counters"].str.contains(f'"{VERDICT}": "wrong', regex=False)].itertuples():
+        add("wrong proof", row, f"the checker refused a proof: {object_in(row.counters)[VERDICT]}", row.key)
+    for row in optimal.itertuples():
+        if not abs(row.value - row.lower_bound) <= TOLERANCE * max(1.0, abs(row.value)):
+            sentence = f"status optimal with value {row.value:g} and lower bound {row.lower_bound:g}"
+            add("optimal without proof", row, sentence, row.key)
+    contradicted = set()
+    for at, group in optimal.groupby(["problem", "instance"], sort=False):
         low, high = group.loc[group["value"].idxmin()], group.loc[group["value"].idxmax()]
         if high["value"] - low["value"] > TOLERANCE * max(1.0, abs(high["value"])):
+            contradicted.add(at)
+            sentence = " and ".join(f"{one['variant']} proved {one['value']:g} optimal" for one in (low, high))
+            add("two optima", low, sentence, low["key"], high["key"])
+    for pair in pairs[pairs["best"] < pairs["bound"] - TOLERANCE * pairs["bound"].abs().clip(lower=1)].itertuples():
+        if (pair.problem, pair.instance) not in contradicted:
+            by = " and ".join(names[key] for key in pair.bound_keys)
             sentence = (
-                f"{low['variant']} proved {low['value']:g} optimal, {high['variant']} proved {high['value']:g} optimal"
+                f"an overlay of {names[pair.best_key]} is worth {pair.best:g}, below the bound {pair.bound:g} of {by}"
             )
-            found.append((problem, instance, "two optima", sentence, (low["key"], high["key"])))
-    reported = {(problem, instance) for problem, instance, kind, _, _ in found if kind == "two optima"}
-    names = dict(zip(rows["key"], rows["variant"], strict=True))
-    below = pairs[pairs["best"] < pairs["bound"] - TOLERANCE * pairs["bound"].abs().clip(lower=1)]
-    for pair in below.itertuples():
-        if (pair.problem, pair.instance) not in reported:
-            sentence = (
-                f"an overlay of {names[pair.best_key]} is worth {pair.best:g}, "
-                f"below the bound {pair.bound:g} of {' and '.join(names[key] for key in pair.bound_keys)}"
-            ) + (f" ({pair.bound_proof})" if pair.bound_proof else "")
-            keys = (pair.best_key, *pair.bound_keys)
-            found.append((pair.problem, pair.instance, "value below bound", sentence, keys))
+            sentence += f" ({pair.bound_proof})" if pair.bound_proof else ""
+            add("value below bound", pair, sentence, pair.best_key, *pair.bound_keys)
     best = {(pair.problem, pair.instance): pair for pair in pairs.itertuples()}
-    for key, problem, instance in _columns(rows[rows["status"] == Status.INFEASIBLE], "key", "problem", "instance"):
-        answered = best[problem, instance]
+    for row in rows[rows["status"] == Status.INFEASIBLE].itertuples():
+        answered = best[row.problem, row.instance]
         if np.isfinite(answered.best):
-            sentence = f"{names[key]} proved that there is no answer, {names[answered.best_key]} has one"
-            found.append((problem, instance, "infeasible", sentence, (key, answered.best_key)))
+            sentence = f"{names[row.key]} proved that there is no answer, {names[answered.best_key]} has one"
+            add("infeasible", row, sentence, row.key, answered.best_key)
     return pd.DataFrame(found, columns=["problem", "instance", "kind", "sentence", "keys"])
 
 

@@ -8,10 +8,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,22 +45,10 @@ _PAIR = ["instance", "problem"]
 _TOLERANCE = 1e-6
 
 
-@dataclass(frozen=True)
-class CheckedProof:
-    """What the checker says of a proof.
+class CheckedProof(NamedTuple):
+    """What the checker says of a proof: the line that it prints, or why there is none, and if it accepts, what of.
 
-    Attributes
-    ----------
-    sentence : str
-        The line that it prints, or why there is none.
-    accepted : bool
-        Whether the proof is right; the next ones are None and False otherwise.
-    problem : str or None
-    lower_bound : float or None
-    value : float or None
-        Of the answer in the proof, if there is one.
-    optimal : bool
-        Whether this value is proven to be optimal.
+    `value` is that of the answer in the proof, if there is one; `optimal` says that it is proven.
     """
 
     sentence: str
@@ -149,21 +137,18 @@ def faults_of_evidence(
 ) -> Iterator[str]:
     """Check again what a row's counters say was checked."""
     certified = counters.get(CERTIFIED)
+    if certified is None and PROOF not in counters:
+        return
     if PROOF not in counters:
-        if certified is not None:
-            yield f"is certified to be at least {certified}, which no proof of the run proves"
-        return
-    if not proof.is_file():
-        yield f"its proof {proof.name} is missing"
-        return
-    if digest_of(proof) != counters[PROOF]:
-        yield f"its proof {proof.name} is not the file that was checked"
-        return
-    checked = _check_proof(instance, problem, proof, seconds)
-    if not checked.accepted and (certified is not None or checked.sentence.startswith("wrong")):
-        yield f"its proof is not accepted: {checked.sentence}"
-    elif certified is not None and (bound := _bound(checked, problem)) != certified:
-        yield f"its proof proves a bound of {bound}, its row has {certified} as certified"
+        yield f"is certified to be at least {certified}, which no proof of the run proves"
+    elif not proof.is_file() or digest_of(proof) != counters[PROOF]:
+        yield f"its proof {proof.name} is {'not the file that was checked' if proof.is_file() else 'missing'}"
+    else:
+        checked = _check_proof(instance, problem, proof, seconds)
+        if not checked.accepted and (certified is not None or checked.sentence.startswith("wrong")):
+            yield f"its proof is not accepted: {checked.sentence}"
+        elif certified is not None and (bound := _bound(checked, problem)) != certified:
+            yield f"its proof proves a bound of {bound}, its row has {certified} as certified"
 
 
 def digest_of(file: Path) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import re
 import tempfile
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,19 +58,16 @@ class Rerun:
             names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
             before, after = ({name: each[name] for name in names if name in each} for each in (old, new))
         elif isinstance(before, list) and isinstance(after, list):
-            pairs = zip(before, after, strict=False)
-            same = next((at for at, (old, new) in enumerate(pairs) if old != new), min(len(before), len(after)))
+            same = sum(
+                1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+            )
             before, after = (f"{len(each)} numbers, from number {same + 1}: {each[same:]}" for each in (before, after))
-        return _shortened(before), _shortened(after)
+        old, new = (textwrap.shorten(str(each), _LONGEST, placeholder="…") for each in (before, after))
+        return old, new
 
 
 def _comparable(value: object) -> object:
     return _MEMORY.sub(r"… \1", value) if isinstance(value, str) else value
-
-
-def _shortened(value: object) -> str:
-    text = f"{value:.10g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def rerun(folder: Path, key: str) -> Rerun:

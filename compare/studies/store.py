@@ -60,12 +60,9 @@ class Plan(msgspec.Struct, frozen=True):
 class Store:
     """The folder of a study.
 
-    ``study.toml`` is the present study as given, ``plan.json`` lists its runs, and ``plan.parquet`` their keys with
-    family and recipe, for other programs to join with. ``history/`` has every study that was run there, in order.
-    ``instances/`` has each instance by digest, and ``index.json`` by recipe. ``runs/`` has the rows, also those of
-    earlier studies and code versions: a log a worker (:class:`RunLog`), and parts into which logs are merged, each
-    named by the checksum of its bytes. ``proofs/`` has the proofs that runs wrote, and ``damaged/`` what did not match
-    its checksum. A row that occurs twice (in a log and its part, after an incomplete merge) counts once.
+    docs/results.md lists its files. ``runs/`` has the rows, also those of earlier studies and code versions: a log of
+    each worker (:class:`RunLog`), and parts into which logs are merged. A row that stands in a log and in its part,
+    after an incomplete merge, counts once.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -79,13 +76,7 @@ class Store:
         self._labels = folder / "plan.parquet"
 
     def open_for(self, spec: str) -> None:
-        """Create the folder for a study with this text, or check that it is one of results.
-
-        Raises
-        ------
-        BadInput
-            If it holds another version's results, or other files, or cannot be created.
-        """
+        """Create the folder for a study with this text, or check that it is one of results of this version."""
         file = self.folder / "study.toml"
         if file.is_file():
             if self.has_plan:
@@ -155,26 +146,19 @@ class Store:
         for folder in (self.folder, self.runs, self.instances, self.history, self.proofs):
             for left in folder.glob(".*.*"):
                 left.unlink(missing_ok=True)
-        remarks = []
-        for part in self.parts():
-            if checksum(part) != part.stem:
-                self._move_to_damaged(part)
-                remarks.append(f"{part.name} was damaged and is in damaged/ now: its runs are repeated")
-        for file in self.instances.glob("[!.]*"):
-            if file.stat().st_size == 0:
-                self._move_to_damaged(file)
-                remarks.append(f"{file.name} was empty and is in damaged/ now")
-        return remarks + self.merge()
-
-    def _move_to_damaged(self, file: Path) -> None:
-        self.damaged.mkdir(exist_ok=True)
-        file.replace(self.damaged / file.name)
+        damaged = [part for part in self.parts() if checksum(part) != part.stem]
+        damaged += [file for file in self.instances.glob("[!.]*") if not file.stat().st_size]
+        for file in damaged:
+            self.damaged.mkdir(exist_ok=True)
+            file.replace(self.damaged / file.name)
+        return [
+            f"{file.name} was damaged and is in damaged/ now: its runs are repeated" for file in damaged
+        ] + self.merge()
 
     def merge(self) -> list[str]:
         """Merge the logs that are no longer written into parts; return remarks on the lines that were damaged.
 
-        Only for the holder of the lock. A kill at any time loses nothing: a log is removed after its part is on the
-        disk.
+        Only for the holder of the lock. A kill loses nothing: a log is removed after its part is on the disk.
         """
         remarks: list[str] = []
         logs: list[Path] = []
@@ -206,14 +190,9 @@ class Store:
             log.unlink(missing_ok=True)
 
     def write_plan(self, plan: Plan, tasks: Mapping[str, Task] | None = None) -> None:
-        """Replace the plan and the study's text, which is kept in the history as well.
+        """Replace the plan and the study's text, which is kept in the history as well; a kill leaves either plan.
 
-        Only for the holder of the lock. A kill at any time leaves either plan.
-
-        Parameters
-        ----------
-        tasks : mapping, optional
-            The tasks of `plan` by key, whose families and recipes are those of its rows from now on.
+        Only for the holder of the lock. Its rows have the families and recipes of `tasks` from now on.
         """
         self.history.mkdir(exist_ok=True)
         kept = sorted(self.history.glob("[0-9]*.toml"))
@@ -282,13 +261,7 @@ class Store:
         return self.proofs / f"{key}.proof.gz"
 
     def table(self, keys: Iterable[str] | None = None, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
-        """The stored rows (of the given keys and columns, if given), each once, in the order of their keys.
-
-        Raises
-        ------
-        BadInput
-            If a part is damaged.
-        """
+        """The stored rows (of the given keys and columns, if given), each once, in the order of their keys."""
         chosen = list(dict.fromkeys(["key", "started", *columns]))
         logged = table_of(list(self._logged())).select(chosen)
         tables = [logged, *(read_part(part, chosen) for part in self.parts())]
@@ -359,10 +332,6 @@ def _damaged(file: Path, error: Exception) -> BadInput:
     return BadInput(f"{file}: is damaged: remove it and run the study again, which restores it ({reason})")
 
 
-def _disk_failed(folder: Path, error: OSError) -> BadInput:
-    return BadInput(f"{folder}: cannot be written ({error.strerror}): free some space and resume")
-
-
 class RunLog:
     """Appends rows to a file of its own, a line a row with its checksum, and starts another when that one is long.
 
@@ -385,7 +354,9 @@ class RunLog:
                 self._open()
             self._append(line)
         except OSError as error:
-            raise _disk_failed(self._folder, error) from None
+            raise BadInput(
+                f"{self._folder}: cannot be written ({error.strerror}): free some space and resume"
+            ) from None
         self._rows += 1
         if self._rows >= _LOG_ROWS or self._size >= _LOG_BYTES:
             self.close()
@@ -454,24 +425,14 @@ def write_part(table: pa.Table, folder: Path) -> Path:
     """Write a table of rows to a file named by its checksum, atomically, and sync it to the disk."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
-    data = sink.getvalue()
+    data = sink.getvalue().to_pybytes()
     file = folder / f"{hashlib.sha256(data).hexdigest()[:32]}{PART}"
-    temporary = folder / f".{file.name}.{os.getpid()}"
+    atomic_write(file, data)
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        with temporary.open("wb") as part:
-            part.write(data)
-            part.flush()
-            os.fsync(part.fileno())
-        temporary.replace(file)
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)  # the folder's list of files
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise _disk_failed(folder, error) from None
+        os.fsync(handle)  # the folder's list of files
     finally:
-        temporary.unlink(missing_ok=True)
+        os.close(handle)
     return file
 
 
