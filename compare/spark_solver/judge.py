@@ -63,24 +63,11 @@ def judge(
 ) -> Verdict:
     """Count the edges and the components of every topic.
 
-    Parameters
-    ----------
-    edges : DataFrame
-        Distinct pairs u < v of node numbers.
-    folder : str
-        For intermediate tables.
-    heavy : int
-        The links of a topic up to which one task counts its components, in about 100 bytes a link.
-
-    Notes
-    -----
-    A link is an edge with a topic that both its ends subscribe to. A topic has |V_t| components less the edges of a
-    spanning forest of its links. Topics with more than `heavy` links are counted over all tasks by alternating large
-    and small stars (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii 2014).
-
-    References
-    ----------
-    doi:10.1145/2670979.2670997
+    A link is an edge (a distinct pair u < v of numbers) with a topic that both its ends subscribe to. A topic has |V_t|
+    components less the edges of a spanning forest of its links. One task counts those of topics with up to `heavy`
+    links, in about 100 bytes a link; larger topics are counted over all tasks by alternating large and small stars
+    (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii 2014, doi:10.1145/2670979.2670997). Intermediate tables go
+    to `folder`.
     """
     degrees = edges.select(F.explode(F.array("u", "v")).alias("node")).groupBy("node").count()
     count, most = edges.count(), degrees.agg(F.max("count")).collect()[0][0] or 0

@@ -25,7 +25,7 @@ from ...instances.contract.workload import Workload
 from ...instances.topics.workloads import RandomTopics
 from ..studies.spark_session import spark
 from .bound import STEPS, lower_bound
-from .conquer import LOCALITIES, edges_of_level, levels
+from .conquer import edges_of_level, levels
 from .judge import Verdict, edges_by_number, judge
 from .numbering import Numbered, move, new_folder, numbered, read_rows
 
@@ -33,7 +33,6 @@ OPTIONS = (
     Option("part_rows", 5_000_000, "subscriptions of a part", least=1),
     Option("core_rows", 20_000_000, "most subscriptions of the core, where parts look for candidates", least=1),
     Option("candidates", 8, "nodes of the core for each subscription of a part", least=1, most=64),
-    Option("locality", "random", "what brings nodes into one part", choices=LOCALITIES),
     Option("bound_steps", STEPS, "comparisons a topic for the lower bound; 0: a bound without pairs of nodes", least=0),
 )
 PROBLEM, METHOD = "min-tco", "dc-gm"
@@ -60,67 +59,47 @@ def solve(
 ) -> Result[str]:
     """Solve ``min-tco`` by divide and conquer over Greedy Merge; the overlay is judged before it is at `output`.
 
+    P3 (Chen, Vitenberg and Jacobsen 2011) §IV with Greedy Merge, in levels (:func:`.levels`). A task holds `part_rows`
+    subscriptions and 1 to 5 times as many of their candidates, in about 95 bytes each.
+
     Parameters
     ----------
     output : str
-        A folder of Parquet files with label columns ``u`` and ``v``, an edge a row, in the order of numbers.
+        A folder of Parquet files with label columns ``u`` and ``v``, an edge a row, in the order of numbers; the
+        result's answer is its path.
     options : mapping
         Of OPTIONS.
-
-    Returns
-    -------
-    Result
-        Its answer is `output`.
-
-    Notes
-    -----
-    P3 (Chen, Vitenberg and Jacobsen 2011) §IV with Greedy Merge, in the levels that the package's docstring explains.
-    A task holds `part_rows` subscriptions and 1 to 5 times as many of their candidates, in about 95 bytes each.
     """
     given = completed(options)
-    clock = _Stages()
+    begun, seconds = time.monotonic(), dict[str, float]()
+
+    def ended(stage: str) -> None:
+        seconds[f"seconds_{stage}"] = round(time.monotonic() - begun - sum(seconds.values()), 1)
+
     with new_folder(session, output) as folder:
         instance = _numbered(session, source, seed, folder)
-        clock.ended("numbering")
+        ended("numbering")
         counters = _conquer_levels(session, instance, given, seed, folder)
         edges = session.read.parquet(f"{folder}/edges/*").distinct()
         _write_by_label(instance, edges, f"{folder}/overlay")
-        clock.ended("conquering")
+        ended("conquering")
         verdict = _judged(session, instance, f"{folder}/overlay", folder)
-        clock.ended("judging")
+        ended("judging")
         bound, why = lower_bound(session, instance, verdict.edges, folder, given["bound_steps"])
-        clock.ended("bounding")
+        ended("bounding")
         if not verdict.violations:
             move(session, f"{folder}/overlay", output)
+    result = partial(Result[str], problem=PROBLEM, method=METHOD, seconds=time.monotonic() - begun)
     if verdict.violations:
-        reason = verdict.violations[0]
-        return Result(problem=PROBLEM, method=METHOD, status=Status.FAILED, seconds=clock.total, reason=reason)
-    return Result(
-        problem=PROBLEM,
-        method=METHOD,
+        return result(status=Status.FAILED, reason=verdict.violations[0])
+    return result(
         status=Status.OPTIMAL if bound == verdict.edges else Status.FEASIBLE,
         value=verdict.edges,
         lower_bound=bound,
         answer=output,
-        seconds=clock.total,
         measures=verdict.measures,
-        counters={**counters, **clock.seconds, "bound": why},
+        counters={**counters, **seconds, "bound": why},
     )
-
-
-class _Stages:
-    """Wall-clock seconds of each stage."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._start = time.monotonic()
-
-    @property
-    def total(self) -> float:
-        return time.monotonic() - self._start
-
-    def ended(self, stage: str) -> None:
-        self.seconds[f"seconds_{stage}"] = round(self.total - sum(self.seconds.values()), 1)
 
 
 def completed(options: Mapping[str, object]) -> dict[str, Any]:
@@ -152,15 +131,13 @@ def _conquer_levels(
     """Write the edges of each level to a folder ``edges/`` of its own; an edge may be in two. Returns counters."""
     plan = levels(instance.num_nodes, instance.num_rows, given["part_rows"], given["core_rows"])
     core, order = f"{folder}/core", tie_order("lowest", seed)
-    parts = 0
     if plan[-1].core:
         instance.nodes.where(F.col("x") < plan[-1].core).select("id", "topics", "x").orderBy("x").write.parquet(core)
     for number, level in enumerate(plan):
-        edges, more = edges_of_level(instance, level, given["locality"], core, given["candidates"], seed, order)
+        edges = edges_of_level(instance, level, core, given["candidates"], seed, order)
         edges.write.parquet(f"{folder}/edges/{number}")
-        parts += more
     counters = {"nodes": instance.num_nodes, "topics": instance.num_topics, "subscriptions": instance.num_rows}
-    return {**counters, "levels": len(plan), "parts": parts}
+    return {**counters, "levels": len(plan), "parts": sum(level.parts for level in plan)}
 
 
 def _write_by_label(instance: Numbered, edges: DataFrame, path: str) -> None:

@@ -63,12 +63,6 @@ def test_a_size_that_agrees_with_its_parameter_has_no_gaps() -> None:
     assert rows["nodes"].dtype == np.int64
 
 
-def test_without_parameters_sizes_keep_their_names() -> None:
-    rows = researched(frame(run(recipe=FILE, nodes=7, topics=5, subscriptions=30)))
-    assert rows[["nodes", "topics", "subscriptions"]].iloc[0].tolist() == [7, 5, 30]
-    assert not [name for name in rows.columns if name.startswith("total_")]
-
-
 def test_a_parameter_named_like_another_column_is_set_apart() -> None:
     rows = researched(frame(run(recipe=recipe(edges=5, value=7, alpha=0.5), value=3.0, edges=9.0)))
     assert rows[["parameter_edges", "parameter_value", "alpha", "value", "edges"]].iloc[0].tolist() == [5, 7, 0.5, 3, 9]
@@ -153,12 +147,6 @@ def test_means_can_be_over_the_common_instances_only() -> None:
     assert len(grouped(ROWS, ["variant", "instance"], common=True)) == 0  # no two instances are one
 
 
-@pytest.mark.parametrize("name", ["runs", "value", "kind"])
-def test_any_column_groups(name: str) -> None:
-    by = grouped(ROWS.assign(runs=[1, 1, 2, 2]), [name])
-    assert by["instances"].sum() >= 1
-
-
 def test_rows_of_steiner_trees_have_sizes_and_measures() -> None:
     workload = WORKLOADS["steiner-sparse"]
     instance = workload.generate(seed=1)
@@ -224,11 +212,6 @@ def test_limits_in_a_problems_name_are_columns_that_a_plot_may_have_along() -> N
         ["filtering@max-degree", 3, 7],
         ["filtering@max-degree", 4, 6],
     ]
-
-
-def test_a_plots_files_are_named_by_its_axes() -> None:
-    assert Plot("nodes").name == "ratio-against-nodes"
-    assert Plot("top decile", "time", "family").name == "time-against-top-decile-by-family"
 
 
 def test_a_plot_without_x_or_of_an_unknown_measure_is_bad_input() -> None:

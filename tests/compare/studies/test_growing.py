@@ -80,11 +80,6 @@ def test_more_methods_seeds_and_sizes_run_only_what_is_new(tmp_path: Path) -> No
     assert store.table(first, columns).equals(before)
 
 
-def test_the_first_seeds_stay_when_seeds_are_added(tmp_path: Path) -> None:
-    few, many = study_of(SPEC, tmp_path), study_of(MORE, tmp_path)
-    assert set(few.recipes) < set(many.recipes)
-
-
 def test_removed_runs_stay_stored_and_are_left_out_unless_asked_for(tmp_path: Path) -> None:
     store = Store(tmp_path / "out")
     grown, _ = done(MORE, store)

@@ -127,12 +127,6 @@ def test_a_stored_run_with_a_proof_serves_a_study_without(proven: Store, tmp_pat
         study_done_in(tmp_path, f"{SPEC}proof = true\n")
 
 
-def test_a_run_that_two_tables_ask_for_is_done_once_with_its_proof(tmp_path: Path) -> None:
-    table = '[[runs]]\nproblems = ["min-tco"]\nmethods = ["branch-and-cut"]\n'
-    assert len(study_done_in(tmp_path, f"{SPEC}{table}proof = true\n").done()) == 3
-    assert len(list((tmp_path / "out" / "proofs").iterdir())) == 1
-
-
 def test_a_table_without_a_method_that_proves_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     file.write_text(SPEC.replace('"branch-and-cut", ', "") + "proof = true\n")
@@ -148,15 +142,6 @@ def test_a_repeated_run_writes_its_proof_elsewhere(proven: Store) -> None:
     again = rerun(proven.folder, row["key"])
     assert again.differences == []
     assert digest_of(proven.proof(row["key"])) == json.loads(row["counters"])["proof"]
-
-
-def test_recovery_removes_the_proof_of_a_killed_run(tmp_path: Path) -> None:
-    store = Store(tmp_path / "out")
-    store.open_for("")
-    left = store.proofs / f".{'0' * 32}.proof.gz.1f"
-    left.write_bytes(b"half a proof")
-    store.recover()
-    assert not left.exists()
 
 
 def _fails(instance: Any, problem: Any, *, proof: Path, **given: Any) -> Proposal[Any]:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.row import SCHEMA, TYPED, from_line, row, to_line
-from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance
+from overlaybench.compare.studies.store import Plan, RunLog, Store
 from overlaybench.compare.studies.task import Task, options_json
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.errors import BadInput
@@ -88,23 +88,11 @@ def test_a_row_is_read_as_it_was_written(tmp_path: Path, merged: bool) -> None:
     assert only["counter_values"] == dict(result.counters)
 
 
-def test_rows_can_be_read_for_some_keys_and_without_any_rows(tmp_path: Path) -> None:
-    store = stored(tmp_path)
-    assert len(store.rows()) == 0
-    log(store, 0, 1, 2)
-    keys = [task_of(seed=seed).key for seed in (0, 2, 9)]
-    assert set(store.rows(keys)["seed"]) == {0, 2}
-
-
 @pytest.mark.parametrize(
     "change", [{"seed": 4}, {"time_limit": 2.0}, {"problem": "low-tco"}, {"code_version": "abd"}, {"instance": "0"}]
 )
 def test_a_key_changes_with_whatever_decides_the_result(change: dict[str, Any]) -> None:
     assert task_of(**change).key != task_of().key
-
-
-def test_a_key_does_not_change_with_names() -> None:
-    assert task_of(family="other", recipe='{"a": 1}').key == task_of().key
 
 
 def test_instances_are_kept_by_digest_and_checked(tmp_path: Path) -> None:
@@ -115,15 +103,6 @@ def test_instances_are_kept_by_digest_and_checked(tmp_path: Path) -> None:
     (store.instances / f"{PATH.digest}.parquet").rename(store.instances / f"{other.digest}.parquet")
     with pytest.raises(BadInput, match="does not hold the instance"):
         store.instance(other.digest, TOPICS)
-
-
-def test_the_index_and_plan_are_read_as_they_were_written(tmp_path: Path) -> None:
-    store = stored(tmp_path)
-    assert store.index() == {}
-    store.write_index({"{}": StoredInstance("d", 3)})
-    assert store.index() == {"{}": StoredInstance("d", 3)}
-    store.write_plan(Plan("n", ["note"], "seed = 1", ["k"]))
-    assert store.plan() == Plan("n", ["note"], "seed = 1", ["k"])
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
@@ -243,15 +222,6 @@ def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
             with pytest.raises(BadInput, match="this version reads 'results/3'"):
                 attempt()
         (store.folder / "plan.json").write_text(text)
-
-
-@pytest.mark.parametrize("name", ["plan.json", "instances/index.json"])
-@pytest.mark.parametrize("content", ["", "[1]", "{", '{"format": "results/3", "x": 1}', '{"a": {"b": 1}}', "[" * 10**5])
-def test_a_damaged_plan_or_index_is_bad_input(tmp_path: Path, name: str, content: str) -> None:
-    store = stored(tmp_path)
-    (store.folder / name).write_text(content)
-    with pytest.raises(BadInput):
-        (store.plan if name == "plan.json" else store.index)()
 
 
 @pytest.mark.parametrize("digest", ["../../etc/passwd", "..", "", "a/b", "a" * 8 + "/../x"])

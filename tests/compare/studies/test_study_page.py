@@ -123,22 +123,20 @@ FAULTS = [
     ("repeats = 2", '[report]\nplots = [{ x = "nodes", y = "speed" }]'),
     ("repeats = 2", '[report]\nplots = [{ x = "nodes", by = "method" }]'),
     ("repeats = 2", '[report]\nplots = { x = "nodes" }'),
+    ("repeats = 2", "[report]\nplots = [3]"),
+    ("repeats = 2", '[report]\nplots = [{ x = ["nodes"] }]'),
+    ("repeats = 2", '[report]\nplots = "nodes"'),
 ]
 
 
 @pytest.mark.parametrize(("old", "new"), FAULTS)
 def test_what_the_schema_rejects_is_bad_input(tmp_path: Path, old: str, new: str) -> None:
     text = STUDY.replace(old, new)
-    assert text != STUDY
+    assert accepted(STUDY)
     assert not accepted(text)
     with pytest.raises(BadInput) as error:
         read(text, tmp_path)
     assert "\n" not in str(error.value)
-
-
-def test_the_schema_accepts_what_is_read(tmp_path: Path) -> None:
-    assert accepted(STUDY)
-    assert read(STUDY, tmp_path).runs[0].repeats == 2
 
 
 def test_the_schema_takes_plug_ins_by_module_and_name() -> None:
@@ -163,21 +161,6 @@ def test_a_study_chooses_its_plots_and_keeps_them_in_its_text(tmp_path: Path) ->
     assert read(text, tmp_path).plots == plots
     assert plots_of(text) == plots
     assert plots_of(STUDY) == ()
-
-
-@pytest.mark.parametrize(
-    ("plots", "said"),
-    [
-        ('[{ x = "nodes", y = "speed" }]', "report.plots[1]: unknown measure 'speed'"),
-        ('[{ x = "nodes" }, { x = "nodes", grp = "method" }]', "report.plots[2]: Object contains unknown field `grp`"),
-        ("[3]", "report.plots[1]: Expected `object`"),
-        ('[{ x = ["nodes"] }]', "report.plots[1].x: Expected `str`"),
-        ('"nodes"', "report.plots: Expected `array`"),
-    ],
-)
-def test_an_error_in_a_plot_names_it(tmp_path: Path, plots: str, said: str) -> None:
-    with pytest.raises(BadInput, match=re.escape(said)):
-        read(f"{STUDY}[report]\nplots = {plots}\n", tmp_path)
 
 
 def test_the_measures_of_the_page_are_those_there_are() -> None:

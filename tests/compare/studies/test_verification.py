@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from overlaybench.compare.studies.rerun import Rerun, faults_of_rerun, sampled
+from overlaybench.compare.studies.rerun import Rerun, faults_of_rerun
 from overlaybench.compare.studies.row import OBJECTS, SCHEMA, table_of, to_line
 from overlaybench.compare.studies.spark_session import PlugIns
 from overlaybench.compare.studies.store import Store, checksum, write_part
@@ -488,13 +488,6 @@ def test_a_random_share_is_repeated_and_a_forged_heuristic_found(honest: Store, 
     store, wrong = forged_by(of_first(all_pairs), honest, tmp_path)
     assert checked_here(store).faults == ()
     assert {key for key, _ in checked_here(store, share=1.0).faults} == wrong
-
-
-def test_a_sample_depends_on_the_seed_alone() -> None:
-    rows = [{"key": f"{number:032x}"} for number in range(40)]
-    assert sampled(rows, 0.1, 3) == sampled(rows[::-1], 0.1, 3)
-    assert len(sampled(rows, 0.01, 3)) == 1
-    assert sampled(rows, 0.1, 3) != sampled(rows, 0.1, 4)
 
 
 @pytest.mark.parametrize(
