@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..printable import StatusLine
-from .options import ARCHIVE, FILE, LIBRARY_INSTANCE, MASTER, METHOD, PROBLEM_NAME, QUIET, figure_options
+from .options import ARCHIVE, FILE, LIBRARY_INSTANCE, MASTER, METHOD, PROBLEM_NAME, QUIET, Positive, figure_options
 from .outputs import show, table
 from .studies import echo_statuses
 
@@ -78,7 +78,7 @@ def get(name: str, output: Path | None, folder: Path | None) -> None:
 @library_.command("run")
 @click.argument("methods", nargs=-1, required=True, type=METHOD)
 @click.option("--out", required=True, type=FILE, help="The folder of results; a run goes on or grows there.")
-@click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, help="Seconds.")
+@click.option("--time-limit", type=Positive(), default=60.0, show_default=True, help="Seconds.")
 @click.option("--memory-limit", type=click.IntRange(1), default=4096, show_default=True, help="MiB a run.")
 @click.option("--proof/--no-proof", default=True, help="Whether methods that can write proofs do.  [default: proof]")
 @click.option("--instance", "names", multiple=True, type=LIBRARY_INSTANCE, help="Only these instances; repeatable.")

@@ -38,6 +38,17 @@ class Name(click.ParamType[str]):
         return [CompletionItem(name, help=text) for name, text in known.items() if name.startswith(incomplete)]
 
 
+class Positive(click.FloatRange):
+    """A number above 0 and at most `most`; "nan", which Python reads as a number, is none."""
+
+    def __init__(self, most: float = 1e9) -> None:
+        super().__init__(0, most, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        given: Any = "none" if str(value).lower().strip("+-") == "nan" else value
+        return super().convert(given, param, ctx)
+
+
 def _catalogued(noun: str, problem: str | None) -> dict[str, str]:
     from ...instances.contract import catalogue
     from ..catalogue import METHODS
@@ -70,7 +81,7 @@ PROBLEM_OF_KIND = click.option(
     "--problem", type=PROBLEM_NAME, help="See `overlaybench list problems`.  [default: that of the file's kind]"
 )
 OPTIONS = click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="Of the method; repeatable.")
-TIME_LIMIT = click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), help="Seconds a method.")
+TIME_LIMIT = click.option("--time-limit", type=Positive(), help="Seconds a method.")
 SEED = click.option("--seed", default=0, show_default=True, help="The same seed gives the same answer.")
 WHERE = click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only rows with this value; repeatable.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -7,7 +7,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from textwrap import fill
@@ -287,7 +286,7 @@ def check_proof(file: Path, proof: Path, columns: Mapping[str, str], as_json: bo
             file = Path(folder) / f"instance{formats[0]}"
             kind.write(instance, file)
         checked = run_checker(file, proof)
-    click.echo(json.dumps(asdict(checked), ensure_ascii=False) if as_json else checked.sentence)
+    click.echo(json.dumps(checked._asdict(), ensure_ascii=False) if as_json else checked.sentence)
     sys.exit(0 if checked.accepted else 1)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
 import signal
 import sys
@@ -19,12 +21,13 @@ from ..printable import printable
 from ..studies.plot import MEASURES, Plot, plot_of
 from ..studies.progress import duration, saved
 from ..studies.store import Store
-from .options import ARCHIVE, FILE, MASTER, QUIET, figure_options, key_values
+from .options import ARCHIVE, FILE, MASTER, QUIET, Positive, figure_options, key_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..figures.style import FigureOptions
+    from ..studies.study import Study
 
 
 def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
@@ -42,6 +45,7 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -
 @ARCHIVE
 @click.option("--grow", is_flag=True, help="Take the folder of an unrelated study, whose runs stay stored there.")
 @QUIET
+@click.option("--dry-run", is_flag=True, help="Check SPEC.toml and print what it would run, and how long at most.")
 @click.option(
     "--schema",
     is_flag=True,
@@ -50,7 +54,7 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -
     callback=_print_schema,
     help="Print the JSON schema of study files, for editors.",
 )
-def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, quiet: bool) -> None:
+def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, quiet: bool, dry_run: bool) -> None:
     """Run the study in SPEC.toml on Spark.
 
     What is stored in the folder is not repeated: a study that was stopped is resumed, and a study file with more
@@ -59,6 +63,9 @@ def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, 
     from ..studies.spark_study import run_study
     from ..studies.study import read_study
 
+    if dry_run:
+        click.echo(expected(read_study(spec), Store(out), master))
+        return
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, _interrupt)
@@ -77,6 +84,28 @@ def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, 
             f"`overlaybench results {out} --all`",
             err=True,
         )
+
+
+def expected(asked: Study, store: Store, master: str) -> str:
+    """What a study would run, by problem and method, and the time of it; instances that are not stored have none."""
+    from ..studies.progress import Tally
+    from ..studies.store import StoredInstance
+
+    known = store.index() if store.has_plan else {}
+    index = {
+        text: known.get(text, StoredInstance(text, each.size)) for each in asked.recipes for text in [each.to_json()]
+    }
+    tasks = store.keyed(asked.tasks(index))
+    done = store.done()
+    left = [task for key, task in tasks.items() if key not in done]
+    local = re.fullmatch(r"local\[(\d+|\*)\]", master)
+    cores = (os.cpu_count() or 1) if local and local[1] == "*" else int(local[1]) if local else 1
+    work = Tally(store, left, {one.digest: one.size for one in index.values()}).work
+    lines = [f"{asked.name}: {len(index)} instances, {len(tasks)} runs, {len(tasks) - len(left)} of them stored"]
+    lines += asked.notes
+    for (problem, variant), runs in Counter((task.problem, task.variant) for task in left).items():
+        lines.append(f"{runs:8}  {problem}  {variant}")
+    return "\n".join([*lines, f"{work.about(work.left / cores) or 'nothing to go'}, on {cores} cores"])
 
 
 def echo_statuses(out: Path, store: Store, keys: Sequence[str]) -> None:
@@ -186,7 +215,7 @@ def _plots(first: dict[str, str | None], more: tuple[str, ...]) -> tuple[Plot, .
 @click.option(
     "--rerun",
     "share",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Positive(1),
     metavar="SHARE",
     help="Also repeat this share of the runs, drawn at random, and compare: 0.05 for one in twenty.",
 )

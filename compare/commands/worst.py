@@ -16,7 +16,7 @@ from ...instances.topics.files import TOPICS
 from ..claims.hall_of_fame import HALL, add_case, worst_cases
 from ..claims.worst import WorstCase, search_worst_case
 from ..printable import StatusLine
-from .options import AS_JSON, FILE, METHOD, PROBLEM_NAME
+from .options import AS_JSON, FILE, METHOD, PROBLEM_NAME, Positive
 
 
 @click.command("worst")
@@ -24,7 +24,7 @@ from .options import AS_JSON, FILE, METHOD, PROBLEM_NAME
 @click.option("--problem", type=PROBLEM_NAME, required=True, help="A topic problem that it answers.")
 @click.option("--nodes", type=click.IntRange(2, 200), default=6, show_default=True)
 @click.option("--topics", type=click.IntRange(1, 200), default=6, show_default=True)
-@click.option("--time-limit", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True, help="Seconds.")
+@click.option("--time-limit", type=Positive(), default=60.0, show_default=True, help="Seconds.")
 @click.option("--seed", default=0, show_default=True, help="Of the local search.")
 @click.option("--ties", default="", help="The rule for ties [default: worst on up to 6 nodes, else lowest].")
 @click.option("--hall", type=FILE, default=Path("hall_of_fame.json"), show_default=True, help="Worst cases so far.")

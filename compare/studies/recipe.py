@@ -49,6 +49,12 @@ class Recipe:
         """The kind of the instance."""
         return workload_named(self.workload).kind if self.workload else self.file_kind
 
+    @property
+    def size(self) -> int:
+        """The first size (nodes, users, …) as far as the recipe says it; 1 if it does not."""
+        parameters: dict[str, Any] = dict(self.parameters)
+        return int(self.sample or parameters.get(kind_named(self.kind).sizes[0], 1))
+
     def make(self) -> Any:
         """The instance; the same on every machine that has the same file."""
         if self.workload:

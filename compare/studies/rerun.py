@@ -62,8 +62,8 @@ class Rerun:
                 1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
             )
             before, after = (f"{len(each)} numbers, from number {same + 1}: {each[same:]}" for each in (before, after))
-        old, new = (textwrap.shorten(str(each), _LONGEST, placeholder="…") for each in (before, after))
-        return old, new
+        texts = [textwrap.shorten(str(each), _LONGEST, placeholder="…") for each in (before, after)]
+        return texts[0], texts[1]
 
 
 def _comparable(value: object) -> object:

@@ -21,6 +21,7 @@ from ...instances.contract.files import read_text
 from ...instances.contract.option import Value
 from ...instances.topics.workloads import RandomTopics
 from ..catalogue import kind_named, method_named, problem_named, version_of, workload_named, workload_version
+from .columns import limits_in
 from .plot import Plot, Report
 from .recipe import Recipe, freeze
 from .store import StoredInstance
@@ -254,6 +255,7 @@ def _check_plot(plot: Plot, recipes: Iterable[Recipe], runs: Iterable[Runs]) -> 
     varied = {name for recipe in recipes for name, _ in recipe.parameters}
     varied |= {*sizes, *(f"total_{size}" for size in sizes)}
     varied |= {option.name for one in runs for method, _ in one.methods for option in method_named(method).options}
+    varied |= {limit for one in runs for problem in one.problems for limit in limits_in(problem)}
     if plot.x not in varied:
         raise unknown("x", plot.x, varied)
     if plot.group not in varied and plot.group not in _GROUPS:
@@ -324,11 +326,11 @@ class Sources:
     def _matching(self, pattern: str) -> list[Path]:
         """The files of a path or a pattern, in the order of their names."""
         path = self.folder / pattern
-        if path.is_file() or not any(sign in pattern for sign in _WILD):
-            return [path.resolve()] if path.is_file() else []
+        if path.exists() or not any(sign in pattern for sign in _WILD):
+            return [path.resolve()] if path.exists() else []
         root, inside = (Path("/"), pattern.lstrip("/")) if pattern.startswith("/") else (self.folder, pattern)
         try:
-            return sorted({file.resolve() for file in root.glob(inside) if file.is_file()})
+            return sorted({file.resolve() for file in root.glob(inside) if file.is_file() or file.suffix == ".parquet"})
         except (ValueError, NotImplementedError, OSError) as error:
             raise BadInput(f"file {pattern!r}: {error}: correct the pattern") from None
 

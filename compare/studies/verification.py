@@ -129,7 +129,7 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
         problems={str(row.get("problem")) for row in rows},
         workloads={_workload(recipe) for recipe, _, _ in index},
     )
-    items: list[Item] = [*sorted(rows, key=lambda row: str(row.get("instance"))), *index]
+    items: list[Item] = sorted([*rows, *index], key=_instance_of)
     proofs = sum(has_evidence(str(row.get("counters"))) for row in rows)
     if items:
         faults += apply(items, max(1, len(items) // _ROWS_PER_SLICE, proofs // _PROOFS_PER_SLICE), plug_ins)
@@ -149,6 +149,11 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
     return Verification(answered, proofs, len(repeated), tuple(sorted(set(faults))), tuple(notes))
 
 
+def _instance_of(item: Item) -> str:
+    """The digest by which items are sorted: what is about one instance is checked in one slice."""
+    return item[1] if isinstance(item, tuple) else str(item.get("instance"))
+
+
 def checked_in(folder: str, plug_ins: PlugIns) -> Callable[[Item], list[Fault]]:
     """The function that a worker applies to each row and each entry of the index."""
 
@@ -163,7 +168,7 @@ def checked_in(folder: str, plug_ins: PlugIns) -> Callable[[Item], list[Fault]]:
 
 def _faults_of_entry(recipe: str, digest: str, size: int, folder: str) -> Iterator[str]:
     """The faults of an entry of the index: that its recipe gives another instance, or that of another size."""
-    made, kind = _generated(recipe), kind_named(Recipe.from_json(recipe).kind)
+    made, kind = _generated(recipe, True), kind_named(Recipe.from_json(recipe).kind)
     if made is not None and made != digest:
         yield f"its recipe {recipe} gives another instance than {digest}"
     if kind.size(Store(Path(folder)).instance(digest, kind))[kind.sizes[0]] != size:
@@ -302,8 +307,12 @@ RULES: dict[str, Callable[[Row], bool]] = {
 """What every row must have beside what is derived, whatever its problem and method."""
 
 
+_LOADED = {""}
+"""The workloads of which this process has made an instance."""
+
+
 @lru_cache(maxsize=64)
-def _generated(recipe: str, current: bool = True) -> str | None:
+def _generated(recipe: str, current: bool) -> str | None:
     """The digest of the instance that a recipe (JSON) gives; None if that cannot be known here.
 
     It is not known of another version of the code, of a plug-in that is another one now or not installed, and of a file
@@ -316,7 +325,7 @@ def _generated(recipe: str, current: bool = True) -> str | None:
             raise BadInput(f"unknown workload '{made.workload}'")
         if workload is None or workload.needs or made.code or not current:
             return None
-    elif not Path(made.file).is_file():
+    elif not Path(made.file).exists():
         return None
 
     def digest_of() -> tuple[str, str]:
@@ -332,6 +341,9 @@ def _generated(recipe: str, current: bool = True) -> str | None:
     digest, fault = found
     if fault:
         raise BadInput(f"its recipe gives no instance: {fault}")
+    if made.workload not in _LOADED:
+        _LOADED.add(made.workload)
+        made.make()  # the next processes inherit its kernels
     return digest
 
 

@@ -262,20 +262,27 @@ def _first_empty(labels: pa.Array) -> int:
 def _from_parquet(path: Path, columns: Sequence[str]) -> LoadedInstance[TopicInstance]:
     """The instance of the labels in the named columns, other values converted to text.
 
-    The metadata have the costs as in JSON, and the labels of nodes without topics.
+    A folder is the parts in it, as Spark writes them. The metadata have the costs as in JSON, and the labels of nodes
+    without topics.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    files = sorted(path.glob("[!._]*.parquet")) if path.is_dir() else [path]
+    if not files:
+        raise BadInput("is a folder without Parquet files: check the path")
+    rows = size = 0
     try:
-        with path.open("rb") as file:
-            source = pq.ParquetFile(file)
-            check_columns(columns, source.schema_arrow.names)
-            groups = [source.metadata.row_group(number) for number in range(source.metadata.num_row_groups)]
-            if source.metadata.num_rows > _MOST_ROWS or sum(group.total_byte_size for group in groups) > _MOST_BYTES:
-                raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {_MOST_BYTES >> 30} GiB: give it fewer")
-            metadata = source.schema_arrow.metadata or {}
-            labels = labels_of(source.read(columns=list(columns)), columns)
+        for file in files:
+            with pq.ParquetFile(file) as source:
+                check_columns(columns, source.schema_arrow.names)
+                groups = [source.metadata.row_group(number) for number in range(source.metadata.num_row_groups)]
+                rows, size = rows + source.metadata.num_rows, size + sum(group.total_byte_size for group in groups)
+                metadata = source.schema_arrow.metadata or {}
+        if rows > _MOST_ROWS or size > _MOST_BYTES:
+            raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {_MOST_BYTES >> 30} GiB: give it fewer")
+        tables = [pq.read_table(file, columns=list(columns), partitioning=None) for file in files]
+        labels = labels_of(pa.concat_tables(tables, promote_options="permissive"), columns)
         costs, without_topics = (json.loads(metadata.get(key, b"null")) for key in (_COSTS, _WITHOUT_TOPICS))
     except (pa.ArrowException, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from overlaybench.compare.studies.recipe import Recipe
 from overlaybench.compare.studies.store import StoredInstance
 from overlaybench.compare.studies.study import Study, read_study
 from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.topics.instance import TopicInstance
 
 SPEC = """
 name = "trial"
@@ -187,3 +189,14 @@ def test_seeds_may_be_listed_and_are_those_of_generate(tmp_path: Path) -> None:
     for seeds in ("[]", "[-1]", '["a"]', "[true]"):
         with pytest.raises(BadInput, match=r"instances\[1\]: seeds.*: Expected"):
             study_of(tmp_path, SPEC.replace("seeds = 3", f"seeds = {seeds}"))
+
+
+def test_a_folder_of_parquet_parts_is_read_as_a_file(tmp_path: Path) -> None:
+    whole = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
+    folder = tmp_path / "wanted.parquet"
+    folder.mkdir()
+    (folder / "_SUCCESS").write_text("")
+    for start in (0, 2):
+        pq.write_table(whole.to_arrow().slice(start, 2), folder / f"part-{start}.parquet")
+    study = study_of(tmp_path, '[[instances]]\nfile = "*.parquet"\n[[runs]]\nproblems = ["min-tco"]\nmethods = ["gm"]')
+    assert [recipe.make().digest for recipe in study.recipes] == [whole.digest]
