@@ -51,8 +51,7 @@ def run_study(
     """Generate the instances and do the runs that are missing; return the keys of all runs of the study.
 
     The worker that finished a run stores it at once, so a study that is stopped in any way can be resumed. A run whose
-    worker dies three times becomes a failed row. A run that an equal earlier version of the code has stored keeps its
-    key. In the folder of an earlier study only what is new is run; what is no longer part of the study stays stored.
+    worker dies three times becomes a failed row. What is no longer part of the study stays stored.
 
     Parameters
     ----------

@@ -431,34 +431,29 @@ def _plan_faults(store: Store, rows: Sequence[Row]) -> tuple[list[Fault], list[s
         faults.append(("plan.json", "has a key twice"))
     faults += _label_faults(store, plan.keys, rows)
     stored = {row["key"] for row in rows}
-    if missing := len(set(plan.keys) - stored):
-        notes.append(
-            f"{missing} of the study's {len(plan.keys)} runs are not stored: the study was stopped, or lost rows"
-        )
-    versions = dict.fromkeys([code_version(), *(own_part(row["code_version"]) for row in rows)])
     current = {row["key"] for row in rows if own_part(row["code_version"]) == code_version()}
+    if missing := len(set(plan.keys) - stored):
+        notes.append(f"{missing} of {len(plan.keys)} runs are not stored: the study was stopped, or lost rows")
     if other := len(stored - current):
         notes.append(f"{other} rows are of other versions of the code, whose studies are not derived again")
+    versions = dict.fromkeys([code_version(), *(own_part(row["code_version"]) for row in rows)])
     try:
         studies = [_study(store, text) for text in dict.fromkeys([plan.spec, *texts])]
     except BadInput as error:
         return [*faults, ("study.toml", str(error))], notes
-    known: set[str] = set()
-    for number, study in enumerate(studies):
-        if study is None:
-            return faults, [*notes, "the study names files beside it: its runs are not derived again"]
-        derived = [_keys(task, versions) for task in study.tasks(store.index())]
-        known.update(*derived)
-        if number == 0 and (current or not stored):
-            keys = set(plan.keys)
-            if lacking := sum(keys.isdisjoint(each) for each in derived):
-                faults.append(("plan.json", f"lacks {lacking} of the {len(derived)} runs that its study has"))
-            if more := len(keys.difference(*derived)):
-                faults.append(("plan.json", f"has {more} keys of no run of its study"))
-            if (plan.name, list(plan.notes)) != (study.name, list(study.notes)):
-                faults.append(("plan.json", "has another name or other notes than its study"))
-    faults += [(key, "belongs to no study that was run in this folder") for key in sorted(current - known)]
-    return faults, notes
+    if None in studies:
+        return faults, [*notes, "the study names files beside it: its runs are not derived again"]
+    derived = [[_keys(task, versions) for task in study.tasks(store.index())] for study in studies if study]
+    study, keys, of_present = studies[0], set(plan.keys), derived[0]
+    if study and (current or not stored):
+        if lacking := sum(keys.isdisjoint(each) for each in of_present):
+            faults.append(("plan.json", f"lacks {lacking} of the {len(of_present)} runs that its study has"))
+        if more := len(keys.difference(*of_present)):
+            faults.append(("plan.json", f"has {more} keys of no run of its study"))
+        if (plan.name, list(plan.notes)) != (study.name, list(study.notes)):
+            faults.append(("plan.json", "has another name or other notes than its study"))
+    foreign = current.difference(*(key for of_study in derived for key in of_study))
+    return [*faults, *((key, "belongs to no study that was run in this folder") for key in sorted(foreign))], notes
 
 
 def _keys(task: Task, versions: Mapping[str, None]) -> set[str]:
