@@ -217,30 +217,18 @@ def run_on_spark(
 ) -> Result[Any]:
     """Run a method that takes a ``mapper``, each part as one Spark task; the answer is the same as on one machine.
 
-    Parameters
-    ----------
-    master : str
-        Of Spark, as ``local[2]``.
-    method, instance, problem, given
-        As :meth:`Method.run` takes them. All but the parts runs in this process.
-
-    Notes
-    -----
-    The result's seconds include sending the parts to the executors, but not the start of Spark.
+    All but the parts runs in this process. The seconds include sending the parts, but not the start of Spark.
     """
     with (
         tempfile.TemporaryDirectory(prefix="overlaybench-") as folder,
         spark(master, Path(folder) / "spark.log", plug_ins=PlugIns.among(methods=[method.name])) as context,
     ):
-        return method.run(instance, problem, mapper=_mapper(context), **given)
 
+        def mapper(function: Callable[[Part], Output], parts: Iterable[Part]) -> list[Output]:
+            listed = list(parts)
+            return context.parallelize(listed, max(1, len(listed))).map(function).collect()
 
-def _mapper(context: SparkContext) -> Callable[[Callable[[Part], Output], Iterable[Part]], list[Output]]:
-    def mapper(function: Callable[[Part], Output], parts: Iterable[Part]) -> list[Output]:
-        given = list(parts)
-        return context.parallelize(given, max(1, len(given))).map(function).collect()
-
-    return mapper
+        return method.run(instance, problem, mapper=mapper, **given)
 
 
 PACKAGE = "overlaybench"

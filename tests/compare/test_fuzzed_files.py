@@ -136,28 +136,14 @@ def solved(name: str) -> tuple[Any, Result[Any]]:
     return instance, METHODS[method].answering(problem).run(instance, PROBLEMS[problem], seed=1, time_limit=20)
 
 
-def instance_case(name: str, ending: str, folder: Path) -> Case:
-    kind, instance = KINDS[name], generated(name)
+def instance_case(name: str, ending: str, folder: Path, costs: int | None = None) -> Case:
+    """An instance; of topics perhaps with the costs of its links: points, all pairs or sites."""
+    kind, instance = KINDS[name], generated(name) if costs is None else priced(generated(name), costs)
     file = folder / f"instance{ending}"
     kind.write(instance, file)
 
     def read() -> None:
-        again = folder / f"again{kind.ending}"
-        found = kind.read(file, {}).instance
-        kind.write(found, again)
-        assert kind.read(again, {}).instance.digest == found.digest
-
-    return file, read
-
-
-def priced_case(number: int, ending: str, folder: Path) -> Case:
-    """An instance with the costs of its links: points, all pairs or sites."""
-    kind, instance = KINDS["topics"], priced(generated("topics"), number)
-    file = folder / f"instance{ending}"
-    kind.write(instance, file)
-
-    def read() -> None:
-        again = folder / "again.json"
+        again = folder / f"again{kind.ending if costs is None else '.json'}"
         found = kind.read(file, {}).instance
         kind.write(found, again)
         assert kind.read(again, {}).instance.digest == found.digest
@@ -224,10 +210,8 @@ def store_case(name: str, folder: Path) -> Case:
     }[name]
 
     def read() -> None:
-        if name == "part":  # as one who forges the checksum too
-            for other in set(store.runs.glob("*.parquet")) - {file}:
-                other.unlink()
-            file.replace(file.with_name(f"{checksum(file)}.parquet"))
+        if name == "part":
+            forge(store, file)
         store.open_for(STUDY)
         store.index()
         write_answers(store.folder, results(store.folder), folder / "answers")
@@ -235,6 +219,13 @@ def store_case(name: str, folder: Path) -> Case:
         assert {each.suffix for each in (folder / "answers").iterdir()} <= {".json"}
 
     return file, read
+
+
+def forge(store: Store, part: Path) -> None:
+    """Give a damaged part the name of its checksum, in place of all others."""
+    for other in set(store.runs.glob("*.parquet")) - {part}:
+        other.unlink()
+    part.replace(part.with_name(f"{checksum(part)}.parquet"))
 
 
 def verify_case(name: str, folder: Path) -> Case:
@@ -249,9 +240,7 @@ def verify_case(name: str, folder: Path) -> Case:
 
     def read() -> None:
         if name == "part":
-            for other in set(store.runs.glob("*.parquet")) - {file}:
-                other.unlink()
-            file.replace(file.with_name(f"{checksum(file)}.parquet"))
+            forge(store, file)
         assert all(len(fault.splitlines()) == 1 for _, fault in verified(Store.existing(store.folder), here).faults)
 
     return file, read
@@ -318,9 +307,10 @@ CASES: dict[str, Callable[[Path], Case]] = {
     },
     **{f"{name} answer": partial(answer_case, name) for name in KINDS},
     **{
-        f"topics {costs}.json": partial(priced_case, n, ".json") for n, costs in enumerate(("points", "links", "sites"))
+        f"topics {name}.json": partial(instance_case, "topics", ".json", costs=costs)
+        for costs, name in enumerate(("points", "links", "sites"))
     },
-    "topics costs.parquet": partial(priced_case, 2, ".parquet"),
+    "topics costs.parquet": partial(instance_case, "topics", ".parquet", costs=2),
     "movielens": partial(
         data_case, RATINGS, lambda file: movielens_sample(seed=1, nodes=2, least_rating=1, ratings=file)
     ),
