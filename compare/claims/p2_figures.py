@@ -123,23 +123,20 @@ def _trend(id_: str, figure: str) -> Claim:
         rows = rows.drop_duplicates(["instance", "method"])
         number = rows.groupby(["method", column]).cumcount()
         every = rows.assign(number=number).pivot_table("average_degree", ["method", "number"], column).dropna()
-        ends, steps, lines, details = [], [], [], []
+        steps, lines, details = [], list[Line](), []
         for method in ("2d-oda", "gm", *STARS[:-1]):
             wide = every.loc[method]
             whole = mean_interval(wide.iloc[:, -1] - wide.iloc[:, 0], together=5)
             changes = [
                 mean_interval(step, together=5 * (wide.shape[1] - 1)) for step in wide.diff(axis=1).iloc[:, 1:].T.values
             ]
-            ends.append(verdict(whole, must))
+            lines.append(Line.of(f"{method}, from the first to the last", whole, must))
             steps += [verdict(change, must) for change in changes]
-            lines.append(Line(f"{method}, from the first to the last", whole, ends[-1]))
             details.append(f"{method}: {', '.join(f'{mean:.2f}' for mean in wide.mean())}")
-        found = all_of(ends)
+        found = all_of(line.verdict for line in lines)
         if found is Verdict.CONFIRMED and Verdict.CONTRADICTED in steps:
             found = Verdict.ORDER
-        wrong = [
-            line.varied.partition(",")[0] for line, one in zip(lines, ends, strict=True) if one is not Verdict.CONFIRMED
-        ]
+        wrong = [line.varied.partition(",")[0] for line in lines if line.verdict is not Verdict.CONFIRMED]
         text = f"not for {', '.join(wrong)}" if wrong else "from the first size to the last for all five"
         text += "" if found is not Verdict.ORDER else ", not from each size to the next"
         return Judgement(found, text, lines[0].number, lines, details, runs=len(rows))

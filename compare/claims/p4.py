@@ -163,23 +163,12 @@ def NO_CONSTANT_RATIO(bench: Bench) -> Judgement:
         )
         fewest = next(covers)
         cover.add(found.status is Status.OPTIMAL and found.value is not None and _equal(found.value, fewest), "a cover")
-    text = (
-        "an assignment exists exactly where the demands divide into equal halves, so a constant ratio in polynomial "
-        "time would solve PARTITION"
-    )
-    encoded = not partition.failed
-    return Judgement(
-        CONTRADICTED if encoded else UNDECIDED,
-        text if encoded else f"the encoding of PARTITION fails: {partition.first}",
-        partition.share,
-        [
-            Line(
-                "without capacities: the optimum is the fewest sets of SET COVER",
-                cover.share,
-                UNDECIDED if cover.failed else CONTRADICTED,
-            )
-        ],
-    )
+    held = UNDECIDED if cover.failed else CONTRADICTED
+    line = Line("without capacities: the optimum is the fewest sets of SET COVER", cover.share, held)
+    if partition.failed:
+        return Judgement(UNDECIDED, f"the encoding of PARTITION fails: {partition.first}", partition.share, [line])
+    text = "an assignment exists exactly where the demands divide into equal halves, so a constant ratio in polynomial"
+    return Judgement(CONTRADICTED, f"{text} time would solve PARTITION", partition.share, [line])
 
 
 def set_cover_overlay(contains: npt.NDArray[np.bool_]) -> ContentInstance:
