@@ -34,7 +34,6 @@ from overlaybench.heuristics.topics.division import (
     restricted,
 )
 from overlaybench.heuristics.topics.gm_m import EXTENSIONS, GM_M, WORK, extend_gm_m, gm_m
-from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.ties import tie_order
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
@@ -117,27 +116,6 @@ def test_divide_and_conquer_equals_its_twin_on_every_construction(construction: 
     assert edges(built) == overlay_of_twin(name, instance, ties, eta, 2, 2, seed=3)
 
 
-@property_test(100, instance=topic_instances(max_nodes=12), **PARAMETERS)
-@pytest.mark.parametrize("name", FAMILY)
-def test_the_average_degree_is_bounded_as_in_lemma_4(
-    name: str, instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
-) -> None:
-    # The proof requires only that every edge contributes, which holds in both phases.
-    nodes, most = instance.num_nodes, int(np.diff(instance.node_offsets).max())
-    built = FAMILY[name](instance, **options_of(name, eta, partitions, coverage), seed=seed)
-    assert built.average_degree <= 2 * (nodes - 1) / nodes * most
-    assert gm_m(instance).average_degree <= 2 * (nodes - 1) / nodes * most
-
-
-@property_test(100, instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), seed=st.integers(0, 9))
-def test_one_part_of_all_nodes_is_the_undivided_algorithm(instance: TopicInstance, ties: str, seed: int) -> None:
-    undivided = gm_m(instance, ties=ties, seed=seed)
-    assert naive_dc(instance, partitions=1, ties=ties, seed=seed) == undivided
-    merged = greedy_merge(instance, ties=ties, seed=seed)
-    for method, expected in ((dcb_m, undivided), (dcbr_m, undivided), (dc_gm, merged)):
-        assert method(instance, eta=99, partitions=1, ties=ties, seed=seed) == expected
-
-
 @property_test(200, instance=topic_instances(max_nodes=10), ties=st.sampled_from(TIES), **PARAMETERS)
 def test_a_coverage_as_large_as_the_parts_makes_dcbr_m_equal_dcb_m(
     instance: TopicInstance, ties: str, eta: int, partitions: int, coverage: int, seed: int
@@ -212,17 +190,6 @@ def test_pn_ratio_and_pairs_equal_their_counts(
     within = [len(part) * (len(part) - 1) // 2 for part in parts] or [0]
     assert division.pairs == combining + sum(within)
     assert division.parallel_pairs == combining + max(within)
-
-
-@pytest.mark.parametrize("size", [4, 10])
-def test_pn_ratio_is_that_of_equation_12_where_parts_are_alike(size: int) -> None:
-    # One bulk node with both topics, and three parts whose nodes subscribe to one of them: two nodes represent a part.
-    wants = {"bulk": ["a", "b"]} | {f"n{v}": ["a"] for v in range(3 * size)} | {"z": ["b"]}
-    instance = TopicInstance.from_subscriptions(wants)
-    partition = Partition(np.array([-1, *(v % 3 for v in range(3 * size)), -1], np.int32), 3)
-    division = Division(partition, representatives(instance, partition, 2, tie_order("lowest", 0)))
-    assert division.pn_ratio == pytest.approx(division.pn_ratio_formula)
-    assert division.pn_ratio == pytest.approx((size + 2 + 4) / instance.num_nodes)
 
 
 @pytest.mark.parametrize("aim", AIMS)

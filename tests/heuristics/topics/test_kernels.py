@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
 from overlaybench.heuristics.topics.kernels.common_topics import block_of, pairs_sharing, sharing
-from overlaybench.heuristics.topics.kernels.interest import contribution, join
+from overlaybench.heuristics.topics.kernels.interest import join
 from overlaybench.heuristics.topics.kernels.partial_overlay import (
     PartialOverlay,
     eligible_nodes,
@@ -112,13 +112,6 @@ def test_partners_are_the_eligible_later_nodes_that_contribute_most(
             assert max(row.values(), default=0) <= bound < level + bool(len(later))
 
 
-@property_test(200, topic_instances(max_nodes=9), st.randoms(use_true_random=False))
-def test_contributions_are_those_of_the_components(instance: TopicInstance, random: Random) -> None:
-    partial, chosen = grown(instance, random)
-    for (u, v), weight in twins.contributions(twins.interest_of(instance), chosen).items():
-        assert contribution(u, v, partial.components, partial.components.label) == weight
-
-
 def grown(instance: TopicInstance, random: Random) -> tuple[PartialOverlay, set[twins.Edge]]:
     """An overlay of half of all pairs, drawn at random, and its edges."""
     pairs = list(combinations(range(instance.num_nodes), 2))
@@ -158,19 +151,6 @@ def test_threads_change_neither_edges_nor_counters(law: str, ties: str) -> None:
     assert one.answer.edges.tolist() == three.answer.edges.tolist()
     assert one.counters == three.counters
     assert float(one.counters["evaluations"]) >= float(one.counters["steps"]) - instance.num_topics
-
-
-@property_test(200, topic_instances(max_nodes=9), st.randoms(use_true_random=False))
-def test_labels_are_equal_within_a_component_only(instance: TopicInstance, random: Random) -> None:
-    partial, chosen = grown(instance, random)
-    components = partial.components
-    for topic in range(instance.num_topics):
-        expected = twins.components(twins.interest_of(instance), chosen, topic)
-        start, end = components.topic_offsets[topic : topic + 2]
-        label = dict(zip(components.topic_nodes[start:end].tolist(), components.label[start:end].tolist(), strict=True))
-        assert label.keys() == expected.keys()
-        for u, v in combinations(expected, 2):
-            assert (label[u] == label[v]) == (expected[u] == expected[v])
 
 
 def overlay_edges(partial: PartialOverlay) -> set[twins.Edge]:

@@ -39,9 +39,9 @@ from overlaybench.heuristics.topics.local_search.overlay_search import (
     similar_order,
 )
 from overlaybench.heuristics.topics.local_search.ruin_and_recreate import SearchParameters
-from overlaybench.heuristics.topics.polish import POLISH, polish, searches_in_parts
+from overlaybench.heuristics.topics.polish import polish, searches_in_parts
 from overlaybench.instances.contract.arrays import Ids
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
@@ -155,11 +155,6 @@ def nearest(instance: TopicInstance, count: int) -> set[tuple[int, ...]]:
     return {divmod(key, instance.num_nodes) for key in nearest_pairs(instance, count).tolist()}
 
 
-HEURISTICS = tuple(
-    method
-    for method in methods_of("overlaybench.heuristics.topics")
-    if not method.anytime and "min-tco" in method.problems
-)
 RANKS: dict[str, Callable[[Overlay], Any]] = {
     "edges": lambda overlay: (overlay.num_edges, overlay.max_degree),
     "degree": lambda overlay: (overlay.max_degree, overlay.num_edges),
@@ -235,19 +230,6 @@ def test_after_any_number_of_steps_marks_costs_and_overlays_are_right(cap: int, 
             graph.remove_edge(u, v)
             assert bridge == (not nx.is_connected(graph))
         assert {ends for (_, ends), bridge in found.items() if bridge} == set(map(tuple, now.edges.tolist()))
-
-
-def test_it_begins_with_any_heuristic_and_improves_it() -> None:
-    (start,) = (option for option in POLISH.options if option.name == "start")
-    assert set(start.allowed) == {method.name for method in HEURISTICS}
-    instance = uniform_instance(40, 30, 5)
-    for method in HEURISTICS:
-        value = method.run(instance, PROBLEMS["min-tco"]).value
-        result = POLISH.run(instance, PROBLEMS["min-tco"], start=method.name, steps=2000)
-        assert result.counters["start"] == value
-        assert value is not None
-        assert result.value is not None
-        assert result.value < value
 
 
 def test_one_seed_gives_one_answer() -> None:

@@ -108,19 +108,6 @@ def test_the_first_candidates_are_the_choices_of_ties_lowest(name: str, instance
     assert answer == Overlay.from_edges(instance.num_nodes, steps.edges_of(state))
 
 
-@property_test(15, instance=topic_instances(max_nodes=5), seed=st.integers(0, 99), quick=5)
-@pytest.mark.parametrize("name", SEARCHED)
-def test_every_rule_for_ties_lies_between_the_extremes(name: str, instance: TopicInstance, seed: int) -> None:
-    for problem in ("min-tco", "minmax-tco"):
-        best, worst, lowest, highest, random = (
-            BY_NAME[name].run(instance, PROBLEMS[problem], ties=ties, seed=seed).value
-            for ties in ("best", "worst", "lowest", "highest", "random")
-        )
-        assert best is not None
-        assert worst is not None
-        assert all(value is not None and best <= value <= worst for value in (lowest, highest, random))
-
-
 def test_a_search_that_stops_early_fails_and_names_its_limit() -> None:
     instance = minmax_oda_matchings(n=6)
     with pytest.raises(TooManyStates, match="more than 50"):
