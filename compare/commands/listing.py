@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -158,38 +157,36 @@ def _with_reference(explanation: Explanation, reference: str) -> Explanation:
     return replace(explanation, examples=tuple(re.sub(own_name, reference, line) for line in explanation.examples))
 
 
-@singledispatch
 def explain(item: object) -> list[Explanation]:
-    """Explain an entry of a catalogue; anything else is bad input."""
+    """Explain an entry of a catalogue, a method by its members; anything else is bad input."""
+    if isinstance(item, Method):
+        return [_method(one) for one in item.members or (item,)]
+    for kind, explained in _EXPLAINED.items():
+        if isinstance(item, kind):
+            return [explained(item)]
     raise BadInput(f"an object of type {type(item).__name__} is no method, workload, problem or claim: name one")
 
 
-@explain.register
-def _method(method: Method) -> list[Explanation]:  # type: ignore[type-arg]
-    """A method, or each of its members."""
-    found = []
-    for one in method.members or (method,):
-        problem = PROBLEMS.get(one.problems[0])
-        facts = {
-            "answers": ", ".join(one.problems),
-            "guarantee": one.guarantee,
-            "cost": one.cost,
-            "time limit": "returns its incumbent when the limit or Ctrl-C ends it"
-            if one.anytime
-            else "has no answer before its last step: the limit makes the run fail",
-            "seed": "changes the answer"
-            if one.random
-            else "changes the answer with ties=random only"
-            if any(option.name == "ties" for option in one.options)
-            else "",
-            "further inputs": ", ".join(_INPUTS[name] for name in one.inputs if name in _INPUTS),
-            "source": one.source,
-        }
-        noun = "exact method" if one.exact else "method"
-        limit = " --time-limit 10" if one.exact else ""
-        examples = _examples(problem, f"--method {one.name}{limit}") if problem else ()
-        found.append(Explanation(one.name, noun, one.summary, _given(facts), one.options, examples))
-    return found
+def _method(one: Method[Any, Any]) -> Explanation:
+    problem, seed = PROBLEMS.get(one.problems[0]), "changes the answer"
+    if not one.random:
+        has_ties = any(option.name == "ties" for option in one.options)
+        seed = "changes the answer with ties=random only" if has_ties else ""
+    facts = {
+        "answers": ", ".join(one.problems),
+        "guarantee": one.guarantee,
+        "cost": one.cost,
+        "time limit": "returns its incumbent when the limit or Ctrl-C ends it"
+        if one.anytime
+        else "has no answer before its last step: the limit makes the run fail",
+        "seed": seed,
+        "further inputs": ", ".join(_INPUTS[name] for name in one.inputs if name in _INPUTS),
+        "source": one.source,
+    }
+    limit = " --time-limit 10" if one.exact else ""
+    examples = _examples(problem, f"--method {one.name}{limit}") if problem else ()
+    noun = "exact method" if one.exact else "method"
+    return Explanation(one.name, noun, one.summary, _given(facts), one.options, examples)
 
 
 _INPUTS = {
@@ -199,18 +196,14 @@ _INPUTS = {
 }
 
 
-@explain.register
-def _workload(workload: Workload) -> list[Explanation]:  # type: ignore[type-arg]
-    """A workload with its parameters."""
+def _workload(workload: Workload[Any]) -> Explanation:
     given = " ".join(f"--{option.name.replace('_', '-')} {option.default}" for option in workload.parameters[:3])
     example = f"overlaybench generate {workload.name} {given} -o {_file(workload.kind)}"
     facts = {"instances": workload.kind, "needs": workload.needs, "source": workload.source}
-    return [Explanation(workload.name, "workload", workload.summary, _given(facts), workload.parameters, (example,))]
+    return Explanation(workload.name, "workload", workload.summary, _given(facts), workload.parameters, (example,))
 
 
-@explain.register
-def _problem(problem: Problem) -> list[Explanation]:  # type: ignore[type-arg]
-    """A problem."""
+def _problem(problem: Problem[Any, Any]) -> Explanation:
     facts = {
         "instances": problem.kind,
         "also measured": ", ".join(name.replace("_", " ") for name in KINDS[problem.kind].measures),
@@ -221,12 +214,10 @@ def _problem(problem: Problem) -> list[Explanation]:  # type: ignore[type-arg]
     chosen = problem.default_method or next(answering, "")
     method = f"--method {chosen} " if chosen else ""
     examples = _examples(problem, f"{method}--time-limit 10") if chosen else ()
-    return [Explanation(problem.name, "problem", f"minimise: {problem.summary}", _given(facts), (), examples)]
+    return Explanation(problem.name, "problem", f"minimise: {problem.summary}", _given(facts), (), examples)
 
 
-@explain.register
-def _kind(kind: Kind) -> list[Explanation]:  # type: ignore[type-arg]
-    """A kind of instances: its files, sizes, problems and workloads."""
+def _kind(kind: Kind[Any, Any]) -> Explanation:
     problems = [problem for problem in PROBLEMS.values() if problem.kind == kind.name]
     facts = {
         "files": ", ".join(dict.fromkeys((f".json ({kind.format})", *kind.endings) if kind.format else kind.endings)),
@@ -239,12 +230,10 @@ def _kind(kind: Kind) -> list[Explanation]:  # type: ignore[type-arg]
         "workloads": ", ".join(workload.name for workload in WORKLOADS.values() if workload.kind == kind.name),
     }
     example = _examples(PROBLEMS[kind.default_problem], "")[:1]
-    return [Explanation(kind.name, "kind of instances", kind.summary, _given(facts), (), example)]
+    return Explanation(kind.name, "kind of instances", kind.summary, _given(facts), (), example)
 
 
-@explain.register
-def _claim(claim: Claim) -> list[Explanation]:
-    """A claim with its row on record."""
+def _claim(claim: Claim) -> Explanation:
     from ..claims.pages import printed, row_of
     from ..claims.register import CLAIMS, record
 
@@ -257,7 +246,15 @@ def _claim(claim: Claim) -> list[Explanation]:
         "on record": "\n".join(printed(row_of(rows, claim.id)).splitlines()[1:]) if claim.id in CLAIMS else "",
     }
     example = f"overlaybench claims {claim.id} --quick"
-    return [Explanation(claim.id, "claim", claim.statement.statement, _given(facts), (), (example,))]
+    return Explanation(claim.id, "claim", claim.statement.statement, _given(facts), (), (example,))
+
+
+_EXPLAINED: Mapping[type, Callable[[Any], Explanation]] = {
+    Workload: _workload,
+    Problem: _problem,
+    Kind: _kind,
+    Claim: _claim,
+}
 
 
 def values_of(option: Option) -> str:
