@@ -63,10 +63,12 @@ class Kernel:
     @cached_property
     def dispatcher(self) -> Any:
         """The function as numba's dispatcher."""
+        PAUSES.begin()
         import numba
 
         dispatcher: Any = numba.njit(nogil=True)(self.py_func)
         dispatcher._cache = _shared_cache(self)
+        PAUSES.end()
         return dispatcher
 
     @cached_property
@@ -237,17 +239,18 @@ def _shared_cache(kernel: Kernel) -> Any:
             own.__class__ = Files
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
+            PAUSES.begin()  # loading counts in no run either; a compilation ends in `save_overload`
             found = super().load_overload(sig, target_context)
             if found is None:
                 self._take_lock()
                 found = super().load_overload(sig, target_context)
                 if found is None:
                     _announce_compilation()
-                    PAUSES.begin()
-                else:
-                    self._release_lock()
+                    return None
+                self._release_lock()
             else:
                 os.utime(folder)
+            PAUSES.end()
             return found
 
         def has(self, sig: Any) -> bool:
