@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -44,13 +44,13 @@ def _table(folder: Path | None) -> Table:
 @_PROBLEM
 @_OPEN
 @_TABLE
-def list_instances(groups: tuple[str, ...], problems: tuple[str, ...], only_open: bool, folder: Path | None) -> None:
+def list_instances(folder: Path | None, **given: Any) -> None:
     """List instances with what is known of them."""
     from ..library.page import known_row
     from ..library.study import chosen
 
     library = _table(folder)
-    pairs = chosen(library, groups=groups, problems=problems, only_open=only_open)
+    pairs = chosen(library, **given)
     rows = []
     for entry, problem in pairs:
         facts = {"group": entry.group, "needs": entry.needs}
@@ -89,21 +89,7 @@ def get(name: str, output: Path | None, folder: Path | None) -> None:
 @ARCHIVE
 @QUIET
 @_TABLE
-def run(
-    methods: tuple[str, ...],
-    out: Path,
-    time_limit: float,
-    memory_limit: int,
-    proof: bool,
-    names: tuple[str, ...],
-    groups: tuple[str, ...],
-    problems: tuple[str, ...],
-    only_open: bool,
-    master: str,
-    archive: Path | None,
-    quiet: bool,
-    folder: Path | None,
-) -> None:
+def run(methods: tuple[str, ...], out: Path, master: str, folder: Path | None, **given: Any) -> None:
     """Run METHODS on the library, as a study on Spark; options of a method follow its name: "low-oda k=8".
 
     The folder is that of a study: `results`, `report`, `verify` and `rerun` read it. Instances that this machine lacks
@@ -114,13 +100,14 @@ def run(
     from ..studies.store import Store
     from ..studies.study import study_of
 
-    pairs = chosen(_table(folder), names=names, groups=groups, problems=problems, only_open=only_open)
-    here, absent = present(pairs)
+    limits = {name: given.pop(name) for name in ("time_limit", "memory_limit", "proof")}
+    spark = {name: given.pop(name) for name in ("archive", "quiet")}
+    here, absent = present(chosen(_table(folder), **given))
     for reason in absent:
         click.echo(f"overlaybench: {reason}", err=True)
-    text = study_text(here, methods, time_limit=time_limit, memory_limit=memory_limit, proof=proof)
+    text = study_text(here, methods, **limits)
     store = Store(out)
-    keys = run_study(study_of(text, out / "study.toml"), store, master, archive=archive, quiet=quiet, grow=True)
+    keys = run_study(study_of(text, out / "study.toml"), store, master, grow=True, **spark)
     echo_statuses(out, store, keys)
 
 
