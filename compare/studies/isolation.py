@@ -67,16 +67,9 @@ class Job:
 class IsolatedRun:
     """A result and the resources that its processes used.
 
-    Attributes
-    ----------
-    peak : float
-        The largest private memory (bytes) seen beyond what they started with.
-    cpu_seconds : float
-        Of all threads and ended children; nan where the process was killed.
-    killed : bool
-        Whether another process killed the solver: the system when out of memory, or an administrator.
-    output : str
-        The last 64 KiB of what they printed.
+    `peak` is the largest private memory (bytes) seen beyond what they started with; `cpu_seconds` are of all threads
+    and ended children, nan where the process was killed; `killed` says that another process did, such as the system
+    when out of memory; `output` is the last 64 KiB of what they printed.
     """
 
     result: Result[Any]

@@ -60,13 +60,9 @@ class NotebookBar:
 
 
 class Bar:
-    """How much of a whole is done, on what is stderr when it is made; `quiet`, it shows nothing but notes.
+    """How much of a whole is done (``3 of 20 rows checked``), on what is stderr when it is made.
 
-    Parameters
-    ----------
-    total : int
-    what : str
-        What is counted: ``rows checked``.
+    If it is `quiet`, it shows nothing but notes.
     """
 
     def __init__(self, total: int, what: str, *, quiet: bool = False) -> None:
@@ -163,23 +159,10 @@ class Work(NamedTuple):
 
 
 class Tally:
-    """Counts the runs that are logged from now on; an update costs reading what is new.
+    """Counts the runs done and failed that a store logs from now on, of the `tasks` to do; costs reading what is new.
 
-    Parameters
-    ----------
-    store : Store
-        Its rows so far say how long runs take.
-    tasks : iterable of Task
-        The runs to do.
-    sizes : mapping
-        The first size of each instance, by digest.
-    planned : mapping
-        The number of all runs of the study, by method.
-
-    Attributes
-    ----------
-    done, failed : int
-        Runs since the tally was created.
+    The rows so far say how long runs take. `sizes` has the first size of each instance by digest, `planned` the number
+    of all runs of the study by method.
     """
 
     def __init__(

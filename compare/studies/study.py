@@ -110,22 +110,10 @@ class StudyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Study:
-    """A study, read and checked.
+    """A study, read and checked: its instances, the runs on them, and its text (`spec`).
 
-    Attributes
-    ----------
-    name, seed
-        Instance and method seeds derive from `seed` and from their instance or run, not from an order.
-    recipes : tuple of Recipe
-        The instances.
-    runs : tuple of Runs
-        The runs on them.
-    notes : tuple of str
-        Remarks for readers of the results (a file that was replaced by a stand-in).
-    spec : str
-        The file's text.
-    plots : tuple of Plot
-        Those that its ``[report]`` table chooses.
+    Instance and method seeds derive from `seed` and from their instance or run, not from an order. `notes` are remarks
+    for readers of the results (a file that was replaced by a stand-in), `plots` those of its ``[report]`` table.
     """
 
     name: str
@@ -184,24 +172,12 @@ def expected_seconds(exact: bool, time_limit: float) -> float:
 
 
 def read_study(path: Path) -> Study:
-    """Read a study file; names in it are checked, and files it names are relative to its folder.
-
-    Raises
-    ------
-    BadInput
-        Names the file, the table and the fix.
-    """
+    """Read a study file; bad input names the file, the table and the fix."""
     return study_of(read_text(path, _MOST_BYTES), path)
 
 
 def study_of(spec: str, path: Path) -> Study:
-    """The study of a text; `path` names it in errors, and files are relative to its folder.
-
-    Raises
-    ------
-    BadInput
-        As :func:`read_study`.
-    """
+    """The study of a text; `path` names it in errors, and files are relative to its folder."""
     with located(str(path)), modules_beside(path.parent):
         given = parsed(spec)
         for key in ("instances", "runs"):
@@ -274,16 +250,9 @@ def _variants(method: object) -> Iterator[tuple[str, tuple[tuple[str, Value], ..
 
 @dataclass
 class Sources:
-    """Reads ``[[instances]]`` tables.
+    """Reads ``[[instances]]`` tables of a study with this seed, whose files are relative to the folder.
 
-    Attributes
-    ----------
-    seed : int
-        The study's.
-    folder : Path
-        The files that tables name are relative to it.
-    notes : list of str
-        Gets a remark for each file that was replaced by a stand-in.
+    `notes` gets a remark for each file that was replaced by a stand-in.
     """
 
     seed: int

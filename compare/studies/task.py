@@ -14,22 +14,11 @@ from ..catalogue import METHODS
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A run, keyed by everything that decides its result.
+    """A run, keyed by everything that decides its result: not by recipe (JSON) and family of the instance (its digest).
 
-    Attributes
-    ----------
-    instance : str
-        The digest of the instance.
-    recipe, family : str
-        How the instance is generated (JSON), and the group it belongs to.
-    options : str
-        All options of the method, defaults included, as JSON with sorted keys.
-    time_limit : float
-        Seconds for the method.
-    memory_limit : int
-        MiB for the solver process and its children.
-    proof : bool
-        Whether the run writes a proof. Its key differs from that of the same run without one, which it can replace.
+    `options` has all of the method's, defaults included, as JSON with sorted keys; limits are seconds, and MiB for the
+    solver process and its children. With `proof` the run writes one: its key is another one, and it can replace the
+    same run without.
     """
 
     instance: str

@@ -52,17 +52,7 @@ _ENDED_WITHOUT = (Status.FAILED, Status.SKIPPED)
 
 @dataclass(frozen=True)
 class Verification:
-    """What :func:`verify` checked.
-
-    Attributes
-    ----------
-    checked, proofs, repeated : int
-        Answers checked, proofs checked and runs repeated.
-    faults : tuple of (str, str)
-        A row's key or a file's name, and a sentence.
-    notes : tuple of str
-        What could not be checked.
-    """
+    """How many answers :func:`verify` checked, proofs too, and runs repeated; the faults; what it could not check."""
 
     checked: int
     proofs: int
@@ -183,15 +173,7 @@ def _workload(recipe: str) -> str:
 
 
 def faults_of_row(row: Row, folder: str) -> list[str]:
-    """The faults of a row, a sentence each; whatever its fields hold, nothing is raised.
-
-    Parameters
-    ----------
-    row : mapping
-        The columns of `SCHEMA`.
-    folder : str
-        The results folder, for instances and proofs.
-    """
+    """The faults of a row of a results folder, a sentence each; whatever its fields hold, nothing is raised."""
     if faults := impossible(row):
         return faults
     if row["method"] not in METHODS and "+" not in row["code_version"]:
@@ -392,12 +374,9 @@ def _comparable(row: Row) -> str:
 
 
 def _contradictions(rows: Sequence[Row]) -> Iterator[Fault]:
-    """The bounds that lie above the value of a valid answer to their instance, directly or by an implication.
+    """The bounds that lie above the value of an answer to their instance, directly or by an implication.
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Rows without faults of their own, so that their answers are valid.
+    The rows have no faults of their own, so that their answers are valid.
     """
     if not rows:
         return
