@@ -53,12 +53,8 @@ class Cluster:
 def loopback_cluster(workers: int = 2, memory: str = Cluster.memory) -> Iterator[Cluster]:
     """A cluster on free ports of 127.0.0.1 that is killed at the end of the context.
 
-    `memory` is what each worker offers to executors; Spark waits as long as an executor asks for more.
-
-    Raises
-    ------
-    RuntimeError
-        If a master or worker ends or does not start within 90 s; with the last lines of its log.
+    `memory` is what each worker offers to executors; Spark waits as long as an executor asks for more. Where a master
+    or worker does not start within 90 s, RuntimeError has the last lines of its log.
     """
     with tempfile.TemporaryDirectory(prefix="overlaybench-cluster-", ignore_cleanup_errors=True) as folder:
         cluster = Cluster(Path(folder), memory)

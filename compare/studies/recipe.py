@@ -17,21 +17,10 @@ Named = TypeVar("Named", bound=Value)
 
 @dataclass(frozen=True)
 class Recipe:
-    """A seeded workload, or a file with a seeded sample of its nodes.
+    """A workload by name with its parameters, or "" and a file with a sample of so many nodes (0: all); both seeded.
 
-    Attributes
-    ----------
-    family : str
-        What the report groups by.
-    workload, parameters
-        A workload by name, or "" for a file.
-    file, file_kind, columns, sample
-        A file, the kind of instance in it, the names of its columns where they are not the default ones, and how
-        many nodes (users, …) to sample from it (0: all of them).
-    seed : int
-        Of the workload, or of the sample.
-    code : str
-        The version of a workload that is a plug-in; an instance of another version is another one.
+    `family` is what the report groups by, `columns` the names of a file's columns where they are not the default ones,
+    `code` the version of a workload that is a plug-in; an instance of another version is another one.
     """
 
     family: str

@@ -71,15 +71,9 @@ def _comparable(value: object) -> object:
 
 
 def rerun(folder: Path, key: str) -> Rerun:
-    """Repeat a run from its row alone, with the present code; an instance that is missing is generated again.
+    """Repeat a run from its row alone, with the present code; an instance that is missing is generated and stored.
 
-    Nothing but that instance is stored. Where the code's version is another one, the rows differ in that and may
-    differ in more.
-
-    Raises
-    ------
-    BadInput
-        If there is no such run, or the instance can neither be read nor be generated.
+    Where the code's version is another one, the rows differ in that and may differ in more.
     """
     store = Store.existing(folder)
     matching = [each for each in store.done() if each.startswith(key)]

@@ -56,17 +56,10 @@ _ERROR_LINE = re.compile(r"^\w*(?:Error|Exception|Interrupt)\b.*", re.MULTILINE)
 def spark(
     master: str, log: Path, archive: Path | None = None, plug_ins: PlugIns | None = None
 ) -> Iterator[SparkContext]:
-    """A Spark context whose own messages go to a file.
+    """A Spark context on ``local[*]``, ``spark://host:port``, …, whose own messages go to a file.
 
-    Parameters
-    ----------
-    master : str
-        ``local[*]``, ``spark://host:port``, …
-    archive : Path, optional
-        The code for the workers of a cluster (`overlaybench archive`); without one they get this package, and need
-        the pinned libraries in their Python.
-    plug_ins : PlugIns, optional
-        What the workers get beside it.
+    The workers of a cluster get `archive` (`overlaybench archive`), or this package, and then need the pinned libraries
+    in their Python; and the files of the plug-ins.
     """
     local = re.fullmatch(r"local(?:\[([0-9]+|\*)\])?", master)
     conf = SparkConf().setAppName("overlaybench").setMaster(f"local[{local[1] or 1},{_FAILURES}]" if local else master)
@@ -139,12 +132,8 @@ def _error_line(error: Exception) -> str:
 class PlugIns:
     """The plug-ins that the tasks of a Spark job use; it is pickled with each task.
 
-    Attributes
-    ----------
-    references : tuple of (str, str)
-        Catalogue and ``module:NAME`` of those in modules.
-    objects : tuple of (str, str, object)
-        Catalogue, reference and object of those that are defined in ``__main__``.
+    `references` are catalogue and ``module:NAME`` of those in modules, `objects` catalogue, reference and object of
+    those that are defined in ``__main__``.
     """
 
     references: tuple[tuple[str, str], ...] = ()
@@ -239,11 +228,8 @@ _EXCLUDED = ("__pycache__", "pyspark/jars", "pyspark/examples", "pyspark/data", 
 def write_archive(file: Path, *, libraries: bool = False) -> Path:
     """Write a zip that, unpacked on a Python path, has all that a study's workers import.
 
-    Parameters
-    ----------
-    libraries : bool
-        Include every library: the workers then need only the same version of Python, on the same kind of machine.
-        The zip has a few hundred MB and takes about a minute.
+    With `libraries` they need only the same version of Python, on the same kind of machine; the zip has a few hundred
+    MB then and takes about a minute.
     """
     if file.suffix != ".zip":
         raise BadInput(f"{file}: an archive is a .zip: choose such a name")

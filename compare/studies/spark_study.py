@@ -57,8 +57,6 @@ def run_study(
     ----------
     archive : Path, optional
         The code for a cluster's workers; see :func:`.spark`.
-    quiet : bool
-        Show no progress.
     grow : bool
         Take a folder of a study that shares neither name nor instance with this one.
 
@@ -66,8 +64,6 @@ def run_study(
     ------
     BadInput
         If the store holds an unrelated study, cannot be written, or an instance cannot be generated.
-    KeyboardInterrupt
-        After Spark and the solvers have been stopped.
     """
     store.open_for(study.spec)
     with store.locked():
@@ -292,18 +288,7 @@ def _check_code(task: Task) -> None:
 
 
 def run_task(task: Task, store: Store, solver: Solver, proof: Path | None = None) -> dict[str, Any]:
-    """Do a run in a solver and return its row.
-
-    Parameters
-    ----------
-    proof : Path, optional
-        The file for the run's proof, if the task has one; by default, in the store.
-
-    Raises
-    ------
-    BadInput
-        If the instance cannot be read.
-    """
+    """Do a run in a solver and return its row; the proof of a task that has one goes to `proof`, or to the store."""
     started, job = _now(), _job(task, store)
     # Kernels are compiled and libraries imported in this worker, for its solvers to inherit.
     if job.method.answering(job.problem.name).prepare(

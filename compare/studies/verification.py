@@ -71,17 +71,8 @@ def verify(
     No bound of a row may lie above a valid answer's value on the same instance, directly or by an implication between
     problems. The plan and every row must follow from the text of a study in the folder.
 
-    Parameters
-    ----------
-    share : float
-        Also repeat this share of the runs, drawn at random, and compare (:func:`.faults_of_rerun`).
-    seed : int
-        Of that draw.
-
-    Raises
-    ------
-    BadInput
-        If there are no results, or their plan is damaged or of another version.
+    A `share` of the runs, drawn at random by `seed`, is repeated and compared (:func:`.faults_of_rerun`). A folder
+    without results, with a damaged plan or of another version is bad input.
     """
     store = Store.existing(folder)
 
