@@ -30,7 +30,7 @@ from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
 from ..printable import printable, printable_rows
 from ..studies.bounds import IMPLICATIONS, disagreements, problem_order, proven
 from ..studies.latex import csv_text, latex_table
-from ..studies.plot import Plot, plots_of
+from ..studies.plot import Plot, names_of, plots_of
 from ..studies.store import Store
 from . import broker_tables, content_tables
 from .cells import Anchors, Cell, Table, carried, links, number, ratio, seconds, table
@@ -91,6 +91,7 @@ def report_study(
         spec=plan.spec,
         notes=notes,
         plots=plots or plots_of(plan.spec),
+        names=names_of(plan.spec),
         figure_options=figure_options,
     )
 
@@ -104,6 +105,7 @@ def write_report(
     spec: str,
     notes: Sequence[str] = (),
     plots: Sequence[Plot] = (),
+    names: Mapping[str, str] | None = None,
     figure_options: FigureOptions = DEFAULT_OPTIONS,
 ) -> Path:
     """Write report.html, tables/*.csv, tables/*.tex and figures/*.* into a folder, each file atomically.
@@ -122,6 +124,8 @@ def write_report(
         Sentences at the top of the page.
     plots : sequence of Plot
         Measures against what was varied; by default the ratio, if one parameter varies (`default_plots`).
+    names : mapping, optional
+        What methods and others are called in the LaTeX files.
     figure_options : FigureOptions
         Of the files; the figures on the page have the default ones.
 
@@ -139,7 +143,7 @@ def write_report(
     """
     rows, title, notes = printable_rows(rows), printable(title), [printable(note) for note in notes]
     pairs = proven(rows)
-    study = StudyPage(rows, pairs, disagreements(rows, pairs))
+    study = StudyPage(rows, pairs, disagreements(rows, pairs), names or {})
     plots = plots or default_plots(study.runs)
     plotted = [(plot, plot_table(study.runs, plot)) for plot in plots]
     for plot, points in plotted:
@@ -215,6 +219,7 @@ class StudyPage:
     rows: pd.DataFrame
     pairs: pd.DataFrame
     contradictions: pd.DataFrame
+    names: Mapping[str, str] = field(default_factory=dict)
     anchors: Anchors = field(default_factory=Anchors)
     csv: dict[str, bytes] = field(default_factory=dict)
     tex: dict[str, str] = field(default_factory=dict)
@@ -236,7 +241,7 @@ class StudyPage:
         self.csv[name] = csv_text(rows).encode()
         if 0 < len(rows) <= _ROWS_IN_LATEX:
             shown = rows[list(columns)] if columns else rows.drop(columns=_LINKS, errors="ignore")
-            self.tex[name] = latex_table(shown, caption or name, f"tab:{name}")
+            self.tex[name] = latex_table(shown, caption or name, f"tab:{name}", names=self.names)
         return name
 
     def content(self, notes: Sequence[str]) -> dict[str, Any]:
