@@ -42,14 +42,9 @@ def overview_chart(runs: pd.DataFrame) -> Drawing | None:
     points = pd.DataFrame({"panel": shown["problem"], "curve": _names(shown), "x": shown["ratio"]})
     points = points.sort_values("panel", key=lambda column: column.map(order), kind="stable")
     share = runs.assign(curve=_names(runs)).groupby(["problem", "curve"])["reached"].mean()
-    points["share"] = [
-        f"{100 * share[at]:.0f}%" if first else None
-        for at, first in zip(
-            points[["panel", "curve"]].itertuples(index=False, name=None),
-            ~points.duplicated(["panel", "curve"]),
-            strict=True,
-        )
-    ]
+    own = points[["panel", "curve"]]
+    shares = share.reindex(pd.MultiIndex.from_frame(own)).map("{:.0%}".format).to_numpy()
+    points["share"] = np.where(own.duplicated(), None, shares)
     styles = named(method_styles(shown), shown)
     with styled() as options:
         y = alt.Y("curve:N", sort=list(styles), title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
@@ -144,8 +139,8 @@ def _dots(
         if len(points) > _MOST_DOTS:
             caption += f" Of more than {_MOST_DOTS:,} runs, a line from a method's lowest to its highest is shown."
             ends = alt.Chart().transform_aggregate(low="min(y)", high="max(y)", groupby=["x", "curve"])
-            range_ = ends.mark_rule(strokeWidth=0.8, opacity=0.6)
-            layers = [range_.encode(**across, y=y_channel(axis, "low"), y2="high:Q", color=own["color"])]
+            spanned = ends.mark_rule(strokeWidth=0.8, opacity=0.6)
+            layers = [spanned.encode(**across, y=y_channel(axis, "low"), y2="high:Q", color=own["color"])]
         elif not filled.all():
             ring = rings.mark_point(filled=False, size=11, strokeWidth=0.6)
             layers.append(ring.encode(**own, opacity=hollow(empty)))
