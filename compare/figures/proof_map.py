@@ -34,7 +34,9 @@ def proof_map(points: pd.DataFrame) -> Mapping[str, Any]:
     without a bound), seconds (processor seconds of the run that proved it). Instances of equal size lie around each
     other, what is proven best innermost.
     """
-    shown = points.sort_values(["law", "nodes", "subscriptions", "gap", "seconds"], ascending=False, kind="stable")
+    shown = points.sort_values(
+        ["law", "nodes", "subscriptions", "gap", "seconds"], ascending=False, kind="stable", na_position="first"
+    )
     around = shown.groupby(["law", "nodes", "subscriptions"]).cumcount(ascending=False)
     names = list(_STATES)
     late = np.searchsorted(LIMITS, shown["seconds"])
