@@ -120,7 +120,7 @@ def _show(title: str, rows: pd.DataFrame, names: Sequence[str], if_room: Sequenc
     "--output",
     multiple=True,
     type=FILE,
-    help="Write .csv, .parquet, .tex or, with --paired, .svg, .pdf, .pgf, .png.",
+    help="Write .csv, .json, .xlsx, .parquet, .tex or, with --paired, a .svg, .pdf, .pgf, .png file a figure.",
 )
 @figure_options
 @AS_JSON
@@ -139,7 +139,7 @@ def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
     from ..python_api.studies import compare_studies
     from ..studies.comparison import most_changed, summary
     from ..studies.latex import latex_table
-    from ..studies.results import export
+    from ..studies.results import FORMATS, export
 
     if given["problem"] or given["measure"] != "ratio":
         raise BadInput("--problem and --y are for --paired: use `--where problem=…` here")
@@ -154,7 +154,7 @@ def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
     comparison = compare_studies(*sides, ignore=given["ignore"], noise=given["noise"], versions=versions, **where)
     totals, changed = summary(comparison), most_changed(comparison, given["most"])
     for file in given["output"]:
-        check_ending(file, (".csv", ".parquet", ".tex"))
+        check_ending(file, FORMATS)
         if file.suffix == ".tex":
             caption = "What changed from A to B, by problem and method."
             atomic_write(file, latex_table(totals, caption, "tab:comparison"))
@@ -213,18 +213,19 @@ def _compare_methods(folder: Path, methods: Sequence[str], **given: Any) -> None
     """Compare methods on every problem that all of them answered, or on one; print it, or write it to files."""
     from ..figures.style import ENDINGS, check_ending
     from ..python_api.analysis import paired
+    from ..studies.results import FORMATS
 
     if given["versions"] or given["ignore"]:
         raise BadInput("--versions and --ignore are for two studies: leave them out with --paired")
     if given["figure_options"].formats != ("svg", "pdf"):
         raise BadInput("--formats: here the ending of the file after -o chooses the format")
     for file in given["output"]:
-        check_ending(file, (".csv", ".parquet", ".tex", *ENDINGS))
+        check_ending(file, (*FORMATS, *ENDINGS))
     where = key_values(given["where"], "--where")
     found = paired(folder, *methods, problem=given["problem"], measure=given["measure"], **where)
     for file in given["output"]:
-        _write_paired(file, found, given["figure_options"])
-        click.echo(str(file), err=True)
+        for written in _write_paired(file, found, given["figure_options"]):
+            click.echo(str(written), err=True)
     if given["as_json"]:
         click.echo(json.dumps([_json(one) for one in found.comparisons], ensure_ascii=False))
     elif not given["output"]:
@@ -249,23 +250,26 @@ def _show_paired(found: PairedTable) -> None:
     show(Text(HOW_TO_READ))
 
 
-def _write_paired(file: Path, found: PairedTable, options: FigureOptions) -> None:
+def _write_paired(file: Path, found: PairedTable, options: FigureOptions) -> list[Path]:
+    """Write a table, or a figure a part of the comparison; return the files."""
     from ...instances.contract.files import atomic_write
     from ..figures.paired import PARTS
     from ..figures.style import ENDINGS, save, styled
     from ..studies.results import export
 
-    if file.suffix in ENDINGS:
-        assert found.drawn is not None
-        for part in PARTS:  # a file each, as papers have them
-            with styled(options):
-                figure = found.drawn((part,))
-            if figure:
-                save(figure, file.with_stem(f"{file.stem}-{part}"), options)
-    elif file.suffix == ".tex":
-        atomic_write(file, found.to_latex())
-    else:
-        export(found.rows, file)
+    if file.suffix not in ENDINGS:
+        if file.suffix == ".tex":
+            atomic_write(file, found.to_latex())
+        else:
+            export(found.rows, file)
+        return [file]
+    assert found.drawn is not None
+    with styled(options):
+        figures = {file.with_stem(f"{file.stem}-{part}"): found.drawn((part,)) for part in PARTS}
+    drawn = {path: figure for path, figure in figures.items() if figure}
+    for path, figure in drawn.items():
+        save(figure, path, options)
+    return list(drawn)
 
 
 def _json(one: Any) -> dict[str, Any]:
