@@ -204,6 +204,7 @@ class Solver:
         self._connection, solver_end = context.Pipe()
         self._output = os.memfd_create("solver output")
         fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
+        _trim_heap()
         self._memory_at_start = private_memory(os.getpid())
         self._process = context.Process(target=_serve, args=(job, solver_end, self._output), daemon=False)
         self._process.start()
@@ -346,9 +347,7 @@ def _serve(job: Job, connection: Connection, output: int) -> None:
     instance = job.instance
     while True:
         outcome = _run(job, connection)
-        with suppress(AttributeError):  # not glibc
-            # Memory that the heap kept would not be seen when the next run uses it.
-            ctypes.CDLL(None).malloc_trim(0)
+        _trim_heap()
         sys.stdout.flush()
         connection.send(outcome)
         try:
@@ -358,6 +357,12 @@ def _serve(job: Job, connection: Connection, output: int) -> None:
         os.ftruncate(output, 0)
         instance = instance if sent is None else sent
         job = Job(method_named(method), instance, problem_named(problem), *limits)
+
+
+def _trim_heap() -> None:
+    """Give the heap's free memory back: it would not be seen when the next run uses it."""
+    with suppress(AttributeError):  # not glibc
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _run(job: Job, connection: Connection) -> tuple[Result[Any], float, bool]:

@@ -196,11 +196,14 @@ def test_peak_memory_counts_what_the_solver_holds() -> None:
     gc.disable()
     garbage: list[Any] = [np.ones(75 * 2**17)]
     garbage.append(garbage)
-    del garbage
+    freed = [np.ones(2**13) for _ in range(3200)]  # 200 MiB of the heap, which `kept` holds
+    kept = np.ones(2**13)
+    del garbage, freed
     try:
         peak = run(holding).peak
     finally:
         gc.enable()
+    assert kept.all()
     assert 90 * 2**20 < peak < 200 * 2**20
 
 
