@@ -295,11 +295,11 @@ class Sources:
     def _matching(self, pattern: str) -> list[Path]:
         """The files of a path or a pattern, in the order of their names."""
         path = self.folder / pattern
-        if path.exists() or not any(sign in pattern for sign in _WILD):
-            return [path.resolve()] if path.exists() else []
+        if _is_file(path) or not any(sign in pattern for sign in _WILD):
+            return [path.resolve()] if _is_file(path) else []
         root, inside = (Path("/"), pattern.lstrip("/")) if pattern.startswith("/") else (self.folder, pattern)
         try:
-            return sorted({file.resolve() for file in root.glob(inside) if file.is_file() or file.suffix == ".parquet"})
+            return sorted({file.resolve() for file in root.glob(inside) if _is_file(file)})
         except (ValueError, NotImplementedError, OSError) as error:
             raise BadInput(f"file {pattern!r}: {error}: correct the pattern") from None
 
@@ -329,3 +329,8 @@ def _seeds_of(table: OfAny, *parts: str) -> Iterator[int]:
 def _check_draw(build: RandomTopics, parameters: tuple[tuple[str, Any], ...]) -> None:
     """Raise for parameters that do not go together, which drawing the topics of no node finds."""
     build.draw(0, 0, seed=0, **dict(parameters))
+
+
+def _is_file(path: Path) -> bool:
+    """Whether a path is a file, or a folder of Parquet parts as Spark writes it."""
+    return path.is_file() or (path.suffix == ".parquet" and path.is_dir())
