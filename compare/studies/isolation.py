@@ -205,13 +205,15 @@ class Solver:
         self._output = os.memfd_create("solver output")
         fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
         _trim_heap()
-        self._memory_at_start = private_memory(os.getpid())
         self._process = context.Process(target=_serve, args=(job, solver_end, self._output), daemon=False)
         self._process.start()
         solver_end.close()
         self._pid = self._process.pid or 0
         # The process's own sentinel is a pipe, which the solver closes with all else that it inherited.
         self._pidfd = os.pidfd_open(self._pid)
+        with suppress(EOFError, OSError):  # it has died: seen by who waits for its result
+            # By itself, as a library may keep its memory from forks (a JavaScript engine that draws charts does).
+            self._memory_at_start = self._connection.recv()
         self._digest = getattr(job.instance, "digest", "")
 
     def _await(self, job: Job) -> IsolatedRun:
@@ -345,6 +347,7 @@ def _serve(job: Job, connection: Connection, output: int) -> None:
     """In the solver process: do the inherited job, then those that are sent, until the parent ends."""
     _become_solver(connection.fileno(), output)
     instance = job.instance
+    connection.send(private_memory(os.getpid()))
     while True:
         outcome = _run(job, connection)
         _trim_heap()

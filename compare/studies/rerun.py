@@ -7,7 +7,6 @@ import math
 import random
 import re
 import tempfile
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -62,8 +61,12 @@ class Rerun:
                 1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
             )
             before, after = (f"{len(each)} numbers, from number {same + 1}: {each[same:]}" for each in (before, after))
-        texts = [textwrap.shorten(str(each), _LONGEST, placeholder="…") for each in (before, after)]
-        return texts[0], texts[1]
+        return _shortened(before), _shortened(after)
+
+
+def _shortened(value: object) -> str:
+    text = f"{value:.10g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _comparable(value: object) -> object:

@@ -150,7 +150,7 @@ class Study:
         problems, text = [name for name in runs.problems if problem_named(name).kind == recipe.kind], recipe.to_json()
         for problem, (method, options), repeat in itertools.product(problems, runs.methods, range(runs.repeats)):
             # Ten thousand tasks share a few texts.
-            complete = sys.intern(options_json(method_named(method).complete(dict(options), problem)))
+            complete = sys.intern(options_json(method_named(method).keyed(dict(options), problem)))
             yield Task(
                 instance=digest,
                 recipe=text,

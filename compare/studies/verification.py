@@ -199,7 +199,7 @@ def _task(row: Row, folder: str) -> Iterator[str]:
     task = with_proof if with_proof.key == row["key"] else task
     wanted: dict[str, Any] = {"key": task.key}
     if _is_current(row):
-        stated = METHODS[task.method].complete(json.loads(task.options), task.problem)
+        stated = METHODS[task.method].keyed(json.loads(task.options), task.problem)
         wanted = {**of_task(task), "options": options_json(stated)}
     yield from _other(row, wanted)
 

@@ -52,9 +52,10 @@ _SIMULATIONS = (
         "system: simulate brokers that exchange messages, for the counters and the links; the answer is routed over "
         "the links that they have at the end",
         choices=(STATIC, "system"),
+        unkeyed=True,
     ),
     *(
-        Option(name, getattr(_SCENARIO, name), f"system: {summary}", least=0, needs="simulate=system")
+        Option(name, getattr(_SCENARIO, name), f"system: {summary}", least=0, unkeyed=True, needs="simulate=system")
         for name, summary in (
             ("rate", "publications a minute; 0 for the instance's times"),
             ("uplink", "copies a second; 0 for the instance's caps"),

@@ -25,7 +25,7 @@ from .mst_per_topic import spanning_trees
 from .tie_search import EdgeSteps, heaviest
 
 RUNS = Option("runs", 1, "how often to run, each time on the edges not used yet", least=1)
-THREADS = Option("threads", 1, "threads that count contributions; same edges", least=1, most=64)
+THREADS = Option("threads", 1, "threads that count contributions; same edges", least=1, most=64, unkeyed=True)
 
 
 @heuristic(RUNS, TIES, THREADS)

@@ -52,6 +52,7 @@ THREADS = Option(
     "threads that search parts of large overlays; without a time limit the same answer",
     least=1,
     most=PARTS_AT_ONCE,
+    unkeyed=True,
 )
 _LEAST_NODES = 10_000
 _HOT, _COLD = 0.2, 0.05

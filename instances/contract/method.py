@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Concatenate, Generic
 
 from .errors import BadInput
-from .option import Option, Value, complete
+from .option import Option, Value, complete, keyed
 from .problem import Answer, Instance, Problem, family_of
 from .result import Result, Status, Trace
 from .run import PAUSES, Interpreter, Trajectory, interpreted, interpreting, solving
@@ -203,6 +203,10 @@ class Method(Generic[Instance, Answer]):
             raise BadInput(f"method '{self.name}' does not answer '{problem}': it answers {', '.join(self.problems)}")
         given = {name: value for name, value in options.items() if name not in self.inputs}
         return complete(self.options, given, f"method '{self.name}'")
+
+    def keyed(self, options: Mapping[str, object], problem: str) -> dict[str, Value]:
+        """The options stored with a run, and part of its key and seed: without `unkeyed` ones at their defaults."""
+        return keyed(self.answering(problem).options, self.complete(options, problem))
 
     def run(
         self,

@@ -25,6 +25,9 @@ class Option:
         The only values allowed, for a str; a function is called at the first use.
     least, most : float
         The range allowed, for a number.
+    unkeyed : bool
+        Whether a run at the default is the same run as one of a method without the option, with the same key and seed:
+        threads that change no answer, a simulation beside it.
     needs : str
         ``name=value`` of another option without which it must stay at its default; "" for none.
 
@@ -41,6 +44,7 @@ class Option:
     choices: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     least: float = -math.inf
     most: float = math.inf
+    unkeyed: bool = False
     needs: str = ""
 
     @property
@@ -93,3 +97,9 @@ def complete(options: Iterable[Option], given: Mapping[str, object], owner: str)
         if other and values[name] != option.default and values[other] != wanted:
             raise BadInput(f"option '{name}' of {owner} needs {option.needs}: add it")
     return values
+
+
+def keyed(options: Iterable[Option], values: Mapping[str, Value]) -> dict[str, Value]:
+    """The values that are part of a run's key: all but those of `unkeyed` options at their defaults."""
+    silent = {option.name for option in options if option.unkeyed and values[option.name] == option.default}
+    return {name: value for name, value in values.items() if name not in silent}

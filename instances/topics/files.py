@@ -274,6 +274,7 @@ def _from_parquet(path: Path, columns: Sequence[str]) -> LoadedInstance[TopicIns
     rows = size = 0
     try:
         for file in files:
+            file.stat()  # Arrow's error repeats the path
             with pq.ParquetFile(file) as source:
                 check_columns(columns, source.schema_arrow.names)
                 groups = [source.metadata.row_group(number) for number in range(source.metadata.num_row_groups)]

@@ -49,7 +49,7 @@ def test_an_interpreted_run_is_the_compiled_one(workload: str, problem: str, met
     chosen = ob.METHODS[method]
     compiled = chosen.run(instance, ob.PROBLEMS[problem], seed=5)
     try:
-        with interpreted(Interpreter(60.0)):
+        with interpreted(Interpreter(6.0)):
             found = chosen.run(instance, ob.PROBLEMS[problem], seed=5)
     except (AttributeError, FloatingPointError):
         pytest.skip("this run cannot be interpreted: it is compiled")
