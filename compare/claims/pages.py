@@ -109,8 +109,8 @@ def _first_page(rows: Mapping[str, Row], stem: str) -> Iterator[str]:
     yield f"{len(ids)} claims, one verdict each: {', '.join(f'**{counts[v]} {v}**' for v in Verdict)}.\n"
     yield from _table(("paper", *Verdict), (_counts(paper, rows, stem) for paper in papers().values()))
     yield _VERDICTS
-    found = sum(len(paper.findings) for paper in papers().values())
-    yield f"## {found} findings, and what to do with them\n"
+    findings = sum(len(paper.findings) for paper in papers().values())
+    yield f"## {findings} findings, and what to do with them\n"
     for paper in papers().values():
         for finding in paper.findings.values():
             own = ", ".join(_link(id_, stem) for id_ in _of(finding.id))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -22,8 +22,10 @@ from ...heuristics.topics.kernels.ties import TieOrder
 from ...instances.contract.arrays import Ids, Offsets, entries_of
 from ...instances.contract.compiled import kernel
 from ...instances.topics.instance import TopicInstance
-from .numbering import X_END, Numbered
+from .numbering import X_END, Numbered, long_array
 
+LOCALITIES = ("random", "min-hash", "rare")
+_BUCKETS = 4096
 _EDGES = "u long, v long"
 Nodes = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int32]
@@ -57,8 +59,13 @@ def levels(nodes: int, rows: int, part_rows: int, core_rows: int) -> list[Level]
     found: list[Level] = []
     reached = 0
     while reached < nodes:
-        end = min(reached * _GROWTH, max(core, reached + part)) if reached else part
-        end = nodes if reached >= core else min(end, nodes)
+        if not reached:
+            end = part
+        elif reached >= core:
+            end = nodes
+        else:
+            end = min(reached * _GROWTH, max(core, reached + part))
+        end = min(end, nodes)
         last = X_END if end == nodes else _x_at(end, nodes)
         found.append(Level(_x_at(reached, nodes), last, _x_at(min(reached, core), nodes), -(-(end - reached) // part)))
         reached = end
@@ -110,21 +117,67 @@ class Subscriptions(NamedTuple):
 
 
 def edges_of_level(
-    instance: Numbered, level: Level, core: str, candidates: int, seed: int, order: TieOrder
-) -> DataFrame:
-    """The edges (u < v) that a level adds, one task a part; `core` is the path of rows ``id``, ``topics``, ``x``."""
+    instance: Numbered, level: Level, locality: str, core: str, candidates: int, seed: int, order: TieOrder
+) -> tuple[DataFrame, int]:
+    """The edges (u < v) that a level adds, one task a part, and the number of parts.
+
+    Parameters
+    ----------
+    locality : {"random", "min-hash", "rare"}
+        What brings nodes into one part: nothing; the topic of lowest hash of each (which two nodes share with a
+        probability of |T_u ∩ T_v| ÷ |T_u ∪ T_v|); its topic with fewest subscribers. Where more nodes have one topic
+        than a part holds, they are spread at random.
+    core : str
+        Path of the rows ``id``, ``topics``, ``x`` of all cores.
+    """
     members = instance.nodes.where((F.col("x") >= level.first) & (F.col("x") < level.last))
-    part = F.pmod(F.xxhash64("id", F.lit(seed), F.lit("part")), F.lit(level.parts))
-    members = members.select(part.alias("part"), "id", "topics")
+    members, parts = in_parts(members, instance, level.parts, locality, seed)
+    members = members.select("part", "id", "topics")
     # A topic is in the core if its anchor is.
     outside = instance.topics.where(F.col("anchor_x") >= level.core).select("topic", F.col("anchor").alias("id"))
     rows = members.withColumn("visits", F.lit(False))
-    if (level.parts > 1 or level.core) and not outside.isEmpty():
+    if (parts > 1 or level.core) and not outside.isEmpty():
         visitors = members.select("part", F.explode("topics").alias("topic")).join(outside, "topic").distinct()
         gathered = visitors.groupBy("part", "id").agg(F.sort_array(F.collect_set("topic")).alias("topics"))
         rows = rows.unionByName(gathered.withColumn("visits", F.lit(True)))
     conquered = partial(_conquered, core=core, below=level.core, candidates=candidates, order=order)
-    return rows.repartitionById(level.parts, F.col("part").cast("int")).drop("part").mapInArrow(conquered, _EDGES)
+    return rows.repartitionById(parts, F.col("part").cast("int")).drop("part").mapInArrow(conquered, _EDGES), parts
+
+
+def in_parts(members: DataFrame, instance: Numbered, parts: int, locality: str, seed: int) -> tuple[DataFrame, int]:
+    """The nodes with a column ``part``, and the number of parts."""
+    chance = F.xxhash64("id", F.lit(seed), F.lit("part"))
+    if parts == 1 or locality == "random":
+        return members.withColumn("part", F.pmod(chance, F.lit(parts))), parts
+    if locality == "min-hash":
+        key = F.array_min(F.transform("topics", lambda topic: F.xxhash64(topic, F.lit(seed))))
+    else:
+        wants = members.select("id", F.explode("topics").alias("topic"))
+        wants = wants.join(instance.topics.select("topic", "size"), "topic")
+        rarest = wants.groupBy("id").agg(F.min(F.struct("size", "topic")).alias("rarest"))
+        members, key = members.join(rarest, "id"), F.xxhash64("rarest.topic", F.lit(seed))
+    members = members.withColumn("bucket", F.pmod(key, F.lit(_BUCKETS)).cast("int"))
+    sizes: dict[int, int] = dict(members.groupBy("bucket").count().collect())
+    first, spread, parts = packed(sizes, parts)
+    at = F.col("bucket") + 1
+    part = F.element_at(long_array(first), at) + F.pmod(chance, F.element_at(long_array(spread), at))
+    return members.withColumn("part", part), parts
+
+
+def packed(sizes: Mapping[int, int], parts: int) -> tuple[list[int], list[int], int]:
+    """Consecutive buckets in parts of about equal sizes; a bucket larger than a part gets several parts of its own.
+
+    Returns the first part and the number of parts of each bucket, and the number of all parts.
+    """
+    most = -(-sum(sizes.values()) // parts)
+    first, spread, part, filled = [0] * _BUCKETS, [1] * _BUCKETS, 0, 0
+    for bucket in range(_BUCKETS):
+        size = sizes.get(bucket, 0)
+        if filled and filled + size > most:
+            part, filled = part + 1, 0
+        first[bucket], spread[bucket] = part, max(1, -(-size // most))
+        part, filled = part + spread[bucket] - 1, filled + size if spread[bucket] == 1 else most
+    return first, spread, part + 1
 
 
 def _conquered(
@@ -139,27 +192,40 @@ def _conquered(
     visitors = Subscriptions.of([rows.filter(rows["visits"])])
     strangers = np.flatnonzero(~np.isin(visitors.nodes, part.nodes))
     part = part.joined(visitors.taken(strangers))
-    near = Subscriptions.of([])
-    if below:
-        pieces = ds.dataset(core).to_batches(columns=["id", "topics"], filter=ds.field("x") < below)
-        near = nearest(part, (Subscriptions.of([piece]) for piece in pieces), candidates)
+    near = nearest(part, _core(core, below), candidates) if below else Subscriptions.of([])
     edges = conquer(part, near, order)
     yield pa.RecordBatch.from_arrays([pa.array(edges.min(axis=1)), pa.array(edges.max(axis=1))], ["u", "v"])
+
+
+def _core(path: str, below: int) -> Iterator[Subscriptions]:
+    """The core of a level, in pieces."""
+    for batch in ds.dataset(path).to_batches(columns=["id", "topics"], filter=ds.field("x") < below):
+        yield Subscriptions.of([batch])
 
 
 def conquer(part: Subscriptions, core: Subscriptions, order: TieOrder) -> npt.NDArray[np.int64]:
     """The edges that connect each topic of a part within the part and with the core.
 
-    Greedy Merge (P1 §6.1) on the union of both, in which the core's subscribers of a topic start as one component, as
-    they are connected already (so does the combine phase of P3, Algorithm 12). Topics that only the core has are left
-    out. Memory about 70 bytes a subscription of both; time O(|part| · Σ_t |V_t|² ÷ |V|) for every value of the maximum
-    contribution, with V and V_t those of the union.
+    Parameters
+    ----------
+    part : Subscriptions
+        With at least one node.
+    core : Subscriptions
+        Other nodes, among which every topic is connected already; it may be empty.
+    order : TieOrder
 
     Returns
     -------
     int64 array, shape (m, 2)
-        Edges between nodes of the part, which has one at least, and between these and nodes of the core. With an empty
-        core they are those of :func:`.greedy_merge`.
+        Edges between nodes of the part, and between these and nodes of the core. With an empty core they are those
+        of :func:`.greedy_merge`.
+
+    Notes
+    -----
+    Greedy Merge (P1 §6.1) on the union of both, in which the core's subscribers of a topic start as one component (as
+    the combine phase of P3, Algorithm 12, starts from the components of the parts). Topics that only the core has are
+    left out. Memory about 70 bytes a subscription of both; time O(|part| · Σ_t |V_t|² ÷ |V|) for every value of
+    the maximum contribution, with V and V_t those of the union.
     """
     wanted = np.zeros(1 + max(int(each.topics.max(initial=0)) for each in (part, core)), np.bool_)
     wanted[part.topics] = True
@@ -179,12 +245,20 @@ def conquer(part: Subscriptions, core: Subscriptions, order: TieOrder) -> npt.ND
 def nearest(part: Subscriptions, core: Iterable[Subscriptions], candidates: int) -> Subscriptions:
     """The candidates of the core for the edges of a part.
 
+    Parameters
+    ----------
+    part : Subscriptions
+    core : iterable of Subscriptions
+        Other nodes, in pieces of any size.
+    candidates : int
+        At least 1.
+
     Returns
     -------
     Subscriptions
-        For each node v and topic t of the part, the `candidates` nodes of the core (in pieces of any size) with t that
-        have most topics in common with v, of those with at least two (of equal ones the first), with topic t; and for
-        each topic of the part the first node of the core that has it.
+        For each node v and topic t of the part, the `candidates` nodes of the core with t that have most topics in
+        common with v, of those with at least two (of equal ones the first), with topic t; and for each topic of the
+        part the first node of the core that has it.
 
     Notes
     -----

@@ -25,7 +25,7 @@ from ...instances.contract.workload import Workload
 from ...instances.topics.workloads import RandomTopics
 from ..studies.spark_session import spark
 from .bound import STEPS, lower_bound
-from .conquer import edges_of_level, levels
+from .conquer import LOCALITIES, edges_of_level, levels
 from .judge import Verdict, edges_by_number, judge
 from .numbering import Numbered, move, new_folder, numbered, read_rows
 
@@ -33,6 +33,7 @@ OPTIONS = (
     Option("part_rows", 5_000_000, "subscriptions of a part", least=1),
     Option("core_rows", 20_000_000, "most subscriptions of the core, where parts look for candidates", least=1),
     Option("candidates", 8, "nodes of the core for each subscription of a part", least=1, most=64),
+    Option("locality", "random", "what brings nodes into one part", choices=LOCALITIES),
     Option("bound_steps", STEPS, "comparisons a topic for the lower bound; 0: a bound without pairs of nodes", least=0),
 )
 PROBLEM, METHOD = "min-tco", "dc-gm"
@@ -130,14 +131,15 @@ def _conquer_levels(
 ) -> dict[str, float]:
     """Write the edges of each level to a folder ``edges/`` of its own; an edge may be in two. Returns counters."""
     plan = levels(instance.num_nodes, instance.num_rows, given["part_rows"], given["core_rows"])
-    core, order = f"{folder}/core", tie_order("lowest", seed)
+    core, order, parts = f"{folder}/core", tie_order("lowest", seed), 0
     if plan[-1].core:
         instance.nodes.where(F.col("x") < plan[-1].core).select("id", "topics", "x").orderBy("x").write.parquet(core)
     for number, level in enumerate(plan):
-        edges = edges_of_level(instance, level, core, given["candidates"], seed, order)
+        edges, more = edges_of_level(instance, level, given["locality"], core, given["candidates"], seed, order)
+        parts += more
         edges.write.parquet(f"{folder}/edges/{number}")
     counters = {"nodes": instance.num_nodes, "topics": instance.num_topics, "subscriptions": instance.num_rows}
-    return {**counters, "levels": len(plan), "parts": sum(level.parts for level in plan)}
+    return {**counters, "levels": len(plan), "parts": parts}
 
 
 def _write_by_label(instance: Numbered, edges: DataFrame, path: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.compare.spark_solver.conquer import Level, Subscriptions, conquer, levels, nearest
+from overlaybench.compare.spark_solver.conquer import Level, Subscriptions, conquer, levels, nearest, packed
 from overlaybench.compare.spark_solver.numbering import X_END
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.ties import tie_order
@@ -82,6 +82,24 @@ def test_levels_are_consecutive_and_their_core_is_connected_before(
         assert level.core <= level.first
         assert level.core * nodes // X_END <= max(1, core_rows // topics)
         assert (level.last - level.first) * nodes / X_END <= (level.parts + 1) * max(1, part_rows // topics)
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.integers(0, 4095), st.integers(1, 1000), min_size=1, max_size=50), st.integers(1, 20))
+def test_buckets_fill_parts_and_large_ones_are_spread(sizes: dict[int, int], parts: int) -> None:
+    first, spread, number = packed(sizes, parts)
+    load = np.zeros(number)
+    for bucket, size in sizes.items():
+        load[first[bucket] : first[bucket] + spread[bucket]] += size / spread[bucket]
+    assert load.max() <= -(-sum(sizes.values()) // parts)
+    assert len(first) == len(spread) == 4096
+    assert number <= 3 * parts + 1
+
+
+def test_a_topic_of_two_fifths_of_all_nodes_is_spread_over_parts() -> None:
+    first, spread, number = packed({7: 400, 8: 600}, 10)
+    assert (spread[7], spread[8], number) == (4, 6, 10)
+    assert first[8] == first[7] + 4
 
 
 def test_nodes_of_the_core_get_no_edges_among_each_other() -> None:

@@ -11,15 +11,18 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from overlaybench.compare.spark_solver import judge as judging
 from overlaybench.compare.spark_solver.bound import lower_bound
+from overlaybench.compare.spark_solver.conquer import LOCALITIES, in_parts
 from overlaybench.compare.spark_solver.judge import edges_by_number
 from overlaybench.compare.spark_solver.numbering import numbered, read_rows
 from overlaybench.compare.spark_solver.solving import Source, check, generate, session_on, solve
@@ -69,11 +72,12 @@ def read_rows_of(folder: str) -> TopicInstance:
     return TopicInstance.from_pairs(table["node"].combine_chunks(), table["topic"].combine_chunks())[0]
 
 
+@pytest.mark.parametrize("locality", LOCALITIES)
 def test_overlays_are_valid_and_near_greedy_merge(
-    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path
+    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path, locality: str
 ) -> None:
     path, given = instance
-    result = solve(session, Source(path, {}), f"{tmp_path}/o.parquet", seed=2, options=SMALL)
+    result = solve(session, Source(path, {}), f"{tmp_path}/o.parquet", seed=2, options={**SMALL, "locality": locality})
     overlay = Overlay.from_labels(edges_in(f"{tmp_path}/o.parquet"), given)
     assert MinTCO().violations(given, overlay) == []
     assert (result.value, result.measures["max_degree"]) == (overlay.num_edges, overlay.max_degree)
@@ -197,6 +201,21 @@ def executors(worker: int) -> list[int]:
     """The Java processes that a worker has started."""
     listed = subprocess.run(["pgrep", "-P", str(worker)], capture_output=True, text=True, check=False).stdout.split()
     return [int(pid) for pid in listed]
+
+
+@pytest.mark.parametrize("locality", LOCALITIES)
+def test_no_part_gets_a_topic_of_two_fifths_of_all_nodes(session: SparkSession, tmp_path: Path, locality: str) -> None:
+    """A part has the subscriptions of its share of the nodes, whatever they subscribe to."""
+    random, nodes, parts = Random(5), 4000, 10
+    rows = [
+        (f"n{v}", f"t{t}") for v in range(nodes) for t in {0} | set(random.sample(range(1, 300), 3)) if t or v % 5 < 2
+    ]
+    pq.write_table(pa.table({"node": [v for v, _ in rows], "topic": [t for _, t in rows]}), tmp_path / "rows.parquet")
+    found = numbered(session, read_rows(session, f"{tmp_path}/rows.parquet", {}, ("node", "topic")), 0, f"{tmp_path}/n")
+    members, number = in_parts(found.nodes, found, parts, locality, 3)
+    sizes = members.groupBy("part").agg(F.sum(F.size("topics")).alias("rows")).collect()
+    assert len(sizes) <= number <= 3 * parts + 1
+    assert max(row["rows"] for row in sizes) <= 1.3 * len(rows) / parts
 
 
 def test_the_driver_gets_no_list_of_nodes_or_edges(tmp_path: Path) -> None:
