@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+import json
 import os
 import re
 import shlex
@@ -49,6 +52,16 @@ def test_every_command_line_of_a_page_parses(page: Path) -> None:
             continue
         except click.UsageError as error:
             pytest.fail(f"{line}: {error}")
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "docs").glob("**/*.ipynb")), ids=lambda path: str(path.stem))
+def test_every_name_that_a_notebook_imports_exists(notebook: Path) -> None:
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    for cell in cells:
+        for node in ast.walk(ast.parse("".join(cell["source"]) if cell["cell_type"] == "code" else "")):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("overlaybench"):
+                module = importlib.import_module(node.module or "")
+                assert all(hasattr(module, each.name) for each in node.names), node.module
 
 
 @pytest.mark.slow
