@@ -86,7 +86,9 @@ def test_a_method_keeps_its_limit(problem: str, method: str, source: Source, sol
         return
     assert result.seconds <= 1.05 * LIMIT + 1
     if not METHODS[method].answering(problem).anytime:
-        assert result.status is not Status.FAILED or "has no answer before its end" in result.reason, result.reason
+        # lp-rounding has nothing to round where the model would not fit in memory.
+        honest = ("has no answer before its end", "more than the 20,000,000 that fit")
+        assert result.status is not Status.FAILED or any(each in result.reason for each in honest), result.reason
     elif method != "edge-removal" or problem != "filtering":  # which has only answers above the limit until late
         assert result.status is not Status.FAILED, result.reason
         assert result.answer is not None
