@@ -283,28 +283,9 @@ def moved(seed: int, one_view: bool) -> tuple[int, int]:
     far, size = tree.distances, range(_BROKERS)
     links = [(u, v) for u, v in product(size, size) if 2 <= far[u, v] <= _RADIUS and random.random() < 0.5]
     network = MovingNetwork(move, links, random.choice((S1, S2)), one_view=one_view)
-    wanted = _run(network, random)
+    published = network.interleave(random, _PUBLICATIONS)
+    wanted = {(number, v) for number, (source, matching) in enumerate(published) for v in matching if v != source}
     return len(wanted - set(network.delivered)), len(network.delivered) - len(set(network.delivered))
-
-
-def _run(network: MovingNetwork, random: Random) -> set[_Link]:
-    """Start the move, publish, and deliver messages, all in a random order; return what must be delivered."""
-    size, wanted = network.move.tree.num_brokers, set()
-    todo = ["move", *["publish"] * _PUBLICATIONS]
-    random.shuffle(todo)
-    while todo or network.ready:
-        if todo and (not network.ready or random.random() < 0.1):
-            if todo.pop() == "move":
-                network.start()
-            else:
-                matching = sorted(random.sample(range(size), random.randint(0, size)))
-                source = random.randrange(size)
-                number = len(network._matching)
-                wanted |= {(number, v) for v in matching if v != source}
-                network.publish(source, np.array(matching, dtype=np.int32))
-        else:
-            network.step(random.choice(network.ready))
-    return wanted
 
 
 MOVED_SEEDS = {True: range(150, 310), False: range(2000)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -138,6 +139,26 @@ class MovingNetwork:
             self._advance(receiver, self._waves[receiver].confirmed(message.phase.removesuffix(" done"), sender))
         else:
             self._spread(message.phase, receiver, sender)
+
+    def interleave(self, random: Random, publications: int) -> list[tuple[int, list[int]]]:
+        """Move, publish and deliver every message, in a random order.
+
+        Returns the source and the matching brokers of each publication, which are drawn at random.
+        """
+        size, published = self.move.tree.num_brokers, []
+        todo = ["move", *["publish"] * publications]
+        random.shuffle(todo)
+        while todo or self.ready:
+            if todo and (not self.ready or random.random() < 0.1):
+                if todo.pop() == "move":
+                    self.start()
+                else:
+                    matching = sorted(random.sample(range(size), random.randint(0, size)))
+                    published.append((random.randrange(size), matching))
+                    self.publish(published[-1][0], np.array(matching, dtype=np.int32))
+            else:
+                self.step(random.choice(self.ready))
+        return published
 
     def _receive(self, broker: int, sender: int, message: _Message) -> None:
         if message.view == NEW and self._view[broker] == OLD and broker in self._affected:

@@ -358,25 +358,6 @@ def moves(draw: st.DrawFn, *, max_brokers: int = 12) -> tuple[Move, list[Link]]:
     return Move(tree, radius, mover, old, new), sorted(links)
 
 
-def run_move(network: MovingNetwork, random: Random, publications: int) -> list[set[int]]:
-    """Deliver messages in a random order, with the move and publications in between; return their destinations."""
-    size, wanted = network.move.tree.num_brokers, []
-    todo = ["move"] + ["publish"] * publications
-    random.shuffle(todo)
-    while todo or network.ready:
-        if todo and (not network.ready or random.random() < 0.1):
-            if todo.pop() == "move":
-                network.start()
-            else:
-                matching = sorted(random.sample(range(size), random.randint(0, size)))
-                source = random.randrange(size)
-                wanted.append(set(matching) - {source})
-                network.publish(source, np.array(matching, dtype=np.int32))
-        else:
-            network.step(random.choice(network.ready))
-    return wanted
-
-
 @property_test(150, given=moves(), seed=st.integers(0, 2**32))
 @pytest.mark.parametrize("strategy", [S1, S2], ids=["s1", "s2"])
 def test_a_move_loses_nothing_and_delivers_nothing_twice(
@@ -384,9 +365,9 @@ def test_a_move_loses_nothing_and_delivers_nothing_twice(
 ) -> None:
     move, links = given
     network = MovingNetwork(move, links, strategy)
-    wanted = run_move(network, Random(seed), 6)
+    published = network.interleave(Random(seed), 6)
     assert network.done
-    expected = sorted((p, v) for p, brokers in enumerate(wanted) for v in brokers)
+    expected = sorted((p, v) for p, (source, wanted) in enumerate(published) for v in set(wanted) - {source})
     assert sorted(network.delivered) == expected
 
 
