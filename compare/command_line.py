@@ -43,6 +43,8 @@ COMMANDS = {
          "study study.toml --out results/mine"),
         (_MANY, "status", "studies:status", "Show how far the study in FOLDER is.", "status results/mine"),
         (_MANY, "report", "studies:report", "Write the report of the study in FOLDER.", "report results/mine"),
+        (_MANY, "watch", "studies:watch", "Serve the report of the study in FOLDER while it runs.",
+         "watch results/mine"),
         (_MANY, "results", "results:results", "Show the results of the study in FOLDER as a table.",
          "results results/mine --by method"),
         (_MANY, "compare", "results:compare",

@@ -1,4 +1,4 @@
-"""The commands on a study: ``study``, ``status``, ``report``, ``verify``, ``rerun`` and ``archive``."""
+"""The commands on a study: ``study``, ``status``, ``report``, ``watch``, ``verify``, ``rerun`` and ``archive``."""
 
 from __future__ import annotations
 
@@ -197,6 +197,22 @@ def report(
 
     plots = _plots({"x": x, "y": y, "group": group}, more)
     click.echo(report_study(folder, all_runs=every, plots=plots, figure_options=figure_options))
+
+
+@click.command("watch")
+@click.argument("folder", type=FILE)
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 for any free one.")
+def watch(folder: Path, port: int) -> None:
+    """Serve the report of the study in FOLDER while it runs.
+
+    Only browsers of this machine reach the page, which reloads when rows were added. Nothing is written into FOLDER.
+    Ctrl-C ends the server.
+    """
+    from ..report.watch import page_server
+
+    with page_server(folder, port) as server:
+        click.echo(f"http://127.0.0.1:{server.server_port}/")
+        server.serve_forever()
 
 
 def _plots(first: dict[str, str | None], more: tuple[str, ...]) -> tuple[Plot, ...]:

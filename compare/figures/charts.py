@@ -33,7 +33,7 @@ def topic_charts(runs: pd.DataFrame) -> list[Drawing]:
     return [one for one in drawn if one is not None]
 
 
-def overview_chart(runs: pd.DataFrame) -> Drawing | None:
+def overview_chart(runs: pd.DataFrame, name: str = "overview") -> Drawing | None:
     """Ratio to the best bound by problem: each method is a strip of dots with its mean and the share of its optima."""
     shown = runs[runs["ratio"].notna()]
     if shown.empty:
@@ -49,7 +49,7 @@ def overview_chart(runs: pd.DataFrame) -> Drawing | None:
     with styled() as options:
         y = alt.Y("curve:N", sort=list(styles), title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
         axis, colour = Axis("value ÷ best bound", log=True), colours(styles, shown=False)
-        x, least, mean = (x_channel(axis, points["x"], name) for name in ("x", "least", "mean"))
+        x, least, mean = (x_channel(axis, points["x"], of) for of in ("x", "least", "mean"))
         of = alt.Chart().transform_aggregate(least="min(x)", most="max(x)", mean="mean(x)", groupby=["curve"])
         each = alt.Chart().mark_point(filled=True, size=9, opacity=0.5).encode(x=x, y=y, color=colour)
         if len(points) > _MOST_DOTS:
@@ -68,7 +68,7 @@ def overview_chart(runs: pd.DataFrame) -> Drawing | None:
         )
         spec = panels(layers, points, [], options, size=(_OVERVIEW, 11.0 * methods + 8), most=beside)
         spec["config"]["facet"] = {"spacing": {"row": 14, "column": 34}}
-        return drawing(spec, "overview", caption)
+        return drawing(spec, name, caption)
 
 
 def ratio_chart(runs: pd.DataFrame) -> Drawing | None:

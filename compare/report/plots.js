@@ -207,7 +207,12 @@
       if (!isIntersecting) continue;
       live.unobserve(target);
       const spec = JSON.parse(target.closest("figure").querySelector("script.chart").textContent);
-      const size = target.querySelector("svg").getAttribute("style");
+      let size = target.querySelector("svg").getAttribute("style");
+      if (innerWidth < 700 && spec.columns > 1) {  // panels below each other, as wide as the page
+        spec.config.legend.columns = Math.max(1, Math.floor(spec.config.legend.columns / spec.columns));
+        spec.columns = 1;
+        size = "width: 100%";
+      }
       const box = document.createElement("div");
       vegaEmbed(box, spec, { mode: "vega-lite", actions: false, renderer: "svg", logLevel: 1 }).then(() => {
         const drawn = box.querySelector("svg");

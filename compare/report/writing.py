@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS
+from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write
 from ...instances.contract.result import Status
 from ...instances.topics.files import TOPICS
@@ -50,6 +51,7 @@ from .tables import (
 
 _DOMAINS = (content_tables.DOMAIN, broker_tables.DOMAIN)
 PACKED_FROM = 3000  # runs, from which on the page carries their rows compressed, for its script to show on demand
+_NARROW = 2.9  # inches, of the overview on a telephone
 _LIVE = 60_000  # characters of a chart's specification, beyond which the page shows the picture alone
 _ROWS_IN_LATEX = 100
 _IN_PAPERS = (
@@ -71,11 +73,13 @@ def report_study(
     all_runs: bool = False,
     plots: Sequence[Plot] = (),
     figure_options: FigureOptions = DEFAULT_OPTIONS,
+    into: Path | None = None,
 ) -> Path:
     """Write the report of a study into its folder as :func:`write_report` does, and return the path of the page.
 
     `all_runs` includes the stored runs that are no longer in the study; `plots` are by default those of its [report]
-    table. Bad input if the folder holds no results.
+    table, as far as the runs have points for them; `into` is a folder in place of the study's. Bad input if the study's
+    folder holds no results.
     """
     store = Store.existing(folder)
     plan = store.plan()
@@ -84,13 +88,14 @@ def report_study(
     if missing := len(set(plan.keys) - set(rows["key"])):
         notes.append(f"{missing} of {len(plan.keys)} runs are missing: the same study command resumes.")
     return write_report(
-        folder,
+        into or folder,
         rows,
         partial(store.instance, kind=TOPICS),
         title=plan.name,
         spec=plan.spec,
         notes=notes,
         plots=plots or plots_of(plan.spec),
+        strict=bool(plots),
         names=names_of(plan.spec),
         figure_options=figure_options,
     )
@@ -105,6 +110,7 @@ def write_report(
     spec: str,
     notes: Sequence[str] = (),
     plots: Sequence[Plot] = (),
+    strict: bool = True,
     names: Mapping[str, str] | None = None,
     figure_options: FigureOptions = DEFAULT_OPTIONS,
 ) -> Path:
@@ -124,6 +130,8 @@ def write_report(
         Sentences at the top of the page.
     plots : sequence of Plot
         Measures against what was varied; by default the ratio, if one parameter varies (`default_plots`).
+    strict : bool
+        A plot without points is bad input rather than a note on the page.
     names : mapping, optional
         What methods and others are called in the LaTeX files.
     figure_options : FigureOptions
@@ -141,22 +149,29 @@ def write_report(
         If a file cannot be written, an instance to draw cannot be read, a plot is of something that does not vary, or
         the options of figures are not possible here.
     """
-    rows, title, notes = printable_rows(rows), printable(title), [printable(note) for note in notes]
+    rows, title = printable_rows(rows), printable(title)
     pairs = proven(rows)
     study = StudyPage(rows, pairs, disagreements(rows, pairs), names or {})
-    plots = plots or default_plots(study.runs)
-    plotted = [(plot, plot_table(study.runs, plot)) for plot in plots]
+    plotted, missing = [], []
+    for plot in plots or default_plots(study.runs):
+        try:
+            plotted.append((plot, plot_table(study.runs, plot)))
+        except BadInput as error:
+            if strict:
+                raise
+            missing.append(f"No figure {plot.name} yet: {error}.")
     for plot, points in plotted:
         study.keep(plot.name, points)
     parts = [Part(study, domain) for domain in _DOMAINS if (study.runs["kind"] == domain.kind).any()]
     figures = _drawn(study, parts, load_instance, plotted, DEFAULT_OPTIONS)
     shown = [_on_page(drawings) for drawings in figures]
-    content = study.content(notes)
+    content = study.content([printable(note) for note in (*notes, *missing)])
     html = _template().render(
         **content,
-        **interactive(study.runs, load_instance, plots),
+        **interactive(study.runs, load_instance, [plot for plot, _ in plotted]),
         title=title,
         spec=spec,
+        narrow=Markup(_narrow_overview(study.runs)),
         overview=[one for one in shown[0] if one[0].name == "overview"],
         figures=[one for one in shown[0] if one[0].name != "overview"],
         parts=list(zip(parts, shown[1:], strict=True)),
@@ -191,6 +206,13 @@ def _drawn(
         others = (overlay_drawing(topics, load_instance), anytime_chart(study.runs), overview_chart(study.runs))
         drawings += [one for one in others if one is not None]
         return [drawings, *(part.domain.charts(part.runs) for part in parts)]
+
+
+def _narrow_overview(runs: pd.DataFrame) -> str:
+    """The picture of the overview for a page 390 pixels wide."""
+    with styled(FigureOptions(width=_NARROW, formats=())):
+        drawn = overview_chart(runs, "overview-narrow")
+        return "" if drawn is None else drawn.svg
 
 
 def _on_page(drawings: Sequence[Drawing]) -> list[tuple[Drawing, Markup, Markup]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -21,7 +21,7 @@ from ...instances.contract.files import read_text
 from ...instances.contract.option import Value
 from ...instances.topics.workloads import RandomTopics
 from ..catalogue import kind_named, method_named, problem_named, version_of, workload_named, workload_version
-from .columns import limits_in
+from .columns import limits_in, without_limit
 from .plot import Plot, Report
 from .recipe import Recipe, freeze
 from .store import StoredInstance
@@ -225,8 +225,8 @@ def _resolved(runs: Runs, recipes: list[Recipe]) -> Runs:
 
 
 def _check_plot(plot: Plot, recipes: Iterable[Recipe], runs: Iterable[Runs]) -> None:
-    """Raise for an x or a group that no run of the study can have."""
-    recipes = list(recipes)
+    """Raise for an x or a group that no run of the study can have, and for an x that cannot vary."""
+    recipes, runs = list(recipes), list(runs)
     sizes = [size for kind in {recipe.kind for recipe in recipes} for size in kind_named(kind).sizes]
     varied = {name for recipe in recipes for name, _ in recipe.parameters}
     varied |= {*sizes, *(f"total_{size}" for size in sizes)}
@@ -236,6 +236,27 @@ def _check_plot(plot: Plot, recipes: Iterable[Recipe], runs: Iterable[Runs]) -> 
         raise unknown("x", plot.x, varied)
     if plot.group not in varied and plot.group not in _GROUPS:
         raise unknown("group", plot.group, {*varied, *_GROUPS})
+    if not _varies(plot.x, recipes, runs):
+        raise BadInput(f"{plot.x} does not vary in this study: give it several values, or choose another x")
+
+
+def _varies(x: str, recipes: Iterable[Recipe], runs: Iterable[Runs]) -> bool:
+    """Whether x can have several values in one problem or, as an option, in one method's runs of a problem.
+
+    A size that a recipe does not state may be another one in each instance.
+    """
+    values: dict[tuple[str, ...], set[object]] = defaultdict(set)
+    for one, name in ((table, name) for table in runs for name in table.problems):
+        kind, alike = problem_named(name).kind, without_limit(name)
+        size = x.removeprefix("total_") in kind_named(kind).sizes
+        for recipe in recipes:
+            if recipe.kind == kind and (not one.families or recipe.family in one.families):
+                given = dict(recipe.parameters)
+                values[alike,] |= {given.get(x, recipe)} if size or x in given else set()
+        values[alike,] |= {value for limit, value in limits_in(name).items() if limit == x}
+        for method, options in one.methods:
+            values[name, method].add(method_named(method).complete(dict(options), name).get(x))
+    return any(len(each) > 1 for each in values.values())
 
 
 def _variants(method: object) -> Iterator[tuple[str, tuple[tuple[str, Value], ...]]]:

@@ -144,6 +144,11 @@ def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path: 
         ("nodes = [4, 6]", "nodes = []", "instances[1]: nodes: the list is empty"),
         ("subscriptions = 2", "subscriptions = 6", "instances[1]: 6 subscriptions a node from 5 topics"),
         ("seed = 5", 'seed = 5\nreport = { plots = [{ x = "foo" }] }', "report.plots[1]: unknown x 'foo'"),
+        (
+            "seed = 5",
+            'seed = 5\nreport = { plots = [{ x = "nodes" }, { x = "topics" }] }',
+            "report.plots[2]: topics does not vary in this study: give it several values",
+        ),
         ("[[runs]]", "[runs]", "write [[runs]]"),
         ("[[runs]]", "[[rusn]]", "unknown key 'rusn': did you mean 'runs'?"),
     ],

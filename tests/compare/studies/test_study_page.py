@@ -20,6 +20,7 @@ from overlaybench.instances.contract.errors import BadInput
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "study.md").read_text()
 INSTANCES = '[[instances]]\nworkload = "zipf"\nnodes = 6\ntopics = 5\nsubscriptions = 2\n'
+VARIED = re.sub(r"= (\d)", lambda found: f"= [{found[1]}, {int(found[1]) + 1}]", INSTANCES)
 RUNS = '[[runs]]\nproblems = ["min-tco"]\nmethods = ["gm"]\n'
 STUDY = f'name = "whole"\nseed = 1\ntime_limit = 5.0\nmemory_limit = 900\n{INSTANCES}{RUNS}repeats = 2\n'
 
@@ -37,7 +38,7 @@ def examples() -> list[str]:
 def completed(example: str) -> str:
     """An example with the tables that a study needs."""
     return example + "".join(
-        table for key, table in (("instances", INSTANCES), ("runs", RUNS)) if key not in tomllib.loads(example)
+        table for key, table in (("instances", VARIED), ("runs", RUNS)) if key not in tomllib.loads(example)
     )
 
 
@@ -156,7 +157,8 @@ def test_the_schema_knows_every_method_and_workload_and_their_options() -> None:
 
 
 def test_a_study_chooses_its_plots_and_keeps_them_in_its_text(tmp_path: Path) -> None:
-    text = STUDY + '[report]\nplots = [{ x = "nodes" }, { x = "topics", y = "time", group = "family" }]\n'
+    text = STUDY.replace(INSTANCES, VARIED)
+    text += '[report]\nplots = [{ x = "nodes" }, { x = "topics", y = "time", group = "family" }]\n'
     plots = (Plot("nodes"), Plot("topics", "time", "family"))
     assert read(text, tmp_path).plots == plots
     assert plots_of(text) == plots

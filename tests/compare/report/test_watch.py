@@ -1,0 +1,76 @@
+"""``overlaybench watch``: the page of a study that runs, on this machine only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from overlaybench.compare.report import watch
+from overlaybench.compare.report.watch import page_server
+from overlaybench.compare.studies.store import Plan, Store
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.topics.files import TOPICS
+from tests.compare.studies.test_store import PATH, log, stored, task_of
+
+PLOTS = '[report]\nplots = [{ x = "nodes" }]'
+
+
+@contextmanager
+def watched(store: Store) -> Iterator[int]:
+    """The port of a server that writes the page at every request."""
+    with page_server(store.folder, every=0.0) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def fetched(port: int, path: str = "/", host: str = "127.0.0.1") -> tuple[int, str, str]:
+    """Status, version and text of an answer."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", path, headers={"Host": f"{host}:{port}"})
+    answer = connection.getresponse()
+    return answer.status, answer.getheader("ETag") or "", answer.read().decode()
+
+
+def test_the_page_has_the_rows_added_between_two_requests_and_nothing_is_written_into_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "_SHARE", 1e9)
+    store = stored(tmp_path)
+    store.write_plan(Plan("watched", (), PLOTS, [task_of(seed=seed).key for seed in (1, 2, 3)]))
+    store.add_instance(PATH, TOPICS)
+    log(store, 1)
+    before = sorted(tmp_path.rglob("*"))
+    with watched(store) as port:
+        _, first, page = fetched(port)
+        assert "2 of 3 runs are missing" in page
+        assert "No figure ratio-against-nodes yet" in page
+        assert sorted(tmp_path.rglob("*")) == before
+        log(store, 2)
+        _, second, page = fetched(port)
+        assert "1 of 3 runs are missing" in page
+        assert (first, second, fetched(port)[1]) == ("1", "2", "2")
+        assert fetched(port, host="example.org")[0] == 403
+        assert fetched(port, "/../out/study.toml")[0] == 404
+
+
+def test_a_port_in_use_and_a_folder_without_results_are_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="holds no results"), page_server(tmp_path / "none"):
+        raise AssertionError
+    store = stored(tmp_path)
+    store.write_plan(Plan("watched", (), "", []))
+    with (
+        page_server(store.folder) as server,
+        pytest.raises(BadInput, match="choose another one by --port"),
+        page_server(store.folder, server.server_port),
+    ):
+        raise AssertionError
