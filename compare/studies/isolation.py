@@ -186,7 +186,7 @@ class Solver:
     def _send(self, job: Job) -> None:
         """Send a job to the process if its method and problem have names; otherwise fork one that inherits it.
 
-        Memory is measured before, because the solver may allocate at once.
+        What the process holds is measured before the job is sent: afterwards, the run may already have allocated.
         """
         named = METHODS.get(job.method.name) is job.method and PROBLEMS.get(job.problem.name) is job.problem
         if self._connection is not None and named:

@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TextIO, TypeVar
 
+import psutil
 from packaging.requirements import Requirement
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext, SparkFiles
@@ -89,7 +90,15 @@ def spark(
 
 @contextmanager
 def _started(conf: SparkConf, log: TextIO) -> Iterator[SparkContext]:
-    gateway = SparkContext._gateway or launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
+    processes = psutil.Process().children(recursive=True)
+    try:
+        gateway = SparkContext._gateway or launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
+    except BaseException:  # a Java that does not find the file to answer in never ends
+        for process in psutil.Process().children(recursive=True):
+            if process not in processes:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+        raise
     context = SparkContext(conf=conf, gateway=gateway)
     try:
         context.setLogLevel("WARN")

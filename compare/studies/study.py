@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from ...instances.contract.catalogue import modules_beside
 from ...instances.contract.errors import BadInput, unknown
-from ...instances.contract.files import read_text
+from ...instances.contract.files import parts_of, read_text
 from ...instances.contract.option import Value
 from ...instances.topics.workloads import RandomTopics
 from ..catalogue import kind_named, method_named, problem_named, version_of, workload_named, workload_version
@@ -173,11 +173,14 @@ def expected_seconds(exact: bool, time_limit: float) -> float:
 
 def read_study(path: Path) -> Study:
     """Read a study file; bad input names the file, the table and the fix."""
-    return study_of(read_text(path, _MOST_BYTES), path)
+    return study_of(read_text(path, _MOST_BYTES), path, path.stem)
 
 
-def study_of(spec: str, path: Path) -> Study:
-    """The study of a text; `path` names it in errors, and files are relative to its folder."""
+def study_of(spec: str, path: Path, name: str = "") -> Study:
+    """The study of a text, and its name where the text has none.
+
+    `path` names the text in errors, and files are relative to its folder.
+    """
     with located(str(path)), modules_beside(path.parent):
         given = parsed(spec)
         for key in ("instances", "runs"):
@@ -202,8 +205,15 @@ def study_of(spec: str, path: Path) -> Study:
         for number, plot in enumerate(plots, start=1):
             with located(f"report.plots[{number}]"):
                 _check_plot(plot, distinct, runs)
-        name = path.stem if table.name is None else table.name
-        return Study(name, table.seed, distinct, tuple(runs), tuple(sources.notes), spec, plots)
+        return Study(
+            name if table.name is None else table.name,
+            table.seed,
+            distinct,
+            tuple(runs),
+            tuple(sources.notes),
+            spec,
+            plots,
+        )
 
 
 def _resolved(runs: Runs, recipes: list[Recipe]) -> Runs:
@@ -316,11 +326,11 @@ class Sources:
     def _matching(self, pattern: str) -> list[Path]:
         """The files of a path or a pattern, in the order of their names."""
         path = self.folder / pattern
-        if _is_file(path) or not any(sign in pattern for sign in _WILD):
-            return [path.resolve()] if _is_file(path) else []
+        if _is_readable(path) or not any(sign in pattern for sign in _WILD):
+            return [path.resolve()] if _is_readable(path) else []
         root, inside = (Path("/"), pattern.lstrip("/")) if pattern.startswith("/") else (self.folder, pattern)
         try:
-            return sorted({file.resolve() for file in root.glob(inside) if _is_file(file)})
+            return sorted({file.resolve() for file in root.glob(inside) if _is_readable(file)})
         except (ValueError, NotImplementedError, OSError) as error:
             raise BadInput(f"file {pattern!r}: {error}: correct the pattern") from None
 
@@ -352,6 +362,6 @@ def _check_draw(build: RandomTopics, parameters: tuple[tuple[str, Any], ...]) ->
     build.draw(0, 0, seed=0, **dict(parameters))
 
 
-def _is_file(path: Path) -> bool:
-    """Whether a path is a file, or a folder of Parquet parts as Spark writes it."""
-    return path.is_file() or (path.suffix == ".parquet" and path.is_dir())
+def _is_readable(path: Path) -> bool:
+    """Whether a path is that of a file, or of a folder with parts of one."""
+    return any(file.is_file() for file in parts_of(path))

@@ -439,7 +439,7 @@ def _study(store: Store, text: str) -> Study | None:
             return None
     except (BadInput, AttributeError, TypeError):
         raise BadInput("the text of a study is no study") from None
-    return study_of(text, store.folder / "study.toml")
+    return study_of(text, store.folder / "study.toml", store.plan().name)
 
 
 def _text(file: Path) -> str:

@@ -83,6 +83,11 @@ def atomic_file(path: Path, *, if_filled: bool = False) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def parts_of(path: Path) -> list[Path]:
+    """The files that hold an instance: the file itself, or the parts in a folder ``*.parquet``, as Spark writes it."""
+    return sorted(path.glob("[!._]*.parquet")) if path.suffix == ".parquet" and path.is_dir() else [path]
+
+
 def _unwritable(path: Path, error: OSError) -> BadInput:
     return BadInput(f"{path}: cannot be written ({error.strerror or error}): choose another path")
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ..contract.errors import BadInput, unknown_ending
-from ..contract.files import Label, atomic_write, converted, errors_in, read_json, write_json
+from ..contract.files import Label, atomic_write, converted, errors_in, parts_of, read_json, write_json
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
 from .instance import FORMAT, TopicInstance
@@ -268,7 +268,7 @@ def _from_parquet(path: Path, columns: Sequence[str]) -> LoadedInstance[TopicIns
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    files = sorted(path.glob("[!._]*.parquet")) if path.is_dir() else [path]
+    files = parts_of(path)
     if not files:
         raise BadInput("is a folder without Parquet files: check the path")
     rows = size = 0

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from overlaybench.compare.studies.isolation import session_members
 from overlaybench.compare.studies.spark_study import Queue, _Round, run_study
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
@@ -160,6 +161,25 @@ def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path, capfd: pytest.
     assert len(after) == total
     assert {key: after[key] for key in kept} == kept
     assert not [file for file in out.rglob(".*") if file.is_file() and file.name != ".lock"]
+
+
+def test_a_study_stopped_while_java_starts_leaves_no_process(tmp_path: Path) -> None:
+    study = subprocess.Popen(
+        command(write(tmp_path, 1), tmp_path / "out", "local[2]"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    _wait(study, lambda: bool(session_members(study.pid)))
+    study.send_signal(signal.SIGTERM)
+    _, printed = study.communicate(timeout=30)  # a process that is left would hold the pipe
+    assert study.returncode == 130
+    assert b"stopped; finished runs are kept" in printed
+    assert b"Traceback" not in printed
+    deadline = time.monotonic() + 5
+    while session_members(study.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert session_members(study.pid) == []
 
 
 def _size(file: Path) -> int:

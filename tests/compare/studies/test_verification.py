@@ -184,6 +184,13 @@ def test_an_honest_study_has_no_faults(honest: Store, of_others: Store) -> None:
     assert checked_here(of_others).faults == ()
 
 
+def test_a_study_without_a_name_has_no_faults(tmp_path: Path) -> None:
+    text = SPEC.replace('name = "forged"', "").replace("[5, 6]", "5").replace(', "branch-and-cut"', "")
+    store = study_done_in(tmp_path, text)
+    assert store.plan().name == "spec"
+    assert checked_here(store).faults == ()
+
+
 @pytest.mark.parametrize("name", SCHEMA.names)
 def test_any_forged_column_of_a_row_is_found(name: str, honest: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.studies.verification._MOST_SECONDS", 1.0)
