@@ -285,7 +285,7 @@ def check_proof(file: Path, proof: Path, columns: Mapping[str, str], as_json: bo
         if file.suffix not in formats or columns:
             file = Path(folder) / f"instance{formats[0]}"
             kind.write(instance, file)
-        checked = run_checker(file, proof)
+        checked = run_checker(file, proof, digest=instance.digest)
     click.echo(json.dumps(checked._asdict(), ensure_ascii=False) if as_json else checked.sentence)
     sys.exit(0 if checked.accepted else 1)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -59,13 +61,16 @@ class CheckedProof(NamedTuple):
     optimal: bool = False
 
 
-def run_checker(instance: Path, proof: Path, seconds: float | None = None) -> CheckedProof:
+def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, digest: str = "") -> CheckedProof:
     """Check a proof by another process, which imports nothing of this package and has `seconds` for it.
 
     Parameters
     ----------
     instance : path
         With a suffix of :data:`FORMATS`.
+    digest : str
+        Of the instance as this package reads it, if known: a proof about another one is wrong, whatever the checker
+        reads.
     """
     words = [sys.executable, str(_CHECKER), str(instance), str(proof)]
     try:
@@ -78,6 +83,9 @@ def run_checker(instance: Path, proof: Path, seconds: float | None = None) -> Ch
     sentence = lines[-1].replace(f"{proof}: ", "", 1) if lines else f"not checked: exit status {ended.returncode}"
     if ended.returncode != 0:
         return CheckedProof(sentence)
+    with gzip.open(proof, "rt", encoding="utf-8") as lines:  # which the checker has read
+        if digest and json.loads(next(lines))[1]["instance"] != digest:
+            return CheckedProof("wrong: the proof is about another instance")
     if found := _OPTIMAL.match(sentence):
         return CheckedProof(sentence, True, found[1], float(found[2]), float(found[2]), True)
     if found := _AT_LEAST.match(sentence):
@@ -96,7 +104,7 @@ def _check_proof(instance: Any, problem: Problem[Any, Any], proof: Path, run_sec
         file = Path(folder) / f"instance{suffix}"
         kind_named(problem.kind).write(instance, file)
         seconds = _CHECK_SECONDS + _CHECK_SHARE * (run_seconds if isfinite(run_seconds) else 0.0)
-        return run_checker(file, proof, seconds)
+        return run_checker(file, proof, seconds, digest=instance.digest)
 
 
 def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path | None) -> IsolatedRun:

@@ -100,8 +100,9 @@ def _from_json(data: _ContentInFile, close: bool) -> ContentInstance:
     core = np.full((len(brokers), len(brokers)), np.inf)
     np.fill_diagonal(core, 0.0)
     for a, row in data.core.items():
+        one = known_index(a, brokers, "core", "broker")
         for b, price in row.items():
-            core[tuple(known_indices((a, b), brokers, "core", "broker"))] = price
+            core[one, known_index(b, brokers, "core", "broker")] = price
     access = np.full((len(users), len(brokers)), np.nan)
     rates = np.zeros((len(users), len(channels)))
     subscriptions = np.zeros((len(users), len(channels)), dtype=np.bool_)

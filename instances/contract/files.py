@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -135,19 +135,24 @@ def read_json(path: Path, format_name: str, kind: type[Document]) -> Document:
     Raises
     ------
     BadInput
-        If the file cannot be read, is not JSON, has another format, an object has a key twice, or an entry has another
-        type than `kind` says; with the entry and what it must be.
+        If the file cannot be read, is not JSON, has another format, an object has a key twice, a text is not Unicode,
+        or an entry has another type than `kind` says; with the entry and what it must be.
     """
     needs = f'needs an object with "format": "{format_name}" at the top'
     with errors_in(path):
         try:
-            data = json.loads(read_text(path), object_pairs_hook=_distinct_keys)
+            data = json.loads(text := read_text(path), object_pairs_hook=_distinct_keys)
+            if "\\u" in text:  # half a character has no other spelling
+                json.dumps(data, ensure_ascii=False).encode()
         except json.JSONDecodeError as error:
             raise BadInput(f"line {error.lineno}, column {error.colno}: {error.msg}: correct the JSON there") from None
         except RecursionError:
             raise BadInput(f"nested too deeply: {needs}") from None
         except BadInput:
             raise
+        except UnicodeEncodeError as error:
+            label = error.object[error.start : error.end]
+            raise BadInput(f"label '{label}' is not Unicode text: rename it") from None
         except ValueError as error:  # an integer of thousands of digits
             raise BadInput(f"{error}: put labels in quotes") from None
         if not isinstance(data, dict) or data.get("format") != format_name:
@@ -236,7 +241,17 @@ def _line(value: object) -> str:
 _LONGEST = 2**63
 
 
-def natural_order(labels: Sequence[str] | pa.Array) -> tuple[list[str], npt.NDArray[np.int64]]:
+class Coded(NamedTuple):
+    """A column of labels: the distinct ones, and the index of each row's among them."""
+
+    distinct: list[str]
+    codes: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def natural_order(labels: Sequence[str] | pa.Array | Coded) -> tuple[list[str], npt.NDArray[np.int64]]:
     """The distinct labels in natural order (n2 before n10), and each label's rank in that order.
 
     A label sorts by its runs of ASCII digits, as numbers, and of other characters, by code point; labels that
@@ -244,15 +259,17 @@ def natural_order(labels: Sequence[str] | pa.Array) -> tuple[list[str], npt.NDAr
 
     Parameters
     ----------
-    labels : sequence of str, or array of strings without nulls
-        An Arrow array, as tables are read, needs no Python object for each row.
+    labels : sequence of str, array of strings without nulls, or Coded
+        Columns of tables have an Arrow array or are coded: no Python object for each row.
 
     Raises
     ------
     BadInput
         If a label is not a Unicode text.
     """
-    if hasattr(labels, "dictionary_encode"):
+    if isinstance(labels, Coded):
+        distinct, codes = labels
+    elif hasattr(labels, "dictionary_encode"):
         encoded = labels.dictionary_encode()
         distinct, codes = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -33,10 +34,14 @@ def read_stp(path: Path) -> SteinerInstance:
     ------
     BadInput
         With the line and the fix: no STP file, an unknown section or entry, a malformed number or one out of range,
-        a wrong count, no terminal.
+        a wrong count, a section or a count that stands twice, no terminal, or a character that is not ASCII.
     """
     with errors_in(path):
-        split = ((number, line.split()) for number, line in enumerate(read_text(path).splitlines(), start=1))
+        text = read_text(path)
+        if other := re.search(r"[^\n\t -~]", text):
+            line = text.count("\n", 0, other.start()) + 1
+            raise _wrong(line, f"the character {other[0]!a} is not printable ASCII: remove it")
+        split = ((number, line.split()) for number, line in enumerate(text.split("\n"), start=1))
         lines = ((number, words) for number, words in split if words and not words[0].startswith("#"))
         number, words = next(lines, (1, [""]))
         if _MAGIC not in map(str.upper, words[:3]):
@@ -46,10 +51,13 @@ def read_stp(path: Path) -> SteinerInstance:
             match [word.lower() for word in words]:
                 case ["eof"]:
                     break
+                case ["section", name] if name in sections:
+                    raise _wrong(number, f"a second section '{words[1]}': join the two")
                 case ["section", name] if name in _FORMS:
                     sections[name] = _entries(_FORMS[name], _section(lines, number))
                 case ["section", name] if name in _SKIPPED:
                     list(_section(lines, number))
+                    sections[name] = {}
                 case ["section", _]:
                     raise _wrong(number, f"section '{words[1]}' is not supported: give graph and terminals only")
                 case _:
@@ -57,18 +65,18 @@ def read_stp(path: Path) -> SteinerInstance:
         for section, needed in (("graph", "nodes"), ("terminals", "t")):
             if needed not in sections.get(section, ()):
                 raise BadInput(f"has no section {section.title()} with a line '{needed.title()} NUMBER': add it")
-        return _instance(**sections)
+        return _instance(sections["graph"], sections["terminals"])
 
 
 def _instance(graph: Entries, terminals: Entries) -> SteinerInstance:
-    num_nodes = graph["nodes"][-1][1][0]
+    ((_, (num_nodes,)),) = graph["nodes"]
     edges, chosen = graph.get("e", []), terminals["t"]
     for listed, counts, noun in (
         (edges, graph.get("edges"), "edges"),
         (chosen, terminals.get("terminals"), "terminals"),
     ):
-        if counts and counts[-1][1][0] != len(listed):
-            number, (count,) = counts[-1]
+        if counts and counts[0][1][0] != len(listed):
+            number, (count,) = counts[0]
             raise _wrong(number, f"says {count} {noun}, but there are {len(listed)}: correct one")
     for number, nodes in [(number, ends[:2]) for number, ends in edges] + chosen:
         if max(nodes) > num_nodes:
@@ -108,7 +116,10 @@ def _entries(forms: Mapping[str, str], lines: Iterator[_Line]) -> Entries:
             least = int(name in ("NODE", "NUMBER"))
             if not (word.isdecimal() and word.isascii() and len(word) <= 18 and int(word) >= least):
                 raise _wrong(number, f"'{word}' is no integer of at least {least}: scale the costs or correct it")
-        entries.setdefault(first.lower(), []).append((number, [int(word) for word in words]))
+        listed = entries.setdefault(first.lower(), [])
+        if listed and len(first) > 1:
+            raise _wrong(number, f"a second line '{first}': remove one")
+        listed.append((number, [int(word) for word in words]))
     return entries
 
 

@@ -8,19 +8,21 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
+from array import array
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
 from ..contract.errors import BadInput, unknown_ending
-from ..contract.files import Label, atomic_write, converted, errors_in, parts_of, read_json, write_json
+from ..contract.files import Coded, Label, atomic_write, converted, errors_in, parts_of, read_json, write_json
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
 from .instance import FORMAT, TopicInstance
@@ -124,12 +126,12 @@ def _with_costs(instance: TopicInstance, duplicates: int, costs: CostsInFile | N
     return LoadedInstance(instance, duplicates)
 
 
-_LONGEST_LINE = 1 << 20
+_LONGEST_HEADER = 1 << 20
 _COSTS, _WITHOUT_TOPICS = b"overlaybench.costs", b"overlaybench.nodes_without_topics"
 _MOST_ROWS, _MOST_BYTES = 200_000_000, 1 << 34
 
 
-def _separated(path: Path, columns: Sequence[str]) -> list[pa.Array]:
+def _separated(path: Path, columns: Sequence[str]) -> list[Coded]:
     """The labels in the named columns of a CSV or TSV file with a header; a header with a tab makes it TSV.
 
     Values may be quoted as in RFC 4180 and then contain separators and line breaks. Empty lines are skipped.
@@ -140,83 +142,61 @@ def _separated(path: Path, columns: Sequence[str]) -> list[pa.Array]:
         If a line is not UTF-8 or has another number of values than the header, quotes are unbalanced, a label is
         empty (each with the line), or a column is missing or stands twice in the header.
     """
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    rows = _rows(path)
     try:
-        _, header, delimiter = next(rows, (0, [], ","))
-        if path.stat().st_size > _MOST_BYTES:
-            raise BadInput(f"is larger than {_MOST_BYTES >> 30} GiB: give it fewer rows")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            if os.fstat(file.fileno()).st_size > _MOST_BYTES:
+                raise BadInput(f"is larger than {_MOST_BYTES >> 30} GiB: give it fewer rows")
+            return _coded_columns(file, columns)
+    except UnicodeDecodeError:
+        with path.open("rb") as lines:
+            line = next((number for number, text in enumerate(lines, start=1) if _is_no_text(text)), 1)
+        raise BadInput(f"line {line} is not UTF-8: convert the file") from None
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}): check the path") from None
-    if not header:
-        raise BadInput(f"is empty: give it a header line with the columns {' and '.join(columns)}")
-    check_columns(columns, header)
-    options = arrow_csv.ConvertOptions(
-        column_types=dict.fromkeys(columns, pa.string()), include_columns=list(columns), strings_can_be_null=False
-    )
-    form = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    try:
-        table = arrow_csv.read_csv(path, parse_options=form, convert_options=options)
-    except pa.ArrowException as error:
-        _explain(rows, header, columns)
-        raise BadInput(f"{str(error).splitlines()[0]}: correct the file") from None
-    labels = [table[column].combine_chunks() for column in columns]
-    # More lines than rows: a quote that is not closed may include the lines after it.
-    if len(table) == 0 or any(_first_empty(column) >= 0 for column in labels) or _lines(path) > len(table) + 1:
-        _explain(rows, header, columns)
-    return labels
 
 
-def _rows(path: Path) -> Iterator[tuple[int, list[str], str]]:
-    """The rows that are not empty: the line where each begins, its values, and the delimiter."""
-
-    def lines() -> Iterator[str]:
-        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            for number, line in enumerate(iter(partial(file.readline, _LONGEST_LINE + 1), ""), start=1):
-                if len(line) > _LONGEST_LINE:
-                    raise BadInput(f"line {number} has more than {_LONGEST_LINE:,} characters: break it into rows")
-                try:
-                    line.encode()
-                except UnicodeEncodeError:
-                    raise BadInput(f"line {number} is not UTF-8: convert the file") from None
-                yield line
-
-    text, blank, head = lines(), 0, ""
-    for head in text:
+def _coded_columns(file: TextIO, columns: Sequence[str]) -> list[Coded]:
+    blank, head = 0, ""
+    while head := file.readline(_LONGEST_HEADER + 1):
         if head.strip("\r\n"):
             break
         blank += 1
-    delimiter = "\t" if "\t" in head else ","
-    reader, begin = csv.reader(chain([head], text), delimiter=delimiter, strict=True), blank + 1
+    if len(head) > _LONGEST_HEADER:
+        raise BadInput(f"line {blank + 1} has more than {_LONGEST_HEADER:,} characters: break it into rows")
+    reader = csv.reader(chain([head], file), delimiter="\t" if "\t" in head else ",", strict=True)
+    begin = blank + 1
+    codes: list[tuple[dict[str, int], array[int]]] = [({}, array("q")) for _ in columns]
     try:
+        header = next(reader, [])
+        if not header:
+            raise BadInput(f"is empty: give it a header line with the columns {' and '.join(columns)}")
+        check_columns(columns, header)
+        (one, two), width = map(header.index, columns), len(header)
+        (ones, first), (twos, second) = codes
+        begin = blank + reader.line_num + 1
         for row in reader:
-            if row:
-                yield begin, row, delimiter
+            if len(row) == width and row[one] and row[two]:
+                first.append(ones.setdefault(row[one], len(ones)))
+                second.append(twos.setdefault(row[two], len(twos)))
+            elif row and len(row) != width:
+                raise BadInput(f"line {begin}: {len(row)} values under a header of {width}: correct the line")
+            elif row:
+                empty = next(column for column in columns if not row[header.index(column)])
+                raise BadInput(f"line {begin}: an empty {empty}: name it or remove the line")
             begin = blank + reader.line_num + 1
     except csv.Error as error:
         raise BadInput(f"line {begin}: {error}: correct its quotes") from None
-
-
-def _explain(rows: Iterator[tuple[int, list[str], str]], header: Sequence[str], columns: Sequence[str]) -> None:
-    """Raise for the first invalid row, if there is one."""
-    line = 0
-    for line, row, _ in rows:
-        if len(row) != len(header):
-            raise BadInput(f"line {line}: {len(row)} values under a header of {len(header)}: correct the line")
-        if empty := [column for column in columns if not row[header.index(column)]]:
-            raise BadInput(f"line {line}: an empty {empty[0]}: name it or remove the line")
-    if line == 0:
+    if not len(first):
         raise BadInput("has no rows under its header: give it at least one (node, topic) row")
+    return [Coded(list(known), np.frombuffer(rows, np.int64)) for known, rows in codes]
 
 
-def _lines(path: Path) -> int:
-    breaks, last = 0, b"\n"
-    with path.open("rb") as file:
-        while block := file.read(_LONGEST_LINE):
-            breaks, last = breaks + block.count(b"\n"), block[-1:]
-    return breaks + (last != b"\n")
+def _is_no_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
@@ -242,21 +222,14 @@ def labels_of(table: pa.Table, columns: Sequence[str]) -> list[pa.Array]:
         If a column cannot be converted to text.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     labels = [table[column].cast(pa.string()).combine_chunks() for column in columns]
     for column, values in zip(columns, labels, strict=True):
         values.validate(full=True)  # Parquet may hold bytes that are not UTF-8
-        if (row := _first_empty(values)) >= 0:
+        if (row := pc.index(pc.or_kleene(pc.is_null(values), pc.equal(values, "")), True).as_py()) >= 0:
             raise BadInput(f"row {row + 1}: an empty {column}: name it or remove the row")
     return labels
-
-
-def _first_empty(labels: pa.Array) -> int:
-    """The index of the first missing or empty label; -1 without one."""
-    import pyarrow.compute as pc
-
-    row: int = pc.index(pc.or_kleene(pc.is_null(labels), pc.equal(labels, "")), True).as_py()
-    return row
 
 
 def _from_parquet(path: Path, columns: Sequence[str]) -> LoadedInstance[TopicInstance]:

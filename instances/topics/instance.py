@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..contract.arrays import Ids, Offsets, entries_of, frozen, offsets_of, sampled, sorted_distinct, transposed
 from ..contract.errors import BadInput
-from ..contract.files import distinct_labels, natural_order
+from ..contract.files import Coded, distinct_labels, natural_order
 from ..contract.shown import Digested, matrix, spread_of
 from .link_costs import LinkCosts
 
@@ -121,7 +121,10 @@ class TopicInstance(Digested):
 
     @classmethod
     def from_pairs(
-        cls, nodes: Sequence[str] | pa.Array, topics: Sequence[str] | pa.Array, further_nodes: Sequence[str] = ()
+        cls,
+        nodes: Sequence[str] | pa.Array | Coded,
+        topics: Sequence[str] | pa.Array | Coded,
+        further_nodes: Sequence[str] = (),
     ) -> tuple[TopicInstance, int]:
         """Build from (node label, topic label) rows in any order, and the labels of nodes that may have no topic.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from ..contract.arrays import Ids, Rebuilt, frozen
 from ..contract.errors import BadInput
@@ -16,7 +16,7 @@ from ..contract.errors import BadInput
 MOST_COST = 1_000_000
 _Coordinate = Annotated[int, Meta(ge=-(2**30), le=2**30)]
 _Cost = Annotated[int, Meta(ge=1, le=MOST_COST)]
-_Site = str | int
+_Entry = tuple[str, str, _Cost]
 _MOST_SITES = 20_000
 _NO_POINTS, _NO_SITES, _NO_TABLE = np.empty((0, 2), np.int32), np.empty(0, np.int32), np.empty((0, 0), np.int32)
 
@@ -166,13 +166,13 @@ class CostsInFile(Struct):
 
     One of ``points``, ``{node: [x, y]}``; ``sites``, ``{node: site}``, with ``between``, ``[site, site, cost]`` for
     every two sites and each site with itself; or ``links``, ``[node, node, cost]``, with the cost ``other`` of every
-    pair that is not listed.
+    pair that is not listed. Points and sites are those of all nodes and no others; no pair is listed twice.
     """
 
     points: dict[str, tuple[_Coordinate, _Coordinate]] | None = None
-    sites: dict[str, _Site] | None = None
-    between: list[tuple[_Site, _Site, _Cost]] = []
-    links: list[tuple[_Site, _Site, _Cost]] | None = None
+    sites: dict[str, str] | None = None
+    between: list[_Entry] | None = None
+    links: list[_Entry] | None = None
     other: _Cost | None = None
 
 
@@ -202,34 +202,48 @@ def from_labels(content: CostsInFile, labels: Iterable[str]) -> LinkCosts:
         With the node, site or entry, and the fix.
     """
     nodes = {name: index for index, name in enumerate(labels)}
-    for key, entries in (("points", content.points), ("sites", content.sites)):
-        if entries is not None and (missing := [name for name in nodes if name not in entries]):
-            raise BadInput(f"\"{key}\" of the costs has no entry for node '{missing[0]}': add it")
-    if content.points is not None:
-        return LinkCosts.plane([content.points[name] for name in nodes])
-    if content.sites is not None:
-        sites = [str(content.sites[name]) for name in nodes]
-        names = {name: index for index, name in enumerate(dict.fromkeys(sites))}
-        known = [row for row in content.between if str(row[0]) in names and str(row[1]) in names]  # others have no node
-        return LinkCosts.between_sites([names[site] for site in sites], _table(known, names, "between"))
-    if content.links is not None:
-        return LinkCosts.given(_table(content.links, nodes, "links", other=content.other or 0))
-    raise BadInput('"costs" needs one of "points", "sites" with "between", or "links": give one')
+    given = {key: entries for key, entries in structs.asdict(content).items() if entries is not None}
+    for key, named in given.items():
+        if key in ("points", "sites") and named.keys() != nodes.keys():
+            if missing := [name for name in nodes if name not in named]:
+                raise BadInput(f"\"{key}\" of the costs has no entry for node '{missing[0]}': add it")
+            unknown = next(name for name in named if name not in nodes)
+            raise BadInput(f"\"{key}\" of the costs has an entry for '{unknown}', which is no node: remove it")
+    match sorted(given):
+        case ["points"]:
+            return LinkCosts.plane([given["points"][name] for name in nodes])
+        case ["between", "sites"]:
+            sites = [given["sites"][name] for name in nodes]
+            used = list(dict.fromkeys(sites))
+            listed = (site for row in given["between"] for site in row[:2])
+            index = {site: number for number, site in enumerate(dict.fromkeys([*used, *listed]))}
+            table = _table(given["between"], index, "between", np.zeros(len(index), np.int32))
+            return LinkCosts.between_sites([index[site] for site in sites], _complete(table, used, "between"))
+        case ["links"] | ["links", "other"]:
+            table = _table(given["links"], nodes, "links", np.ones(len(nodes), np.int32))
+            table[table == 0] = given.get("other", 0)
+            return LinkCosts.given(_complete(table, list(nodes), "links"))
+    raise BadInput('"costs" needs one of "points", "sites" with "between", or "links" (perhaps with "other"): give one')
 
 
-def _table(rows: list[tuple[_Site, _Site, _Cost]], names: Mapping[str, int], what: str, other: int = -1) -> Ids:
-    """The costs between any two names; `other` (0 for none) is that of pairs not listed, and 1 within a name."""
-    if len(names) > _MOST_SITES:
-        raise BadInput(f"costs for {len(names):,} nodes one by one: give points, or at most {_MOST_SITES:,} sites")
-    table = np.full((len(names), len(names)), max(other, 0), np.int32)
+def _table(rows: list[_Entry], index: Mapping[str, int], what: str, own: Ids) -> Ids:
+    """The costs between any two names; 0 where none is listed, and `own` within a name."""
+    if len(index) > _MOST_SITES:
+        raise BadInput(f"costs for {len(index):,} nodes one by one: give points, or at most {_MOST_SITES:,} sites")
+    table = np.diag(own)
     for number, (a, b, cost) in enumerate(rows):
-        u, v = names.get(str(a)), names.get(str(b))
-        if u is None or v is None:
-            raise BadInput(f"entry {number} of \"{what}\": unknown node '{a if u is None else b}': name a node")
-        table[u, v] = table[v, u] = cost
-    if other >= 0:
-        np.fill_diagonal(table, 1)
-    for missing in np.argwhere(table == 0):
-        one, two = (list(names)[int(each)] for each in missing)
-        raise BadInput(f"\"{what}\" of the costs has none for '{one}' and '{two}': add it")
+        if a not in index or b not in index:
+            raise BadInput(f"entry {number} of \"{what}\": unknown node '{b if a in index else a}': name a node")
+        if table[index[a], index[b]]:
+            raise BadInput(f"entry {number} of \"{what}\": '{a}' and '{b}' have a cost already: remove one of the two")
+        table[index[a], index[b]] = table[index[b], index[a]] = cost
     return table
+
+
+def _complete(table: Ids, names: list[str], what: str) -> Ids:
+    """The part of a table for its first names, all of whose costs are known."""
+    part = table[: len(names), : len(names)]
+    for missing in np.argwhere(part == 0):
+        one, two = (names[int(each)] for each in missing)
+        raise BadInput(f"\"{what}\" of the costs has none for '{one}' and '{two}': add it")
+    return part

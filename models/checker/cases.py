@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 INFINITE = math.inf
@@ -163,8 +164,36 @@ def reached(start, near, inside):
     return found
 
 
+def text_of(path):
+    """The text of a file in UTF-8, of at most 512 MiB, without byte order mark; all line ends are those of Unix."""
+    with open(path, "rb") as file:
+        data = file.read(2**29 + 1)
+    need(len(data) <= 2**29, "the instance is larger than 512 MiB")
+    return data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def document(path, form):
+    """The object in a JSON file of a format."""
+    text = text_of(path)
+    data = json.loads(text, object_pairs_hook=object_of)
+    if "\\u" in text:
+        json.dumps(data, ensure_ascii=False).encode()  # an error for half a character
+    need(type(data) is dict and data.get("format") == form, f"the instance is no object of the format {form}")
+    return data
+
+
 def object_of(pairs):
     """A JSON object, in which no key may repeat: readers disagree on which of its values counts."""
     found = dict(pairs)
     need(len(found) == len(pairs), "a key repeats in the instance")
     return found
+
+
+def need_labels(names):
+    """Stop unless all names are texts: 1, 1.0 and true would be one label, or three."""
+    need(all(type(name) is str and name for name in names), "a label is no text, or empty")
+
+
+def is_integer(value, least, most):
+    """Whether a value is an integer within bounds."""
+    return type(value) is int and least <= value <= most

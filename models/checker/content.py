@@ -10,14 +10,16 @@ that the shared tree has a link.
 from __future__ import annotations
 
 import hashlib
-import json
 import struct
 from fractions import Fraction
 from itertools import combinations, product
 
-from cases import INFINITE, Model, is_count, need, object_of, reached
+from cases import INFINITE, Model, document, is_count, need, need_labels, reached
 
 _LOAD = Fraction(1, 10**9)  # a load may exceed a capacity by this share
+_DETOUR = 1e-9  # a price may exceed a detour's by this share
+CLOSED = "the prices are not closed: write the instance with its metric closure"
+UNKNOWN_BROKER = "a user does not know a broker: write the instance with its prohibitive price"
 _GAP = Fraction(5, 10**7)  # a tree ends at nodes whose answers are cheaper by less than this share
 
 
@@ -28,30 +30,19 @@ class Content(Model):
     slack = Fraction(1, 10**6)
 
     def __init__(self, path, head):
-        need(path.endswith(".json"), "only JSON is in the standard library: write the instance as .json")
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file, object_pairs_hook=object_of)
-        need(not data.get("close"), "the prices are not closed: write the instance with its metric closure")
+        data, (users, brokers, channels) = read(path), (head[kind] for kind in ("users", "brokers", "channels"))
         self.problem, self.costs = head["problem"], {}
-        users, brokers, channels = head["users"], head["brokers"], head["channels"]
         for kind, names in (("users", users), ("brokers", brokers), ("channels", channels)):
+            need_labels(names)
             need(len(names) == len(set(names)) and set(names) == set(data[kind]), f"the instance has other {kind}")
-        given = data.get("core", {})
-        need_known([given, *given.values()], brokers)
-        for user in data["users"].values():
-            need(type(user.get("subscriptions", [])) is list, "subscriptions are no list")
-            need_known([user["access"]], brokers)
-            need_known([user.get("rates", {}), user.get("subscriptions", ())], channels)
-        self.core = [[price(given, a, b) for b in brokers] for a in brokers]
-        access = [[float(data["users"][u]["access"][b]) for b in brokers] for u in users]
+        self.core = [[price(data.get("core", {}), a, b) for b in brokers] for a in brokers]
+        access = [[finite(data["users"][u]["access"][b]) for b in brokers] for u in users]
         limits = [data["brokers"][b]["capacity"] for b in brokers]
-        rates = [[float(data["users"][u].get("rates", {}).get(c, 0)) for c in channels] for u in users]
+        rates = [[finite(data["users"][u].get("rates", {}).get(c, 0)) for c in channels] for u in users]
         wanted = [[c in data["users"][u].get("subscriptions", ()) for c in channels] for u in users]
         floats = [number for rows in (access, self.core) for row in rows for number in row]
-        floats += [INFINITE if limit is None else float(limit) for limit in limits]
+        floats += [INFINITE if limit is None else finite(limit) for limit in limits]
         floats += [number for row in rates for number in row]
-        need(min(floats) >= 0, "the instance has a negative number")
-        need(all(self.core[a][b] == self.core[b][a] for a, b in product(range(len(brokers)), repeat=2)), "two prices")
         packed = struct.pack(f"<3q{len(floats)}d", len(users), len(brokers), len(channels), *floats)
         packed += bytes(flag for row in wanted for flag in row)
         digest = hashlib.sha256(b"overlaybench content/1\n" + packed).hexdigest()
@@ -227,9 +218,46 @@ class Content(Model):
         return total
 
 
+def read(path):
+    """The object in a JSON file; all names are known, all numbers finite and not negative, the core is a metric."""
+    need(path.endswith(".json"), "only JSON is in the standard library: write the instance as .json")
+    data = document(path, "content/1")
+    need(data.get("close", False) is False, CLOSED)
+    users, brokers, channels, core = data["users"], data["brokers"], data["channels"], data.get("core", {})
+    need(type(channels) is list and len(set(channels)) == len(channels), "the channels are no list, or one repeats")
+    need(
+        all(type(entry) is dict and entry for entry in (users, brokers)) and channels, "users, brokers or channels lack"
+    )
+    need_labels([*users, *brokers, *channels])
+    need_known([core, *core.values()], brokers)
+    for user in users.values():
+        need(type(user.get("subscriptions", [])) is list, "subscriptions are no list")
+        need_known([user["access"], brokers], user["access"])
+        need_known([user["access"]], brokers)
+        need_known([user.get("rates", {}), user.get("subscriptions", ())], channels)
+        need(None not in user["access"].values(), UNKNOWN_BROKER)
+        for value in (*user["access"].values(), *user.get("rates", {}).values()):
+            finite(value)
+    for broker in brokers.values():
+        need(broker["capacity"] is None or finite(broker["capacity"]) >= 0, "no capacity")
+    prices = {a: {b: price(core, a, b) for b in brokers} for a in brokers}
+    for a, b, via in product(brokers, repeat=3):
+        need(prices[a][b] == prices[b][a], "two prices")
+        need(prices[a][b] * (1 - _DETOUR) <= prices[a][via] + prices[via][b], "the prices are no metric")
+    return data
+
+
 def need_known(entries, names):
     """Stop if an object or a list of the instance names what does not exist."""
     need(set().union(*entries) <= set(names), "the instance names what does not exist")
+
+
+def finite(value):
+    """A number of the instance as the machine holds it: finite, not negative, and 0 without a sign."""
+    need(type(value) in (int, float), "the instance has another value in place of a number")
+    found = float(value) + 0.0
+    need(0 <= found < INFINITE, "the instance has a number that is negative or too large")
+    return found
 
 
 def cut_off(near, a, b):
@@ -240,7 +268,6 @@ def cut_off(near, a, b):
 def price(given, a, b):
     """The price between two brokers, given in one direction or both."""
     if a == b:
-        need(not given.get(a, {}).get(a), "a broker has a price to itself")
+        need(finite(given.get(a, {}).get(a, 0)) == 0, "a broker has a price to itself")
         return 0.0
-    found = given.get(a, {}).get(b, given.get(b, {}).get(a))
-    return float(found)
+    return finite(given.get(a, {}).get(b, given.get(b, {}).get(a)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import re
 import struct
 
-from cases import INFINITE, Model, is_count, need, reached
+from cases import INFINITE, Model, is_count, need, reached, text_of
 
 
 class Steiner(Model):
@@ -22,7 +23,7 @@ class Steiner(Model):
 
     def __init__(self, path, head):
         self.problem, self.base, self.root = "steiner", 0, None
-        self.n, self.given, terminals = read_stp(path)
+        self.n, self.given, terminals = read(path)
         flat = [number for edge in sorted(self.given) for number in edge]
         ordered = sorted(terminals)
         packed = struct.pack("<3q", self.n, len(self.given), len(ordered)) + struct.pack(f"<{len(flat)}i", *flat)
@@ -30,7 +31,7 @@ class Steiner(Model):
         packed += struct.pack(f"<{len(ordered)}i", *ordered)
         digest = hashlib.sha256(b"overlaybench steiner/1\n" + packed).hexdigest()
         need(digest == head["instance"], "the instance has another digest")
-        self.terminals, self.asked = set(terminals), set(terminals)
+        self.terminals = self.asked = terminals
         self.near = {v: {} for v in range(self.n)}
         for (u, v), cost in self.given.items():
             self.near[u][v] = self.near[v][u] = cost
@@ -141,30 +142,50 @@ def distances(sources, near, limit=INFINITE):
     return found
 
 
-def read_stp(path):
+FORMS = {
+    "graph": {"nodes": 1, "edges": 1, "e": 3},
+    "terminals": {"terminals": 1, "t": 1},
+}
+
+
+def read(path):
     """The nodes, the edges with their costs and the terminals of an STP file, numbered from 0."""
-    nodes, edges, terminals, section = 0, {}, [], ""
-    with open(path, encoding="utf-8") as file:
-        for words in (line.lower().split() for line in file):
-            name = words[0] if words else ""
-            if name == "eof":
+    text, sections, section = text_of(path), {}, None
+    need(re.fullmatch(r"[\n\t -~]*", text), "the instance has a character that is not printable ASCII")
+    lines = [line.split() for line in text.lower().split("\n")]
+    lines = [words for words in lines if words and not words[0].startswith("#")]
+    need(lines and "33d32945" in lines[0][:3], "the instance does not begin as an STP file")
+    for words in lines[1:]:
+        if section is None:
+            if words == ["eof"]:
                 break
-            if name in ("section", "end"):
-                section = words[1] if name == "section" else ""
-                need(section in ("", "graph", "terminals", "comment", "coordinates"), f"unknown section {section!r}")
-            elif (section, name) == ("graph", "nodes"):
-                need(not nodes, "the instance says twice how many nodes it has")
-                nodes = int(words[1])
-            elif (section, name) == ("graph", "e"):
-                u, v, cost = (int(word) for word in words[1:])
-                need(u != v and cost >= 0, "the instance has a loop or a negative cost")
-                pair = min(u, v) - 1, max(u, v) - 1
-                edges[pair] = min(cost, edges.get(pair, cost))
-            elif (section, name) == ("terminals", "t"):
-                terminals.append(int(words[1]) - 1)
-            else:
-                known = section in ("", "comment", "coordinates") or name in ("", "edges", "terminals")
-                need(known or name.startswith("#"), f"unknown line {name!r} in the instance")
-    ends = {v for pair in edges for v in pair} | set(terminals)
-    need(terminals and min(ends) >= 0 and max(ends) < nodes, "the instance has no terminal, or no such node")
+            need(words[0] == "section" and len(words) == 2, f"no section begins: {words}")
+            section = words[1]
+            need(section in ("graph", "terminals", "comment", "coordinates"), f"unknown section {section!r}")
+            need(section not in sections, f"a second section {section!r}")
+            sections[section] = []
+        elif words[0] == "end":
+            section = None
+        else:
+            need(words[0] not in ("section", "eof"), f"the section {section!r} does not end")
+            sections[section].append(words)
+    need(section is None, f"the section {section!r} does not end")
+    found = {}
+    for section, forms in FORMS.items():
+        for name, *words in sections[section]:
+            need(name in forms and len(words) == forms[name], f"unknown line {name!r} in the instance")
+            need(all(re.fullmatch("[0-9]{1,18}", word) for word in words), "a number of the instance is none")
+            found.setdefault(name, []).append([int(word) for word in words])
+    edges, terminals, given = {}, {v - 1 for (v,) in found["t"]}, found.get("e", [])
+    ((nodes,),) = found["nodes"]
+    need(1 <= nodes < 2**31, "the instance has too many nodes, or none")
+    need(found.get("edges", [[len(given)]]) == [[len(given)]], "the instance has another number of edges")
+    need(found.get("terminals", [[len(found["t"])]]) == [[len(found["t"])]], "another number of terminals")
+    for u, v, cost in given:
+        need(u != v, "the instance has a loop")
+        pair = min(u, v) - 1, max(u, v) - 1
+        edges[pair] = min(cost, edges.get(pair, cost))
+    ends = {v for pair in edges for v in pair} | terminals
+    need(min(ends) >= 0 and max(ends) < nodes, "the instance has no such node")
+    need(sum(edges.values()) <= 2**53, "the costs of the instance add up to more than 2^53")
     return nodes, edges, terminals

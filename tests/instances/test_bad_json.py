@@ -81,7 +81,7 @@ def refusal(path: Path, text: str | bytes, read: Callable[[Path], object]) -> st
         ("links", ("costs", "links", 0, 1), "x", "unknown node 'x'"),
         ("sites", ("costs", "between", 2), REMOVED, "none for 'p' and 'p': add it"),
         ("overlay", ("edges", 1, 0), "x", "edge 1: unknown node 'x': name a node of the instance"),
-        ("overlay", ("edges", 1, 1), "\ud800", r"edge 1: unknown node '\ud800': name a node"),
+        ("overlay", ("edges", 1, 1), "\ud800", r"label '\ud800' is not Unicode text: rename it"),
         ("overlay", ("edges", 1, 0), "c", "edge 1: a loop at 'c': remove it"),
         ("content", ("users", "u1", "rates", "sport"), -4, "users['u1'].rates['sport']: Expected `float` >= 0"),
         ("content", ("users", "u1", "rates", "sport"), float("nan"), "users['u1'].rates['sport']: Expected `float`"),
