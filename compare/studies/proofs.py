@@ -83,8 +83,8 @@ def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, di
     sentence = lines[-1].replace(f"{proof}: ", "", 1) if lines else f"not checked: exit status {ended.returncode}"
     if ended.returncode != 0:
         return CheckedProof(sentence)
-    with gzip.open(proof, "rt", encoding="utf-8") as lines:  # which the checker has read
-        if digest and json.loads(next(lines))[1]["instance"] != digest:
+    with gzip.open(proof) as file:  # which the checker has read
+        if digest and json.loads(next(file))[1]["instance"] != digest:
             return CheckedProof("wrong: the proof is about another instance")
     if found := _OPTIMAL.match(sentence):
         return CheckedProof(sentence, True, found[1], float(found[2]), float(found[2]), True)

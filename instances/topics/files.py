@@ -131,7 +131,7 @@ _COSTS, _WITHOUT_TOPICS = b"overlaybench.costs", b"overlaybench.nodes_without_to
 _MOST_ROWS, _MOST_BYTES = 200_000_000, 1 << 34
 
 
-def _separated(path: Path, columns: Sequence[str]) -> list[Coded]:
+def _separated(path: Path, columns: tuple[str, str]) -> tuple[Coded, Coded]:
     """The labels in the named columns of a CSV or TSV file with a header; a header with a tab makes it TSV.
 
     Values may be quoted as in RFC 4180 and then contain separators and line breaks. Empty lines are skipped.
@@ -155,7 +155,7 @@ def _separated(path: Path, columns: Sequence[str]) -> list[Coded]:
         raise BadInput(f"cannot be read ({error.strerror}): check the path") from None
 
 
-def _coded_columns(file: TextIO, columns: Sequence[str]) -> list[Coded]:
+def _coded_columns(file: TextIO, columns: tuple[str, str]) -> tuple[Coded, Coded]:
     blank, head = 0, ""
     while head := file.readline(_LONGEST_HEADER + 1):
         if head.strip("\r\n"):
@@ -165,14 +165,14 @@ def _coded_columns(file: TextIO, columns: Sequence[str]) -> list[Coded]:
         raise BadInput(f"line {blank + 1} has more than {_LONGEST_HEADER:,} characters: break it into rows")
     reader = csv.reader(chain([head], file), delimiter="\t" if "\t" in head else ",", strict=True)
     begin = blank + 1
-    codes: list[tuple[dict[str, int], array[int]]] = [({}, array("q")) for _ in columns]
+    ones, twos = dict[str, int](), dict[str, int]()
+    first, second = array("q"), array("q")
     try:
         header = next(reader, [])
         if not header:
             raise BadInput(f"is empty: give it a header line with the columns {' and '.join(columns)}")
         check_columns(columns, header)
         (one, two), width = map(header.index, columns), len(header)
-        (ones, first), (twos, second) = codes
         begin = blank + reader.line_num + 1
         for row in reader:
             if len(row) == width and row[one] and row[two]:
@@ -188,7 +188,7 @@ def _coded_columns(file: TextIO, columns: Sequence[str]) -> list[Coded]:
         raise BadInput(f"line {begin}: {error}: correct its quotes") from None
     if not len(first):
         raise BadInput("has no rows under its header: give it at least one (node, topic) row")
-    return [Coded(list(known), np.frombuffer(rows, np.int64)) for known, rows in codes]
+    return Coded(list(ones), np.frombuffer(first, np.int64)), Coded(list(twos), np.frombuffer(second, np.int64))
 
 
 def _is_no_text(line: bytes) -> bool:
