@@ -23,9 +23,9 @@ from overlaybench.compare.claims.pages import pages as claim_pages
 from overlaybench.compare.claims.register import record
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.commands.listing import Explanation, explain, values_of, with_papers
-from overlaybench.compare.figures.constructions import DRAWN, construction_drawing
 from overlaybench.compare.library.page import with_table
 from overlaybench.compare.library.table import read_table
+from overlaybench.docs.drawn_constructions import DRAWN, construction_drawing
 
 _ROOT = Path(__file__).resolve().parents[1]
 _OF_THE_ROOT = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}

@@ -12,17 +12,18 @@ import numpy.typing as npt
 import pandas as pd
 
 from ...instances.contract.result import Status
+from ..intervals import mean_interval
 from ..studies.bounds import TOLERANCE, problem_order
 from ..studies.columns import BOUND, VALUE, Steps, gap_steps, mean_steps
-from .curves import Axis, colours, curves, dash, hollow, panels, shapes, x_channel, y_channel
-from .style import INK, QUIET, TICKS, Drawing, Style, drawing, method_styles, styled
+from .curves import Axis, across, colours, curves, dash, hollow, panels, shapes, x_channel, y_channel
+from .style import INK, TICKS, Drawing, current_options, drawing, method_styles
 
 _EVENLY, _WIDE, _MOST_DOTS = 10, 3.0, 2000
 _OVERVIEW, _NARROW = 170, 6.0  # points a panel; inches, below which its panels are below each other
 _SHORTEST, _SMALLEST_GAP = 1e-5, 0.1
 SIZES = {"nodes": "nodes", "topics": "topics", "subscriptions": "topics a node"}
 _MEASURES = {"seconds": ("time (s)", 1.0, 1e-3), "peak_memory": ("memory (MiB)", 2.0**20, 2.0**20)}
-_FEWEST_SIZES = 4
+_FEWEST_SIZES, _FEWEST_INSTANCES = 4, 3
 _LABEL = 0.055  # the height of a label as a share of its panel
 _LOWEST_TIME = 1e-3
 
@@ -33,42 +34,45 @@ def topic_charts(runs: pd.DataFrame) -> list[Drawing]:
     return [one for one in drawn if one is not None]
 
 
+def _named(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs by their labels in legends: exact methods say so."""
+    return runs.assign(label=runs["label"] + np.where(runs["exact"].astype(bool), " (exact)", ""))
+
+
 def overview_chart(runs: pd.DataFrame, name: str = "overview") -> Drawing | None:
     """Ratio to the best bound by problem: each method is a strip of dots with its mean and the share of its optima."""
+    runs = _named(runs)
     shown = runs[runs["ratio"].notna()]
     if shown.empty:
         return None
     order = {name: rank for rank, name in enumerate(problem_order(shown))}
-    points = pd.DataFrame({"panel": shown["problem"], "curve": _names(shown), "x": shown["ratio"]})
+    points = pd.DataFrame({"panel": shown["problem"], "curve": shown["label"], "x": shown["ratio"]})
     points = points.sort_values("panel", key=lambda column: column.map(order), kind="stable")
-    share = runs.assign(curve=_names(runs)).groupby(["problem", "curve"])["reached"].mean()
     own = points[["panel", "curve"]]
-    shares = share.reindex(pd.MultiIndex.from_frame(own)).map("{:.0%}".format).to_numpy()
-    points["share"] = np.where(own.duplicated(), None, shares)
-    styles = named(method_styles(shown), shown)
-    with styled() as options:
-        y = alt.Y("curve:N", sort=list(styles), title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
-        axis, colour = Axis("value ÷ best bound", log=True), colours(styles, shown=False)
-        x, least, mean = (x_channel(axis, points["x"], of) for of in ("x", "least", "mean"))
-        of = alt.Chart().transform_aggregate(least="min(x)", most="max(x)", mean="mean(x)", groupby=["curve"])
-        each = alt.Chart().mark_point(filled=True, size=9, opacity=0.5).encode(x=x, y=y, color=colour)
-        if len(points) > _MOST_DOTS:
-            each = of.mark_rule(strokeWidth=2, opacity=0.5).encode(x=least, x2="most:Q", y=y, color=colour)
-        tick = of.mark_tick(thickness=1.6, size=10, color=INK).encode(x=mean, y=y, tooltip=["curve:N", "mean:Q"])
-        known = alt.Chart().transform_filter("isValid(datum.share)")
-        text = known.mark_text(align="left", dx=3, color=INK, fontSize=TICKS * options.font_size)
-        layers = [each, tick, text.encode(x=alt.value("width"), y=y, text="share:N")]
-        methods = int(points.groupby("panel")["curve"].nunique().max())
-        beside = 1 if 0 < options.width < _NARROW else 2
-        caption = (
-            "Ratio of each run's value to the best proven lower bound of its instance, by problem. "
-            + ("A strip spans a method's runs" if len(points) > _MOST_DOTS else "Every run is a dot")
-            + ", the bar is a method's mean, and 1 is optimal. The number on the right is the share of a method's runs "
-            "that gave a proven optimum."
-        )
-        spec = panels(layers, points, [], options, size=(_OVERVIEW, 11.0 * methods + 8), most=beside)
-        spec["config"]["facet"] = {"spacing": {"row": 14, "column": 34}}
-        return drawing(spec, name, caption)
+    share = runs.groupby(["problem", "label"])["reached"].mean().reindex(pd.MultiIndex.from_frame(own))
+    points["share"] = np.where(own.duplicated(), None, share.map("{:.0%}".format).to_numpy())
+    styles, many, options = method_styles(shown), len(points) > _MOST_DOTS, current_options()
+    y = alt.Y("curve:N", sort=list(styles), title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
+    axis, colour = Axis("value ÷ best bound", log=True), colours(styles, shown=False)
+    x, least, mean = (x_channel(axis, points["x"], field) for field in ("x", "least", "mean"))
+    of = alt.Chart().transform_aggregate(least="min(x)", most="max(x)", mean="mean(x)", groupby=["curve"])
+    each = alt.Chart().mark_point(filled=True, size=9, opacity=0.5).encode(x=x, y=y, color=colour)
+    if many:
+        each = of.mark_rule(strokeWidth=2, opacity=0.5).encode(x=least, x2="most:Q", y=y, color=colour)
+    tick = of.mark_tick(thickness=1.6, size=10, color=INK).encode(x=mean, y=y, tooltip=["curve:N", "mean:Q"])
+    known = alt.Chart().transform_filter("isValid(datum.share)")
+    text = known.mark_text(align="left", dx=3, color=INK, fontSize=TICKS * options.font_size)
+    layers = [each, tick, text.encode(x=alt.value("width"), y=y, text="share:N")]
+    methods = int(points.groupby("panel")["curve"].nunique().max())
+    beside = 1 if 0 < options.width < _NARROW else 2
+    spec = panels(layers, points, [], size=(_OVERVIEW, 11.0 * methods + 8), most=beside)
+    spec["config"]["facet"] = {"spacing": {"row": 14, "column": 34}}
+    caption = (
+        "Ratio of each run's value to the best proven lower bound of its instance, by problem. "
+        f"{'A strip spans a method’s runs' if many else 'Every run is a dot'}, the bar is a method's mean, and 1 is "
+        "optimal. The number on the right is the share of a method's runs that gave a proven optimum."
+    )
+    return drawing(spec, name, caption)
 
 
 def ratio_chart(runs: pd.DataFrame) -> Drawing | None:
@@ -82,7 +86,7 @@ def ratio_chart(runs: pd.DataFrame) -> Drawing | None:
         "At each size the methods are side by side in the legend's order; a short bar is a method's mean."
     ) + (f" {missing:,} of {len(runs):,} runs have no answer or no bound and are not shown." if missing else "")
     axis = Axis("value ÷ best bound", log=True)
-    return _dots(shown, shown["ratio"], axis, shown["optimum"].notna(), "only a bound", "ratio", caption)
+    return _dots(shown, shown["ratio"], axis, shown["optimum"].notna(), "only a bound", "ratio", caption, rule=1.0)
 
 
 def time_chart(runs: pd.DataFrame) -> Drawing | None:
@@ -94,60 +98,66 @@ def time_chart(runs: pd.DataFrame) -> Drawing | None:
     )
     finished = shown["status"] != Status.TIME_LIMIT
     seconds, axis = shown["seconds"].clip(lower=_SHORTEST), Axis("time", log=True, unit="s")
-    return _dots(shown, seconds, axis, finished, "stopped by limit", "time", caption)
+    return _dots(shown, seconds, axis, finished, "stopped by limit", "time", caption, geometric=True)
 
 
 def _dots(
-    shown: pd.DataFrame, y: pd.Series[float], axis: Axis, filled: pd.Series[bool], empty: str, name: str, caption: str
+    shown: pd.DataFrame,
+    y: pd.Series[float],
+    axis: Axis,
+    filled: pd.Series[bool],
+    empty: str,
+    name: str,
+    caption: str,
+    *,
+    geometric: bool = False,
+    rule: float | None = None,
 ) -> Drawing | None:
-    """A dot a run that links to its row, and a short bar at each method's mean (geometric for times)."""
+    """A dot a run that links to its row, and a short bar at each method's mean."""
     if shown.empty:
         return None
-    styles = named(method_styles(shown), shown)
+    shown = _named(shown)
+    styles, order = method_styles(shown), {name: rank for rank, name in enumerate(problem_order(shown))}
     points = pd.DataFrame(
         {
-            "panel": pd.Categorical(shown["problem"], problem_order(shown)),
-            "curve": _names(shown),
+            "panel": shown["problem"],
+            "curve": shown["label"],
             "x": shown["nodes"],
             "y": y,
             "filled": filled,
             "run": "#" + shown["anchor"],
             "about": _about(shown),
         }
-    ).sort_values("panel")
-    points["panel"] = points["panel"].astype(str)
-    even = points["x"].nunique() <= _EVENLY
-    across: dict[str, Any] = {"x": x_channel(Axis("nodes", log=True), points["x"])}
-    if even:
-        across["x"] = alt.X("x:O", title="nodes", sort="ascending")
-        across["xOffset"] = alt.XOffset("curve:N", sort=list(styles), scale=alt.Scale(domain=list(styles)))
-    log = "log(datum.y)" if name == "time" else "datum.y"
-    with styled() as options:
-        own = {**across, "color": colours(styles), "shape": shapes(styles), "y": y_channel(axis)}
-        own |= {"href": alt.Href("run:N"), "tooltip": alt.Tooltip("about:N"), "description": alt.Description("about:N")}
-        dots = alt.Chart().transform_filter("datum.filled").mark_point(filled=True, size=11, opacity=0.7).encode(**own)
+    ).sort_values("panel", key=lambda column: column.map(order), kind="stable")
+    along: dict[str, Any] = {"x": x_channel(Axis("nodes", log=True), points["x"])}
+    if points["x"].nunique() <= _EVENLY:
+        along["x"] = alt.X("x:O", title="nodes", sort="ascending")
+        along["xOffset"] = alt.XOffset("curve:N", sort=list(styles), scale=alt.Scale(domain=list(styles)))
+    colour = {"color": colours(styles)}
+    own = {**along, **colour, "shape": shapes(styles), "y": y_channel(axis)}
+    own |= {"href": alt.Href("run:N"), "tooltip": alt.Tooltip("about:N"), "description": alt.Description("about:N")}
+    logarithm, power = ("log(datum.y)", "exp(datum.mean)") if geometric else ("datum.y", "datum.mean")
+    means = (
+        alt.Chart()
+        .transform_calculate(scaled=logarithm)
+        .transform_aggregate(mean="mean(scaled)", count="count()", groupby=["x", "curve"])
+        .transform_filter("datum.count > 1")
+        .transform_calculate(y=power)
+        .mark_tick(orient="horizontal", thickness=1.2, size=max(3, 110 / points["x"].nunique() / len(styles)))
+        .encode(**along, **colour, y=y_channel(axis))
+    )
+    dots = alt.Chart().transform_filter("datum.filled").mark_point(filled=True, size=11, opacity=0.7).encode(**own)
+    layers = [dots]
+    if len(points) > _MOST_DOTS:
+        caption += f" Of more than {_MOST_DOTS:,} runs, a line from a method's lowest to its highest is shown."
+        ends = alt.Chart().transform_aggregate(low="min(y)", high="max(y)", groupby=["x", "curve"])
+        spanned = ends.mark_rule(strokeWidth=0.8, opacity=0.6)
+        layers = [spanned.encode(**along, **colour, y=y_channel(axis, "low"), y2="high:Q")]
+    elif not filled.all():
         rings = alt.Chart().transform_filter("!datum.filled").transform_calculate(hollow=f"'{empty}'")
-        means = (
-            alt.Chart()
-            .transform_calculate(scaled=log)
-            .transform_aggregate(mean="mean(scaled)", count="count()", groupby=["x", "curve"])
-            .transform_filter("datum.count > 1")
-            .transform_calculate(y="exp(datum.mean)" if name == "time" else "datum.mean")
-            .mark_tick(orient="horizontal", thickness=1.2, size=max(3, 110 / points["x"].nunique() / len(styles)))
-        )
-        layers = [dots]
-        if len(points) > _MOST_DOTS:
-            caption += f" Of more than {_MOST_DOTS:,} runs, a line from a method's lowest to its highest is shown."
-            ends = alt.Chart().transform_aggregate(low="min(y)", high="max(y)", groupby=["x", "curve"])
-            spanned = ends.mark_rule(strokeWidth=0.8, opacity=0.6)
-            layers = [spanned.encode(**across, y=y_channel(axis, "low"), y2="high:Q", color=own["color"])]
-        elif not filled.all():
-            ring = rings.mark_point(filled=False, size=11, strokeWidth=0.6)
-            layers.append(ring.encode(**own, opacity=hollow(empty)))
-        layers.append(means.encode(**across, y=y_channel(axis), color=own["color"]))
-        if name == "ratio":
-            layers.insert(0, alt.Chart().mark_rule(color=QUIET, strokeWidth=0.6).encode(y=alt.datum(1)))
-        return drawing(panels(layers, points, list(styles), options), name, caption)
+        ring = rings.mark_point(filled=False, size=11, strokeWidth=0.6)
+        layers.append(ring.encode(**own, opacity=hollow(empty)))
+    return drawing(panels([*across(rule), *layers, means], points, styles), name, caption)
 
 
 def _about(runs: pd.DataFrame) -> list[str]:
@@ -158,16 +168,6 @@ def _about(runs: pd.DataFrame) -> list[str]:
         + f", {run.seconds:.3g} s"
         for run in runs.itertuples()
     ]
-
-
-def named(styles: Mapping[str, Style], runs: pd.DataFrame) -> dict[str, Style]:
-    """The styles of the labels that occur, under their names in legends: exact methods say so."""
-    exact = dict(zip(runs["label"], runs["exact"], strict=True))
-    return {f"{label} (exact)" if exact[label] else label: own for label, own in styles.items() if label in exact}
-
-
-def _names(runs: pd.DataFrame) -> pd.Series[str]:
-    return runs["label"] + runs["exact"].astype(bool).map({True: " (exact)", False: ""})
 
 
 def chosen_charts() -> dict[str, Any]:
@@ -210,7 +210,7 @@ def chosen_charts() -> dict[str, Any]:
 
 def profile_chart(runs: pd.DataFrame) -> Drawing | None:
     """Performance profile (Dolan and Moré 2002): the share of instances solved within a factor τ of the best bound."""
-    bounded = runs[runs["bound"].notna() & ((runs["bound"] > 0) | (runs["value"] == 0))]
+    bounded = _named(runs[runs["bound"].notna() & ((runs["bound"] > 0) | (runs["value"] == 0))])
     if bounded["ratio"].dropna().empty:
         return None
     parts = []
@@ -220,15 +220,15 @@ def profile_chart(runs: pd.DataFrame) -> Drawing | None:
             shared, count = common_instances(here)
             total = here["instance"].nunique()
             title = f"{problem}, {count} of {total} instances" if count < total else f"{problem}, {count} instances"
-            parts.append(profile_points(shared.assign(label=_names(shared))).assign(panel=title))
+            parts.append(profile_points(shared).assign(panel=title))
     caption = (
         "Performance profile (Dolan and Moré): for each factor τ, the share of instances on which a method's value "
         "is at most τ times the best bound. Curves further up and to the left are better; a run without an answer "
         "counts as never within a factor. A panel covers the instances with a bound on which all its methods ran."
     )
-    styles, points = named(method_styles(bounded), bounded), pd.concat(parts)
+    points = pd.concat(parts)
     x, y = Axis("factor τ", log=bool(points["x"].max() > _WIDE)), Axis("share of instances", zero=True)
-    return curves(points, x, y, name="profile", caption=caption, styles=styles, form="step")
+    return curves(points, x, y, name="profile", caption=caption, styles=method_styles(bounded), form="step")
 
 
 def profile_points(shared: pd.DataFrame) -> pd.DataFrame:
@@ -295,27 +295,23 @@ def growth_chart(runs: pd.DataFrame) -> Drawing | None:
             line["at"] = low * float(np.exp(height * span))
         rows += lines
     points = pd.DataFrame(rows)
-    with styled() as options:
-        x, y = x_channel(Axis("", log=True), points["x"]), Axis("", log=True)
-        given = {"x": x, "color": colours(styles)}
-        dots = alt.Chart().mark_point(filled=True, size=13, opacity=1)
-        text = alt.Chart().transform_filter("isValid(datum.exponent)")
-        layers = [
-            dots.encode(**given, y=y_channel(y), shape=shapes(styles), tooltip=["curve:N", "x:Q", "y:Q"]),
-            alt.Chart()
-            .mark_line(strokeWidth=1)
-            .encode(**given, y=y_channel(y, "fit"), strokeDash=dash(styles), detail="line:N"),
-            text.mark_text(align="left", dx=4, fontSize=TICKS * options.font_size).encode(
-                **given, y=y_channel(y, "at"), text="exponent:N"
-            ),
-        ]
-        caption = (
-            "Median wall-clock time of the method, and median memory above that of its process at the start, against "
-            "each size that the study varies, with workload and other sizes fixed; both axes logarithmic. A line is "
-            "the least-squares fit of a power of the size, and the number at its end is the exponent. Medians below a "
-            "millisecond or a mebibyte, and runs that failed or reached a time limit, are left out."
-        )
-        return drawing(panels(layers, points, list(styles), options), "growth", caption)
+    given, y = {"x": x_channel(Axis("", log=True), points["x"]), "color": colours(styles)}, Axis("", log=True)
+    dots = alt.Chart().mark_point(filled=True, size=13, opacity=1)
+    line = alt.Chart().mark_line(strokeWidth=1)
+    text = alt.Chart().transform_filter("isValid(datum.exponent)")
+    text = text.mark_text(align="left", dx=4, fontSize=TICKS * current_options().font_size)
+    layers = [
+        dots.encode(**given, y=y_channel(y), shape=shapes(styles), tooltip=["curve:N", "x:Q", "y:Q"]),
+        line.encode(**given, y=y_channel(y, "fit"), strokeDash=dash(styles), detail="line:N"),
+        text.encode(**given, y=y_channel(y, "at"), text="exponent:N"),
+    ]
+    caption = (
+        "Median wall-clock time of the method, and median memory above that of its process at the start, against "
+        "each size that the study varies, with workload and other sizes fixed; both axes logarithmic. A line is "
+        "the least-squares fit of a power of the size, and the number at its end is the exponent. Medians below a "
+        "millisecond or a mebibyte, and runs that failed or reached a time limit, are left out."
+    )
+    return drawing(panels(layers, points, styles), "growth", caption)
 
 
 def growth(runs: pd.DataFrame) -> pd.DataFrame:
@@ -389,17 +385,16 @@ def anytime_chart(runs: pd.DataFrame) -> Drawing | None:
         "gap of the incumbent, 100% before a run's first answer. Dotted: gap of the proven lower bound. A curve is "
         "the mean over the runs of a method; a run keeps its last gap. Times are wall-clock times, gaps at least 0.1%."
     )
-    with styled() as options:
-        known = alt.Scale(domain=list(kinds.values()), range=[[1, 0], [1, 1.5]])
-        line = alt.Chart().mark_line(interpolate="step-after", strokeWidth=1.1)
-        layer = line.encode(
-            x=x_channel(Axis("time", log=True, unit="s"), points["x"]),
-            y=y_channel(Axis("mean gap (%)", log=True)),
-            color=colours(styles, symbolType="stroke", symbolStrokeWidth=1.4),
-            strokeDash=alt.StrokeDash("of:N", scale=known, legend=alt.Legend(title=None, symbolStrokeColor=INK)),
-            tooltip=["curve:N", "of:N", "x:Q", "y:Q"],
-        )
-        return drawing(panels([layer], points, list(styles), options), "anytime", caption)
+    known = alt.Scale(domain=list(kinds.values()), range=[[1, 0], [1, 1.5]])
+    line = alt.Chart().mark_line(interpolate="step-after", strokeWidth=1.1)
+    layer = line.encode(
+        x=x_channel(Axis("time", log=True, unit="s"), points["x"]),
+        y=y_channel(Axis("mean gap (%)", log=True)),
+        color=colours(styles, symbolType="stroke", symbolStrokeWidth=1.4),
+        strokeDash=alt.StrokeDash("of:N", scale=known, legend=alt.Legend(title=None, symbolStrokeColor=INK)),
+        tooltip=["curve:N", "of:N", "x:Q", "y:Q"],
+    )
+    return drawing(panels([layer], points, styles), "anytime", caption)
 
 
 def gap_curves(runs: pd.DataFrame) -> dict[tuple[str, str, str], Steps]:
@@ -422,46 +417,57 @@ def gap_curves(runs: pd.DataFrame) -> dict[tuple[str, str, str], Steps]:
     return found
 
 
-def content_charts(reductions: pd.DataFrame) -> list[Drawing]:
-    """Cost reduction ratios (`reduction_table`) against size and core price (Zhao and Wu, Figures 9 and 10)."""
-    found = []
-    for along, fixed, name, label, caption in (
-        ("users", "access_to_core", "by-users", "users", "number of users, at one access-to-core ratio"),
-        (
-            *("access_to_core", "users", "by-core-price", "access-to-core price ratio"),
-            "ratio of the mean access price to the mean core price, at one number of users",
-        ),
+def means_chart(
+    runs: pd.DataFrame, x: str, y: str, *, name: str, title: str, caption: str, log: bool = False
+) -> Drawing | None:
+    """Means of a measure over instances, a panel a problem and family; None where x does not vary.
+
+    Intervals are at 95%, where there are at least three instances.
+    """
+    shown = runs[runs[x].notna() & runs[y].notna()] if len(runs) else runs
+    shown = shown[shown.groupby(["problem", "family"])[x].transform("nunique") > 1] if len(shown) else shown
+    if shown.empty:
+        return None
+    several = shown.groupby("problem")["family"].transform("nunique") > 1
+    shown = shown.assign(panel=shown["problem"] + (", " + shown["family"]).where(several, ""))
+    each = shown.groupby(["panel", "label", x, "instance"], sort=False)[y].mean()
+    rows = []
+    for (panel, label, at), values in each.groupby(level=["panel", "label", x], sort=False):
+        mean = mean_interval(values)
+        low, high = (mean.low, mean.high) if mean.n >= _FEWEST_INSTANCES else (None, None)
+        rows.append((panel, label, at, mean.mean, low, high))
+    points = pd.DataFrame(rows, columns=["panel", "curve", "x", "y", "low", "high"])
+    points = points.astype({"low": np.float64, "high": np.float64}).sort_values("x", kind="stable")
+    order = {panel: rank for rank, panel in enumerate(shown["panel"].unique())}
+    points = points.sort_values("panel", kind="stable", key=lambda column: column.map(order))
+    across, up, rule = Axis(x.replace("_", " "), log=log), Axis(title), 1.0 if y in ("ratio", "crr") else None
+    caption += " Means over instances with their 95% intervals, from three instances on."
+    return curves(points, across, up, name=name, caption=caption, styles=method_styles(shown), shaded=False, rule=rule)
+
+
+def content_charts(runs: pd.DataFrame) -> list[Drawing]:
+    """Cost reduction ratios (`content_runs`) against size and core price (Zhao and Wu 2011, Figures 9 and 10)."""
+    compared = runs[runs["crr"].notna() & (runs["method"] != "random-assignment")].assign(label=runs["variant"])
+    drawn = []
+    for x, fixed, what in (
+        ("users", "access_to_core", "the number of users, at one access-to-core ratio"),
+        ("access_to_core", "users", "the mean access price ÷ the mean core price, at one number of users"),
     ):
         # Of the other parameter: the value with most points, then the largest size or the ratio nearest 1.
-        counts = reductions.groupby(fixed)[along].nunique()
-        if counts.empty or counts.max() < 2:
-            continue
+        counts = compared.groupby(fixed)[x].nunique()
         most = counts[counts == counts.max()].index.to_numpy(dtype=np.float64)
-        kept = most[np.argmin(np.abs(np.log(most)))] if fixed == "access_to_core" else most.max()
-        shown = reductions[reductions[fixed] == kept].sort_values(along, kind="stable")
-        several = shown["family"].nunique() > 1
-        points = shown.assign(
-            panel=shown["problem"] + (", " + shown["family"] if several else ""),
-            curve=shown["variant"],
-            x=shown[along],
-            y=shown["crr"],
-        ).sort_values("panel", kind="stable", key=lambda column: column.map(_first_seen(reductions["problem"])))
-        about = shown.assign(method=shown["variant"].str.split().str[0], label=shown["variant"], exact=False)
-        full = (
-            f"Cost reduction ratio against the {caption} ({kept:,g}): the cost of random assignment ÷ the method's on "
-            "the same instance, the mean over instances with its 95% interval. Above 1 is better than random."
-        )
-        x, y = Axis(label, log=True), Axis("random's cost ÷ cost")
-        kind = {"styles": method_styles(about), "shaded": False, "rule": 1.0}
-        needed = points[["panel", "curve", "x", "y", "low", "high"]]
-        found.append(curves(needed, x, y, name=f"content-crr-{name}", caption=full, **kind))  # type: ignore[arg-type]
-    return found
+        if len(most):
+            kept = most[np.argmin(np.abs(np.log(most)))] if fixed == "access_to_core" else most.max()
+            caption = (
+                f"Cost reduction ratio against {what} ({kept:,g}): the cost of random assignment ÷ the method's on the "
+                "same instance. Above 1 is better than random."
+            )
+            own, name = compared[compared[fixed] == kept], f"content-crr-by-{_PRICES.get(x, x)}"
+            drawn.append(means_chart(own, x, "crr", name=name, title="random's cost ÷ cost", caption=caption, log=True))
+    return [one for one in drawn if one is not None]
 
 
-def _first_seen(names: pd.Series[str]) -> dict[str, int]:
-    return {name: rank for rank, name in enumerate(dict.fromkeys(names))}
-
-
+_PRICES = {"access_to_core": "core-price"}
 _OVER_TIME = (
     ("yield", "deliveries ÷ messages", "Yield"),
     ("deliveries", "deliveries a second", "Throughput"),
@@ -472,38 +478,24 @@ _OVER_TIME = (
 )
 
 
-def broker_charts(runs: pd.DataFrame) -> list[Drawing]:
-    """Messages against the best bound by size, pure forwarders against the tree alone by fanout, where these vary."""
+def broker_charts(runs: pd.DataFrame, series: pd.DataFrame) -> list[Drawing]:
+    """Messages by size and pure forwarders by fanout (`broker_runs`), the system over time (`system_series`)."""
     heuristic = runs[~runs["exact"].astype(bool)].assign(label=lambda own: own["variant"], percent=100 * runs["fewer"])
-    what = "means over instances, whiskers from the smallest to the largest value."
-    messages = f"Messages ÷ the best proven bound against the number of brokers: {what} 1 is optimal."
-    forwarders = f"Reduction of pure forwarders against strategy S0 (the tree alone), by fanout: {what}"
     bounded = heuristic["bounded"].astype(bool)
-    of_messages = ("brokers", "ratio", "messages ÷ best bound", "soft-links-ratio-by-brokers", messages)
-    of_forwarders = ("fanout", "percent", "% fewer pure forwarders", "soft-links-forwarders-by-fanout", forwarders)
-    drawn = [_means(heuristic[bounded], *of_messages), _means(heuristic[~bounded], *of_forwarders)]
-    return [one for one in drawn if one is not None]
-
-
-def system_charts(series: pd.DataFrame) -> list[Drawing]:
-    """Measures of the system over time (`system_series`), one figure each; none without such runs."""
+    messages = "Messages ÷ the best proven bound against the number of brokers: 1 is optimal."
+    forwarders = "Reduction of pure forwarders against strategy S0 (the tree alone), by fanout."
+    charts = [
+        (heuristic[bounded], "brokers", "ratio", "soft-links-ratio-by-brokers", "messages ÷ best bound", messages),
+        (
+            *(heuristic[~bounded], "fanout", "percent", "soft-links-forwarders-by-fanout"),
+            *("% fewer pure forwarders", forwarders),
+        ),
+    ]
+    charts += [
+        (series, "seconds", of, f"system-{of.replace('_', '-')}-over-time", title, f"{what} in the system over time.")
+        for of, title, what in (_OVER_TIME if len(series) else ())
+    ]
     drawn = [
-        _means(
-            *(series, "seconds", measure, title, f"system-{measure.replace('_', '-')}-over-time"),
-            f"{what} in the system over time: means over instances, whiskers from the smallest to the largest value.",
-        )
-        for measure, title, what in (_OVER_TIME if len(series) else ())
+        means_chart(of, x, y, name=name, title=title, caption=caption) for of, x, y, name, title, caption in charts
     ]
     return [one for one in drawn if one is not None]
-
-
-def _means(runs: pd.DataFrame, x: str, y: str, title: str, name: str, caption: str) -> Drawing | None:
-    shown = runs[runs[x].notna() & runs[y].notna()]
-    if shown[x].nunique() < 2:
-        return None
-    grouped = shown.groupby(["family", "label", x], sort=False)[y]
-    points = grouped.agg(y="mean", low="min", high="max").reset_index().rename(columns={"label": "curve", x: "x"})
-    points = points.rename(columns={"family": "panel"}).sort_values(["panel", "x"], kind="stable")
-    rule = 1.0 if y == "ratio" else None
-    styles = method_styles(shown)
-    return curves(points, Axis(x), Axis(title), name=name, caption=caption, styles=styles, shaded=False, rule=rule)

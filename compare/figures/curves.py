@@ -5,7 +5,8 @@ The specification is what a page shows with tooltips, and what files are written
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import Any, Literal, NamedTuple
 
@@ -15,7 +16,19 @@ import pandas as pd
 from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path as Outline
 
-from .style import INK, QUIET, TICKS, TITLE, Dashes, Drawing, FigureOptions, Style, drawing, rank_styles, styled
+from .style import (
+    INK,
+    QUIET,
+    TICKS,
+    TITLE,
+    Dashes,
+    Drawing,
+    FigureOptions,
+    Style,
+    current_options,
+    drawing,
+    rank_styles,
+)
 
 _PANEL_WIDTH, _PANEL_HEIGHT, _COLUMNS = 150, 118, 3  # points, and panels side by side
 _LEAST_PANEL = 117  # points at a font size of 7
@@ -83,11 +96,14 @@ def curves(
     """
     names = list(dict.fromkeys(points["curve"]))
     chosen = rank_styles(names) if styles is None else {name: styles[name] for name in styles if name in set(names)}
-    with styled() as options:
-        layers = curve_layers(points, x, y, chosen, form=form, shaded=shaded)
-        if rule is not None:
-            layers.insert(0, alt.Chart().mark_rule(color=QUIET, strokeWidth=0.6).encode(y=alt.datum(rule)))
-        return drawing(panels(layers, points, list(chosen), options), name, caption)
+    layers = curve_layers(points, x, y, chosen, form=form, shaded=shaded)
+    return drawing(panels([*across(rule), *layers], points, chosen), name, caption)
+
+
+def across(*values: float | None) -> list[alt.Chart]:
+    """The layers of quiet lines across at these values, none for None."""
+    quiet = alt.Chart().mark_rule(color=QUIET, strokeWidth=0.6)
+    return [quiet.encode(y=alt.datum(value)) for value in values if value is not None]
 
 
 def curve_layers(
@@ -134,8 +150,7 @@ def curve_layers(
 def panels(
     layers: Sequence[alt.Chart],
     points: pd.DataFrame,
-    entries: Sequence[str],
-    options: FigureOptions,
+    entries: Iterable[str],
     *,
     size: tuple[float, float] = (_PANEL_WIDTH, _PANEL_HEIGHT),
     independent: Sequence[str] = ("x", "y", "xOffset"),
@@ -147,6 +162,7 @@ def panels(
     how many stand side by side. `size` is a panel's width and height in points; the width is fitted where the options
     have one. `independent` are the axes that are a panel's own; at most `most` panels stand side by side.
     """
+    options = current_options()
     given = points["panel"] if "panel" in points else pd.Series("", points.index)
     fitting = max(1, int(options.width * 72 / (_LEAST_PANEL * options.enlarged))) if options.width else _COLUMNS
     columns = min(given.nunique(), most, fitting)
@@ -178,11 +194,11 @@ def panels(
     }
 
 
-def concatenated(charts: Sequence[Any], columns: int, entries: Sequence[str], options: FigureOptions) -> dict[str, Any]:
+def concatenated(charts: Sequence[Any], columns: int, entries: Iterable[str]) -> dict[str, Any]:
     """The specification of charts that have their data side by side in `columns`, with one legend below."""
+    options = current_options()
     joined = alt.concat(*charts, columns=columns).resolve_scale(color="shared", shape="shared")
-    width = columns * 220.0
-    config = _config(options, entries, 72 * options.width or width)
+    config = _config(options, entries, 72 * options.width or columns * 220.0)
     spec: dict[str, Any] = joined.to_dict(validate=False)
     return spec | {"config": config, "usermeta": {"width": 72 * options.width}}
 
@@ -194,16 +210,11 @@ def data(table: pd.DataFrame) -> Any:
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows as JSON has them: None for what is missing or not finite."""
-    known = table.astype(object).where(table.notna() & ~table.isin([np.inf, -np.inf]), None)
-    return [{str(name): _plain(value) for name, value in row.items()} for row in known.to_dict("records")]
+    rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records", double_precision=9))
+    return rows
 
 
-def _plain(value: Any) -> Any:
-    value = value.item() if isinstance(value, np.generic) else value
-    return float(f"{value:.6g}") if isinstance(value, float) else value
-
-
-def _config(options: FigureOptions, entries: Sequence[str], width: float) -> dict[str, Any]:
+def _config(options: FigureOptions, entries: Iterable[str], width: float) -> dict[str, Any]:
     size, longest = options.font_size, max((len(str(entry)) for entry in entries), default=1)
     side_by_side = max(1, int(width / (_HANDLE + _CHARACTER * size * longest)))
     text: dict[str, Any] = {

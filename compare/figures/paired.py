@@ -13,13 +13,13 @@ from ..studies.paired import Paired
 from ..studies.plot import MEASURES
 from .charts import profile_points
 from .curves import Axis, concatenated, curve_layers, data
-from .style import INK, QUIET, FigureOptions, Style, styled
+from .style import INK, QUIET, Style, current_options
 
 _WIDTH, _HEIGHT, _ROW, _LEAST_WIDTH = 180, 110, 16, 158  # points
 _JITTER = 0.12
 
 PARTS = ("differences", "profile", "ranks")
-Panel = Callable[[Paired, Mapping[str, Style], FigureOptions], Any]
+Panel = Callable[[Paired, Mapping[str, Style]], Any]
 
 
 def paired_chart(
@@ -41,15 +41,12 @@ def paired_chart(
     if not kinds:
         return {}
     names = list(dict.fromkeys(str(name) for one in comparisons for name in one.values.columns))
-    with styled() as options:
-        columns = max(1, min(len(kinds), int(options.width * 72 / _LEAST_WIDTH))) if options.width else len(kinds)
-        shown = {name: styles[name] for name in names}
-        return concatenated(
-            [kind(one, shown, options) for one in comparisons for kind in kinds], columns, names, options
-        )
+    width, shown = current_options().width, {name: styles[name] for name in names}
+    columns = max(1, min(len(kinds), int(width * 72 / _LEAST_WIDTH))) if width else len(kinds)
+    return concatenated([kind(one, shown) for one in comparisons for kind in kinds], columns, names)
 
 
-def _differences(comparison: Paired, styles: Mapping[str, Style], options: FigureOptions) -> Any:
+def _differences(comparison: Paired, styles: Mapping[str, Style]) -> Any:
     """A row a pair: the difference on each instance as a dot, the mean with its interval as a bar."""
     table = comparison.table
     pairs = [f"{first} − {second}" for first, second in table[["first", "second"]].itertuples(index=False)]
@@ -81,7 +78,7 @@ def _differences(comparison: Paired, styles: Mapping[str, Style], options: Figur
     )
 
 
-def _profile(comparison: Paired, styles: Mapping[str, Style], options: FigureOptions) -> Any:
+def _profile(comparison: Paired, styles: Mapping[str, Style]) -> Any:
     """The performance profile; relative to the best bound for ratios, to the best of the methods for other measures."""
     of_bound, values = comparison.measure == "ratio", comparison.values
     values = values if of_bound else values.div(values.min(axis="columns"), axis="index")
@@ -91,7 +88,7 @@ def _profile(comparison: Paired, styles: Mapping[str, Style], options: FigureOpt
     return alt.layer(*layers, data=data(points)).properties(width=_WIDTH, height=_HEIGHT, title=" ")
 
 
-def _ranks(comparison: Paired, styles: Mapping[str, Style], options: FigureOptions) -> Any:
+def _ranks(comparison: Paired, styles: Mapping[str, Style]) -> Any:
     """Mean ranks on a line; a bar joins methods that differ by less than the critical difference (Demšar 2006)."""
     ranks = comparison.ranks.sort_values(kind="stable")
     count, left, cliques = len(ranks), (len(ranks) + 1) // 2, comparison.cliques
@@ -124,7 +121,12 @@ def _ranks(comparison: Paired, styles: Mapping[str, Style], options: FigureOptio
     ]
     for side in ("left", "center", "right"):
         own = pd.DataFrame([text[:3] for text in texts if text[3] == side], columns=["x", "y", "text"])
-        look: dict[str, Any] = {"align": side, "baseline": "bottom", "fontSize": options.font_size, "color": INK}
+        look: dict[str, Any] = {
+            "align": side,
+            "baseline": "bottom",
+            "fontSize": current_options().font_size,
+            "color": INK,
+        }
         layers.append(alt.Chart(data(own)).mark_text(**look).encode(x, y, text="text:N"))
     return alt.layer(*layers).properties(
         width=_WIDTH,

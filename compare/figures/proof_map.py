@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .curves import Axis, colours, panels, shapes, x_channel, y_channel
-from .style import QUIET, Style, styled
+from .style import QUIET, Style
 
 LIMITS = (60.0, 600.0)
 _STATES = {
@@ -52,14 +52,13 @@ def proof_map(points: pd.DataFrame) -> Mapping[str, Any]:
             "size": _LEAST + _RING * around,
         }
     ).sort_values("panel", kind="stable")
-    with styled() as options:
-        dots = alt.Chart().mark_point(filled=True, opacity=1, stroke=QUIET, strokeWidth=0.4)
-        layer = dots.encode(
-            x=x_channel(Axis("nodes n", log=True), data["x"]),
-            y=y_channel(Axis("topics a node s", log=True)),
-            color=colours(_STATES, symbolStrokeWidth=0.4, symbolStrokeColor=QUIET),
-            shape=shapes(_STATES),
-            size=alt.Size("size:Q", scale=None, legend=None),
-            tooltip=["curve:N", "x:Q", "y:Q", "gap:Q"],
-        )
-        return panels([layer], data.assign(panel=data["panel"].astype(str)), names, options)
+    dots = alt.Chart().mark_point(filled=True, opacity=1, stroke=QUIET, strokeWidth=0.4)
+    layer = dots.encode(
+        x=x_channel(Axis("nodes n", log=True), data["x"]),
+        y=y_channel(Axis("topics a node s", log=True)),
+        color=colours(_STATES, symbolStrokeWidth=0.4, symbolStrokeColor=QUIET),
+        shape=shapes(_STATES),
+        size=alt.Size("size:Q", scale=None, legend=None),
+        tooltip=["curve:N", "x:Q", "y:Q", "gap:Q"],
+    )
+    return panels([layer], data.assign(panel=data["panel"].astype(str)), names)

@@ -219,6 +219,11 @@ def styled(options: FigureOptions | None = None) -> Iterator[FigureOptions]:
         _CURRENT.reset(token)
 
 
+def current_options() -> FigureOptions:
+    """The options of the context (`styled`)."""
+    return _CURRENT.get()
+
+
 class Look(NamedTuple):
     """Colour and marker, as matplotlib names them."""
 
@@ -306,9 +311,9 @@ class Drawing:
 
 def drawing(drawn: Drawn, name: str, caption: str, anchors: Sequence[str] = ()) -> Drawing:
     """Render a chart or a figure in the formats of the options, without dates: equal figures are equal bytes."""
-    options = _CURRENT.get()
-    files = {ending: as_bytes(drawn, ending, name, usetex=options.usetex) for ending in options.formats}
-    svg = for_page(svg_of(drawn, name, usetex=options.usetex), name)
+    with styled() as options:
+        files = {ending: as_bytes(drawn, ending, name, usetex=options.usetex) for ending in options.formats}
+        svg = for_page(svg_of(drawn, name, usetex=options.usetex), name)
     return Drawing(name, caption, svg, files, tuple(anchors), None if isinstance(drawn, Figure) else drawn)
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ...instances.brokers.files import BROKERS
 from ...instances.contract.result import Status
-from ..figures.charts import broker_charts, system_charts
+from ..figures.charts import broker_charts
 from .tables import Domain
 
 TREE = "s0"
@@ -83,7 +83,7 @@ def system_series(runs: pd.DataFrame) -> pd.DataFrame:
     for own in runs.to_dict("records"):
         if text := own["counter_values"].get("system_series"):
             series = json.loads(text)
-            kept = {name: own[name] for name in ("family", "label", "method", "instance", "exact")}
+            kept = {name: own[name] for name in ("problem", "family", "label", "method", "instance", "exact")}
             bins = zip(*series.values(), strict=True)
             found += [{**kept, **dict(zip(series, values, strict=True))} for values in bins]
     return pd.DataFrame(found)
@@ -173,5 +173,5 @@ DOMAIN = Domain(
             system_table,
         ),
     ),
-    lambda runs: [*broker_charts(runs), *system_charts(system_series(runs.assign(label=runs["variant"])))],
+    lambda runs: broker_charts(runs, system_series(runs.assign(label=runs["variant"]))),
 )

@@ -103,5 +103,5 @@ DOMAIN = Domain(
             routing_table,
         ),
     ),
-    lambda runs: content_charts(reduction_table(runs)),
+    content_charts,
 )

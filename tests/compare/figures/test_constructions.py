@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from overlaybench.compare.catalogue import METHODS, problem_named
-from overlaybench.compare.figures.constructions import DEGREE_OF_V, DRAWN, construction_drawing, pair_of
+from overlaybench.docs.drawn_constructions import DEGREE_OF_V, DRAWN, construction_drawing, pair_of
 from overlaybench.instances.content.workloads import CONTENT_CONSTRUCTIONS
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from ...heuristics.topics.divide_and_conquer import conquer_and_combine
-from ...heuristics.topics.division import Division, Partition
-from ...heuristics.topics.gm_m import extend_gm_m
-from ...heuristics.topics.kernels.ties import tie_order
-from ...instances.content.instance import ContentInstance
-from ...instances.contract.errors import BadInput
-from ...instances.contract.overlay import Overlay
-from ...instances.contract.result import Status
-from ...instances.topics.constructions import root_and_leaves
-from ...instances.topics.instance import TopicInstance
-from ...models.topics.enumeration import smallest_degree_of
-from ..catalogue import method_named, problem_named, workload_named
-from .draw import Cell, grid
-from .panels import ContentOverlays, SubscriptionMatrix, TopicOverlays
-from .style import Drawing, DrawOptions, drawing, styled
+from overlaybench.compare.catalogue import method_named, problem_named, workload_named
+from overlaybench.compare.figures.draw import Cell, grid
+from overlaybench.compare.figures.panels import ContentOverlays, SubscriptionMatrix, TopicOverlays
+from overlaybench.compare.figures.style import Drawing, DrawOptions, drawing, styled
+from overlaybench.heuristics.topics.divide_and_conquer import conquer_and_combine
+from overlaybench.heuristics.topics.division import Division, Partition
+from overlaybench.heuristics.topics.gm_m import extend_gm_m
+from overlaybench.heuristics.topics.kernels.ties import tie_order
+from overlaybench.instances.content.instance import ContentInstance
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Status
+from overlaybench.instances.topics.constructions import root_and_leaves
+from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.models.topics.enumeration import smallest_degree_of
 
 _SECONDS = 60.0
 DEGREE_OF_V = "the degree of v"
