@@ -1,4 +1,4 @@
-"""Polish: a local search that never makes an overlay worse."""
+"""Polish: local searches that never make an overlay worse, one of them for fault-tolerant overlays."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from ...instances.contract.arrays import Ids
 from ...instances.contract.catalogue import methods_of
+from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -17,10 +23,19 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import MinTCO
+from ...instances.topics.problems import FaultTolerantTCO, MinTCO
 from .heuristic import TOPIC_CONNECTED
 from .kernels.interest import edge_costs
-from .local_search.linked_overlay import subscriptions_of
+from .local_search.linked_overlay import (
+    Links,
+    Subscriptions,
+    add_edge,
+    edges_of,
+    links_of,
+    remove_edge,
+    search_topic,
+    subscriptions_of,
+)
 from .local_search.overlay_search import (
     MOST_STEPS,
     PARTS_AT_ONCE,
@@ -29,21 +44,22 @@ from .local_search.overlay_search import (
     candidate_lists,
     priced_candidates,
 )
-from .local_search.ruin_and_recreate import CandidateLists, SearchParameters
-from .ring_per_topic import ring_per_topic
+from .local_search.ruin_and_recreate import CandidateLists, SearchParameters, random_number
+from .ring_per_topic import harary_per_topic, ring_per_topic
 
 AIMS = {"min-tco": "edges", "minmax-tco": "degree", "low-tco": "product", "weighted-tco": "cost"}
 _RANKS: dict[str, Callable[[int, int], tuple[int, int]]] = {
     "edges": lambda edges, degree: (edges, degree),
     "degree": lambda edges, degree: (degree, edges),
     "product": lambda edges, degree: (edges * degree, edges),
+    "cost": lambda cost, degree: (cost, degree),
 }
 _STEPS = 100_000
 FIRST = Option(
     "first",
     "auto",
     "what is lowered first: edges, then maximum degree; the other way round; their product; or what the problem asks",
-    choices=("auto", *_RANKS),
+    choices=("auto", "edges", "degree", "product"),
 )
 STEPS = Option("steps", _STEPS, "steps of local search, where no time limit is given", least=0, most=10**12)
 THREADS = Option(
@@ -54,6 +70,7 @@ THREADS = Option(
     most=PARTS_AT_ONCE,
     unkeyed=True,
 )
+_SPARE, _AT_ONCE, _ANY = 64, 50, 10**15
 _LEAST_NODES = 10_000
 _HOT, _COLD = 0.2, 0.05
 _SECONDS_A_CALL = 0.2
@@ -101,7 +118,8 @@ def polish(
     Returns
     -------
     Overlay
-        The best one so far if the time passes or Ctrl-C interrupts the search.
+        The best one so far if the time passes or Ctrl-C interrupts the search, which also ends where, on a tiny
+        instance, no overlay can be better (:func:`least_edges`).
 
     Raises
     ------
@@ -150,9 +168,12 @@ class _Progress:
     def __init__(self, clock: Clock, steps: int) -> None:
         self._clock, self._seconds = clock, clock.left
         self._most, self._taken, self._next = steps, 0, 10
+        self.ended = False
 
     @property
     def fraction(self) -> float:
+        if self.ended:
+            return 1.0
         left = self._clock.left
         if math.isfinite(left):
             return 1.0 - left / self._seconds if left else 1.0
@@ -189,6 +210,7 @@ class _Annealing:
         self._scale = (
             overlay.num_edges / self._instance.total_cost(overlay.edges) if self._costs and overlay.num_edges else 1.0
         )
+        self._least = least_edges(instance, priced=first == "cost") if instance.is_tiny else (0, 0)
 
     def run(self, candidates: CandidateLists) -> None:
         self._candidates, progress, first = candidates, self._progress, self._first
@@ -243,14 +265,206 @@ class _Annealing:
         return OverlaySearch(subscriptions_of(self._instance), self.overlay, self._candidates, self._seed, self._costs)
 
     def _offer(self, overlay: Overlay) -> None:
+        """Take an overlay if it is better, and end the search if none can be better."""
         if self._rank(overlay) < self._rank(self.overlay):
             self.overlay = overlay
             offer(overlay)
+        self._progress.ended |= self._rank(self.overlay) == _RANKS[self._first](*self._least)
 
     def _rank(self, overlay: Overlay) -> tuple[int, int]:
-        if self._first == "cost":
-            return self._instance.total_cost(overlay.edges), overlay.max_degree
-        return _RANKS[self._first](overlay.num_edges, overlay.max_degree)
+        edges = self._instance.total_cost(overlay.edges) if self._first == "cost" else overlay.num_edges
+        return _RANKS[self._first](edges, overlay.max_degree)
+
+
+def least_edges(instance: TopicInstance, *, priced: bool = False) -> tuple[int, int]:
+    """Lower bounds on the edges, or on their cost, and on the maximum degree of a topic-connected overlay.
+
+    Every overlay has the edge of each topic with two subscribers, and connects all nodes that topics connect: it costs
+    no less than these edges and the cheapest ones that complete them. Cost O(|V|² |T|), for tiny instances.
+    """
+    from scipy.cluster.hierarchy import DisjointSet
+
+    u, v = np.nonzero(np.triu(_common_topic(instance, instance.num_nodes), 1))
+    forced = _common_topic(instance, 2)
+    cost = instance.edge_costs(u, v) if priced else np.ones(len(u), np.int64)
+    united, least = DisjointSet(range(instance.num_nodes)), 0
+    for k in np.lexsort((cost, ~forced[u, v])).tolist():
+        if united.merge(u[k], v[k]) or forced[u[k], v[k]]:
+            least += int(cost[k])
+    return least, max(int(forced.sum(axis=0).max()), min(2, max(map(len, united.subsets())) - 1))
+
+
+def _common_topic(instance: TopicInstance, most: int) -> npt.NDArray[np.bool_]:
+    """Which nodes have a common topic of at most so many subscribers, shape (|V|, |V|); none has one with itself."""
+    subscribes = np.zeros((instance.num_nodes, instance.num_topics), np.bool_)
+    subscribes[np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets)), instance.node_topics] = True
+    chosen = subscribes[:, np.diff(instance.topic_offsets) <= most]
+    return chosen @ chosen.T & ~np.eye(instance.num_nodes, dtype=np.bool_)
+
+
+def fault_tolerant_polish(
+    instance: TopicInstance,
+    overlay: Overlay,
+    *,
+    seed: int = 0,
+    time_limit: float | None = None,
+    steps: int | None = None,
+    clock: Clock | None = None,
+) -> Overlay:
+    """A fault-tolerant overlay with no more edges than the given one.
+
+    Redundant edges are dropped. Then each step adds an edge to a near node and drops all edges at its ends that have
+    become redundant; if none has, it takes the edge out again. A step that adds one edge and drops one changes the
+    overlay at equal cost, so the search moves on.
+
+    Parameters and result are those of :func:`.polish`; the overlay is valid for ``k-tco``. The time is checked every 50
+    steps; `steps` are by default 100,000 if there is no time limit, else as many as the time allows.
+
+    Raises
+    ------
+    BadInput
+        If the overlay is not valid.
+
+    Notes
+    -----
+    From no paper. A step takes the links of all topics of each edge at two nodes. Memory O(Σ|T_v| + Σ_edges |T_u ∩
+    T_v|), and 16 bytes for each of about 40 candidate edges a node.
+
+    Examples
+    --------
+    >>> from overlaybench.heuristics.topics.gm2 import gm2
+    >>> instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(5)})
+    >>> fault_tolerant_polish(instance, gm2(instance), steps=100).num_edges
+    5
+    """
+    clock = clock or Clock(time_limit)
+    if steps is None:
+        steps = _STEPS if math.isinf(clock.left) else _ANY
+    check_start(overlay, instance, FaultTolerantTCO())
+    least = _least_fault_tolerant(instance) if instance.is_tiny else 0
+    subscriptions, candidates = subscriptions_of(instance), candidate_lists(instance)
+    width = int(np.diff(instance.node_offsets).max())
+    links = links_of(overlay, subscriptions, spare_edges=_SPARE, spare_links=_SPARE * width)
+    random = np.array([2 * seed + 1], np.uint64)
+    work = np.zeros((5, int(np.diff(instance.topic_offsets).max())), np.int32)
+    checked, taken = 0, 0
+    with suppress(KeyboardInterrupt):
+        while checked < len(links.members) and (not checked or not clock.passed):
+            last = min(checked + _AT_ONCE, len(links.members))
+            _drop_slots(checked, last, subscriptions, links, work)
+            checked = last
+        while links.counts[0] > least and not clock.passed and taken < steps:
+            _take_steps(min(_AT_ONCE, steps - taken), candidates, subscriptions, links, work, random)
+            taken += _AT_ONCE
+    return Overlay.from_edges(instance.num_nodes, np.stack(np.divmod(edges_of(links), instance.num_nodes), axis=1))
+
+
+def _least_fault_tolerant(instance: TopicInstance) -> int:
+    """A lower bound on the edges: those of topics with up to 3 subscribers, and two at each node of a larger one."""
+    forced, large = _common_topic(instance, 3), np.diff(instance.topic_offsets)[instance.node_topics] > 2
+    needed = 2 * (np.bincount(np.repeat(np.arange(len(forced)), np.diff(instance.node_offsets)), large) > 0)
+    return -(-int(np.maximum(forced.sum(axis=0), needed).sum()) // 2)
+
+
+@kernel
+def _drop_slots(first: int, last: int, subscriptions: Subscriptions, links: Links, work: Ids) -> None:
+    """Drop the redundant edges of some slots. Cost O(links of its topics) an edge."""
+    for slot in range(first, last):
+        if links.member_index[slot] < links.counts[0]:
+            _drop_if_redundant(slot, subscriptions, links, work)
+
+
+@kernel
+def _take_steps(
+    steps: int,
+    candidates: CandidateLists,
+    subscriptions: Subscriptions,
+    links: Links,
+    work: Ids,
+    random: npt.NDArray[np.uint64],
+) -> None:
+    """Steps that add a random candidate edge each and, unless an edge at its ends is redundant then, remove it.
+
+    The overlay stays fault-tolerant and never has more edges than before. Cost O(links of the topics) for each edge at
+    either end.
+    """
+    n = len(links.degrees)
+    near = np.empty(len(links.members), np.int32)
+    for _ in range(steps):
+        u = int(random_number(random) * n)
+        first, last = candidates.offsets[u], candidates.offsets[u + 1]
+        if first == last:
+            continue
+        v = candidates.nodes[first + int(random_number(random) * (last - first))]
+        if _are_adjacent(u, v, subscriptions, links):
+            continue
+        added = add_edge(min(u, v), max(u, v), subscriptions, links)
+        size = 0
+        for end in links.ends[added]:
+            for i in range(subscriptions.node_offsets[end], subscriptions.node_offsets[end + 1]):
+                half = links.head[subscriptions.positions[i]]
+                while half >= 0:
+                    slot = links.edge[half >> 1]
+                    if slot != added and size < len(near):
+                        near[size] = slot
+                        size += 1
+                    half = links.after[half]
+        dropped = 0
+        while size > 0:
+            pick = int(random_number(random) * size)
+            slot = near[pick]
+            size -= 1
+            near[pick] = near[size]
+            # A slot is listed once a topic, and may have been dropped since.
+            if links.member_index[slot] < links.counts[0]:
+                dropped += _drop_if_redundant(slot, subscriptions, links, work)
+        if dropped == 0:
+            remove_edge(added, links)
+
+
+@kernel
+def _are_adjacent(u: int, v: int, subscriptions: Subscriptions, links: Links) -> bool:
+    """Whether two nodes with a common topic are adjacent."""
+    offsets, topics, positions = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.positions
+    i, end_i = offsets[u], offsets[u + 1]
+    j, end_j = offsets[v], offsets[v + 1]
+    while i < end_i and j < end_j:
+        one, other = topics[i], topics[j]
+        if one == other:
+            half = links.head[positions[i]]
+            while half >= 0:
+                if links.target[half] == positions[j]:
+                    return True
+                half = links.after[half]
+            return False
+        i += one <= other
+        j += other <= one
+    return True
+
+
+@kernel
+def _drop_if_redundant(slot: int, subscriptions: Subscriptions, links: Links, work: Ids) -> int:
+    """Drop an edge if all its topics stay 2-connected without it; returns the number of edges dropped, 0 or 1."""
+    u, v = links.ends[slot, 0], links.ends[slot, 1]
+    one = links.first[slot]
+    while one >= 0:
+        for half in (2 * one, 2 * one + 1):
+            # Without the edge every subscriber needs two neighbours.
+            second = links.after[links.head[links.target[half]]]
+            if second < 0 or links.after[second] < 0:
+                return 0
+        one = links.following[one]
+    remove_edge(slot, links)
+    one, kept = links.first[slot], True
+    while one >= 0 and kept:
+        t = links.topic[one]
+        size = subscriptions.topic_offsets[t + 1] - subscriptions.topic_offsets[t]
+        kept = search_topic(t, False, subscriptions, links, work) == size
+        one = links.following[one]
+    if kept:
+        return 1
+    add_edge(u, v, subscriptions, links)
+    return 0
 
 
 def check_start(overlay: Overlay, instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> None:
@@ -263,40 +477,38 @@ def _solve(
     instance: TopicInstance,
     problem: Problem[TopicInstance, Overlay],
     *,
+    search: Callable[..., Overlay],
+    quick: Callable[[TopicInstance], Overlay],
     seed: int,
     time_limit: float | None,
     start: str,
-    steps: int,
-    first: str = "auto",
-    threads: int = 1,
     overlay: Overlay | None = None,
+    **options: Any,
 ) -> Proposal[Overlay]:
+    """Search from an overlay or from a method's; under a time limit the `quick` one is offered before."""
     clock = Clock(time_limit)
     if overlay is None:
+        if time_limit is not None:
+            offer(quick(instance))
         method = {**starts(), **starts(problem.name)}[start]
-        overlay = first_overlay(method, instance, problem, seed, time_limit, ring_per_topic)
+        defaults = method.complete({}, problem.name)
+        overlay = method.solve(instance, problem, seed=seed, time_limit=None, **defaults).answer
+        assert overlay is not None
     offer(overlay)
-    aim = AIMS[problem.name] if first == "auto" else first
-    polished = polish(instance, overlay, first=aim, seed=seed, steps=steps, clock=clock, threads=threads)
+    polished = search(instance, overlay, problem=problem.name, seed=seed, clock=clock, **options)
     value = problem.value(instance, overlay)
     return Proposal(polished if problem.value(instance, polished) <= value else overlay, counters={"start": value})
 
 
-def first_overlay(
-    method: Method[TopicInstance, Overlay],
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    seed: int,
-    time_limit: float | None,
-    quick: Callable[[TopicInstance], Overlay],
+def _polished(instance: TopicInstance, overlay: Overlay, *, problem: str, first: str = "auto", **given: Any) -> Overlay:
+    return polish(instance, overlay, first=AIMS[problem] if first == "auto" else first, **given)
+
+
+def _fault_tolerant(
+    instance: TopicInstance, overlay: Overlay, *, problem: str, steps: int, clock: Clock, **given: Any
 ) -> Overlay:
-    """A method's overlay under default options; under a time limit the `quick` one is offered before."""
-    if time_limit is not None:
-        offer(quick(instance))
-    options: dict[str, Any] = method.complete({}, problem.name)
-    overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
-    assert overlay is not None
-    return overlay
+    most = steps if math.isinf(clock.left) else None
+    return fault_tolerant_polish(instance, overlay, steps=most, clock=clock, **given)
 
 
 def starts(problem: str = "") -> dict[str, Method[TopicInstance, Overlay]]:
@@ -320,7 +532,7 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     guarantee="never worse than its start",
     cost="a step takes time proportional to the subscribers of the topics of the edges removed; memory O(Σ|T_v| + "
     "Σ_edges |T_u ∩ T_v|)",
-    solve=_solve,
+    solve=partial(_solve, search=_polished, quick=ring_per_topic),
     options=(START, FIRST, STEPS, THREADS),
     compiled=True,
     inputs=("overlay",),
@@ -334,7 +546,15 @@ WEIGHTED_POLISH: Method[TopicInstance, Overlay] = replace(
     POLISH,
     problems=("weighted-tco",),
     summary="local search by costs from the overlay of another method",
-    source="none; docs/topics.md",
     options=(WEIGHTED_START, STEPS),
-    compiled=True,
+)
+
+FAULT_TOLERANT_START = replace(START, default="gm2", choices=lambda: tuple(starts("k-tco")))
+FAULT_TOLERANT_POLISH = replace(
+    POLISH,
+    problems=("k-tco",),
+    summary="local search from a fault-tolerant overlay: an edge in, all that are redundant then out",
+    cost="a step takes the links of all topics of the edges at two nodes; memory O(Σ|T_v| + Σ_edges |T_u ∩ T_v|)",
+    solve=partial(_solve, search=_fault_tolerant, quick=partial(harary_per_topic, order="number")),
+    options=(FAULT_TOLERANT_START, STEPS),
 )

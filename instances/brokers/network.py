@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FORMAT = "brokers/1"
 DELAY = 1000
 UNCAPPED = 0
+_TINY = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +198,11 @@ class BrokerNetwork(Digested):
     radius: int = 4
     fanout: int = 35
     attributes: tuple[str, ...] = ()
+
+    @property
+    def is_tiny(self) -> bool:
+        """Whether compiling a kernel takes far longer than interpreting it on this instance."""
+        return self.num_brokers * len(self.publications) <= _TINY
 
     def trial(self) -> BrokerNetwork:
         """A small instance that shows which kernels a method calls: links are profiled, promoted and dropped."""

@@ -33,7 +33,7 @@ AXES: dict[str, tuple[str, ...]] = {
 """The arrays of an instance, with what their rows and columns are."""
 _INFINITE = ("access", "capacities")
 _CELLS_AT_ONCE = 4_000_000
-_TINY = 200
+_TINY = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from ...heuristics.topics.heuristic import DIAMETER_TWO
-from ...heuristics.topics.polish import AIMS, THREADS, polish
+from ...heuristics.topics.polish import AIMS, THREADS, fault_tolerant_polish, least_edges, polish
 from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -142,9 +141,11 @@ def best(
 
 
 def _bound(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> float:
-    """A simple bound on the value, which needs no pairs of nodes."""
-    edges = dual_fitting_bound(instance, work=0)
-    return FORMULATED[problem.name].value(math.ceil(edges), math.ceil(mean_degree_bound(instance, edges)))
+    """A simple bound on the value, which needs no pairs of nodes unless the instance is tiny."""
+    edges, value = dual_fitting_bound(instance, work=0), FORMULATED[problem.name].value
+    bound = value(math.ceil(edges), math.ceil(mean_degree_bound(instance, edges)))
+    least = least_edges(instance, priced=_PLANS[problem.name].weighted) if instance.is_tiny else (0, 0)
+    return max(bound, value(*least))
 
 
 def _in_order(problem: Problem[TopicInstance, Overlay]) -> list[Method[TopicInstance, Overlay]]:

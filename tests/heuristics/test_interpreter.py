@@ -20,6 +20,7 @@ TINY: dict[str, dict[str, Any]] = {
     "plane": {"nodes": 7, "topics": 4, "subscriptions": 2},
     "content": {"users": 4, "brokers": 3, "intervals": 2},
     "steiner-sparse": {"nodes": 12, "edges": 18, "terminals": 4},
+    "brokers-dense": {"brokers": 7, "fanout": 4, "subscriptions": 30, "publications": 20},
 }
 INTERPRETED = [
     (workload, problem.name, method.name)
@@ -43,7 +44,7 @@ def mixed(number: int) -> int:
     return int((np.uint64(number) * np.uint64(0xBF58476D1CE4E5B9)) >> np.uint64(1))
 
 
-@pytest.mark.parametrize(("workload", "problem", "method"), INTERPRETED, ids="-".join)
+@pytest.mark.parametrize(("workload", "problem", "method"), INTERPRETED, ids=map("-".join, INTERPRETED))
 def test_an_interpreted_run_is_the_compiled_one(workload: str, problem: str, method: str) -> None:
     instance = ob.generate(workload, seed=3, **TINY[workload])
     chosen = ob.METHODS[method]

@@ -9,11 +9,10 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from overlaybench.heuristics.topics.fault_tolerant_polish import fault_tolerant_polish
 from overlaybench.heuristics.topics.gm2 import block_forest, blocks_between, gm2
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.mst_per_topic import mst_per_topic
-from overlaybench.heuristics.topics.polish import polish
+from overlaybench.heuristics.topics.polish import fault_tolerant_polish, polish
 from overlaybench.heuristics.topics.ring_per_topic import HARARY_ORDERS, harary_per_topic
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
