@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Rebuilt, frozen
+from ..contract.arrays import Ids, frozen
 from ..contract.errors import BadInput
 from ..contract.problem import Problem, shortened
-from ..contract.shown import facts, plot
+from ..contract.shown import Drawn, facts
 from .network import BrokerNetwork
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from ..contract.shown import Figure
 
 _LOST = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Dissemination(Rebuilt):
+class Dissemination(Drawn):
     """The soft links of a network, and every message between brokers.
 
     Parameters
@@ -74,20 +73,6 @@ class Dissemination(Rebuilt):
         for _, a, b in self.messages.tolist():
             graph.edges[label(a), label(b)]["messages"] += 1
         return graph
-
-    def plot(self, instance: BrokerNetwork) -> Figure:
-        """Draw the soft links over the tree of an instance; see :func:`overlaybench.draw`."""
-        return plot(instance, self)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Dissemination)
-            and np.array_equal(self.soft_links, other.soft_links)
-            and np.array_equal(self.messages, other.messages)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.soft_links.tobytes(), self.messages.tobytes()))
 
     def __repr__(self) -> str:
         return f"Dissemination({len(self.soft_links)} soft links, {self.num_messages} messages)"

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, Rebuilt, frozen
+from ..contract.arrays import Ids, Offsets, frozen
 from ..contract.errors import BadInput
 from ..contract.problem import Problem, shortened
-from ..contract.shown import facts, plot, spread_of
+from ..contract.shown import Drawn, facts, spread_of
 from .instance import ContentInstance, Flags, Floats
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from ..contract.shown import Figure
 
 Links = tuple[tuple[int, int], ...]
 
@@ -57,7 +56,7 @@ class RoutingTree:
 
 
 @dataclass(frozen=True, eq=False)
-class ContentOverlay(Rebuilt):
+class ContentOverlay(Drawn):
     """An answer to a content problem.
 
     Parameters
@@ -94,18 +93,6 @@ class ContentOverlay(Rebuilt):
         for a, b in {link for tree in self.trees for link in tree.links}:
             graph.add_edge(brokers[a], brokers[b], weight=float(instance.core[a, b]))
         return graph
-
-    def plot(self, instance: ContentInstance) -> Figure:
-        """Draw the overlay of an instance; see :func:`overlaybench.draw`."""
-        return plot(instance, self)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ContentOverlay):
-            return NotImplemented
-        return np.array_equal(self.brokers, other.brokers) and self.trees == other.trees
-
-    def __hash__(self) -> int:
-        return hash((self.brokers.tobytes(), self.trees))
 
     def __repr__(self) -> str:
         return f"ContentOverlay({len(self.brokers)} users, {len(self.trees)} trees)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from functools import cache, cached_property
 from importlib import import_module, invalidate_caches, metadata
@@ -20,6 +20,7 @@ from .files import read_start
 from .kind import Kind
 from .method import Method
 from .problem import Problem, family_of
+from .run import setting
 from .workload import Workload
 
 DOMAINS = ("topics", "brokers", "content", "steiner")
@@ -294,14 +295,9 @@ _FORM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 _beside: ContextVar[Path | None] = ContextVar("beside", default=None)
 
 
-@contextmanager
-def modules_beside(folder: Path) -> Iterator[None]:
+def modules_beside(folder: Path) -> AbstractContextManager[object]:
     """A context in which modules are also looked for in a folder (that of a study file)."""
-    token = _beside.set(folder.resolve())
-    try:
-        yield
-    finally:
-        _beside.reset(token)
+    return setting(_beside, folder.resolve())
 
 
 def object_named(reference: str, noun: str, kind: type) -> object:

@@ -5,7 +5,7 @@ and every process of a user shares. So a kernel is compiled once a machine: a ch
 and a process that needs a kernel which another one is compiling waits for it.
 
 On a tiny instance compiling takes a thousand times as long as the run, so there kernels are interpreted
-(:class:`.Interpreter`). The same interpreter lists what a method calls on a trial instance, and these kernels are then
+(:class:`Interpreter`). The same interpreter lists what a method calls on a trial instance, and these kernels are then
 compiled on all cores (:func:`compile_calls`).
 """
 
@@ -25,13 +25,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from contextvars import ContextVar
 from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
-from .run import PAUSES, interpreting
+import numpy as np
+
+from .run import PAUSES, setting
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -91,10 +94,64 @@ class Kernel:
     def __reduce__(self) -> str:
         return self.py_func.__qualname__
 
-    @staticmethod
-    def compile_all(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:
-        """Compile kernels, see :func:`compile_calls`."""
-        compile_calls(calls)
+
+class Interpreter:
+    """Interprets compiled functions where compiling them would take far longer than the run: on tiny instances.
+
+    Results are those of the compiled functions: an integer that overflows raises FloatingPointError, unless the
+    function is one whose integers may. After some `seconds` in all, functions are compiled. With `record`, `calls`
+    lists each function with the arguments of its first call of their types.
+    """
+
+    def __init__(self, seconds: float = 1.0, *, record: bool = False) -> None:
+        self.calls: dict[Any, tuple[Any, tuple[Any, ...]]] = {}
+        self._left, self._record, self._inside = seconds, record, False
+
+    def call(self, callee: Kernel, arguments: tuple[Any, ...]) -> Any:
+        """The result of a call; nested calls are interpreted with it."""
+        if self._inside:
+            if not callee.wraps:
+                return callee.py_func(*arguments)
+            with np.errstate(over="ignore"):
+                return callee.py_func(*arguments)
+        if self._record:
+            self.calls.setdefault((callee, *map(_type_of, arguments)), (callee, arguments))
+        if self._left <= 0:
+            with setting(interpreting, None):
+                return callee(*arguments)
+        start, self._inside = time.perf_counter(), True
+        try:
+            with np.errstate(over="ignore" if callee.wraps else "raise"):
+                return _plain(callee.py_func(*arguments))
+        finally:
+            self._inside = False
+            self._left -= time.perf_counter() - start
+
+
+def _type_of(value: Any) -> Any:
+    """What a compiled function's types depend on."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.ndim, value.flags.c_contiguous, value.flags.f_contiguous, value.flags.writeable
+    return (type(value), *map(_type_of, value)) if isinstance(value, tuple) else type(value)
+
+
+def _plain(value: Any) -> Any:
+    """A result with Python's numbers in place of NumPy's, as compiled functions return them."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
+        each = map(_plain, value)
+        return type(value)(*each) if hasattr(value, "_fields") else tuple(each)
+    return value
+
+
+interpreting: ContextVar[Interpreter | None] = ContextVar("interpreting", default=None)
+"""The interpreter of this thread's compiled functions; None where they are compiled."""
+
+
+def interpreted(interpreter: Interpreter) -> AbstractContextManager[Interpreter]:
+    """Interpret compiled functions meanwhile."""
+    return setting(interpreting, interpreter)
 
 
 def compile_calls(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:

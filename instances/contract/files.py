@@ -10,16 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from .errors import BadInput
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Document = TypeVar("Document")
 Label = Annotated[str, msgspec.Meta(min_length=1)]
@@ -251,7 +248,7 @@ class Coded(NamedTuple):
         return len(self.codes)
 
 
-def natural_order(labels: Sequence[str] | pa.Array | Coded) -> tuple[list[str], npt.NDArray[np.int64]]:
+def natural_order(labels: Sequence[str] | Coded) -> tuple[list[str], npt.NDArray[np.int64]]:
     """The distinct labels in natural order (n2 before n10), and each label's rank in that order.
 
     A label sorts by its runs of ASCII digits, as numbers, and of other characters, by code point; labels that
@@ -259,8 +256,8 @@ def natural_order(labels: Sequence[str] | pa.Array | Coded) -> tuple[list[str], 
 
     Parameters
     ----------
-    labels : sequence of str, array of strings without nulls, or Coded
-        Columns of tables have an Arrow array or are coded: no Python object for each row.
+    labels : sequence of str, or Coded
+        Columns of tables are coded: no Python object for each row.
 
     Raises
     ------
@@ -269,9 +266,6 @@ def natural_order(labels: Sequence[str] | pa.Array | Coded) -> tuple[list[str], 
     """
     if isinstance(labels, Coded):
         distinct, codes = labels
-    elif hasattr(labels, "dictionary_encode"):
-        encoded = labels.dictionary_encode()
-        distinct, codes = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
     else:
         code_of = {label: code for code, label in enumerate(dict.fromkeys(labels))}
         distinct, codes = list(code_of), np.fromiter(map(code_of.__getitem__, labels), np.int64, len(labels))

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Concatenate, Generic
 
+from .compiled import Interpreter, compile_calls, interpreted, interpreting
 from .errors import BadInput
 from .option import Option, Value, complete, keyed
 from .problem import Answer, Instance, Problem, family_of
 from .result import Result, Status, Trace
-from .run import PAUSES, Interpreter, Trajectory, interpreted, interpreting, solving
+from .run import PAUSES, Trajectory, solving
 
 _ROUNDING, _TRIAL_SECONDS = 1e-6, 0.5
 _INTERPRET = "OVERLAYBENCH_INTERPRET"
@@ -141,7 +142,7 @@ class Method(Generic[Instance, Answer]):
             return False
         _PREPARED.add(key)
         if calls := list(self.calls(trial(), problem, options).values()):
-            type(calls[0][0]).compile_all(calls)
+            compile_calls(calls)
         return bool(calls)
 
     def calls(

@@ -12,16 +12,15 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from .arrays import Ids, Offsets, Rebuilt, check_ends, connected_components, frozen, ordered_edges, sorted_distinct
+from .arrays import Ids, Offsets, check_ends, connected_components, frozen, ordered_edges, sorted_distinct
 from .errors import BadInput
 from .files import errors_in, read_json, write_json
 from .kind import Kind
-from .shown import circle, facts, plot, spread_of
+from .shown import Drawn, circle, facts, spread_of
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from .shown import Figure
 
 _ENDS_AT_ONCE = 5_000_000
 
@@ -48,7 +47,7 @@ class SubscriptionArrays(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Overlay(Rebuilt):
+class Overlay(Drawn):
     """A graph on nodes 0…n-1 with distinct edges u < v in lexicographic order.
 
     Parameters
@@ -169,20 +168,6 @@ class Overlay(Rebuilt):
                 raise BadInput(f"edge {number}: a loop at '{a}': remove it")
             pairs.append((ids[a], ids[b]))
         return cls.from_edges(instance.num_nodes, pairs)
-
-    def plot(self, instance: LabelledNodes) -> Figure:
-        """Draw the overlay of an instance; see :func:`overlaybench.draw`."""
-        return plot(instance, self)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Overlay)
-            and self.num_nodes == other.num_nodes
-            and bool(np.array_equal(self.edges, other.edges))
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.num_nodes, self.edges.tobytes()))
 
     def __repr__(self) -> str:
         return f"Overlay({self.num_nodes} nodes, {self.num_edges} edges, maximum degree {self.max_degree})"

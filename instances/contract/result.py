@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Generic, overload
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 from .problem import Answer
 from .run import Point
@@ -185,7 +185,7 @@ class Trace(Sequence[Step]):
         """The edge ``n0–n3``, or the centre ``n0``."""
         return "–".join(self.node_labels[v] for v in step.nodes)
 
-    def records(self) -> list[dict[str, object]]:
+    def records(self) -> list[dict[str, Any]]:
         """The steps in labels of the instance, as printed in JSON; they count from 1."""
         return [
             {
@@ -204,20 +204,17 @@ class Trace(Sequence[Step]):
         """A row a step: step, choice, the measure, ties, edges added, degrees and topics; lists as text."""
         import pandas as pd
 
-        columns = ["step", "choice", self.measure, "ties", "edges", "degrees", "topics"]
         rows = (
-            (
-                number,
-                self.choice(step),
-                step.gain,
-                step.ties,
-                len(step.edges),
-                ", ".join(map(str, step.degrees)),
-                " ".join(self.topic_labels[t] for t in step.topics),
-            )
-            for number, step in enumerate(self.steps, 1)
+            {
+                **record,
+                "choice": "–".join(record["nodes"]),
+                "edges": len(record["edges"]),
+                "degrees": ", ".join(map(str, record["degrees"])),
+                "topics": " ".join(record["topics"]),
+            }
+            for record in self.records()
         )
-        return pd.DataFrame(list(rows), columns=columns)
+        return pd.DataFrame(list(rows), columns=["step", "choice", self.measure, "ties", "edges", "degrees", "topics"])
 
     def __repr__(self) -> str:
         """A table of at most 80 columns; long labels and lists of topics are cut."""

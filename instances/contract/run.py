@@ -9,88 +9,24 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import FrameType
-from typing import Any, NamedTuple, Protocol
-
-import numpy as np
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from .problem import Problem
 
-
-class Callee(Protocol):
-    """A compiled function that can be interpreted, too."""
-
-    py_func: Callable[..., Any]
-    wraps: bool
-
-
-class Interpreter:
-    """Interprets compiled functions where compiling them would take far longer than the run: on tiny instances.
-
-    Results are those of the compiled functions: an integer that overflows raises FloatingPointError, unless the
-    function is one whose integers may. After some `seconds` in all, functions are compiled. With `record`, `calls`
-    lists each function with the arguments of its first call of their types.
-    """
-
-    def __init__(self, seconds: float = 1.0, *, record: bool = False) -> None:
-        self.calls: dict[Any, tuple[Any, tuple[Any, ...]]] = {}
-        self._left, self._record, self._inside = seconds, record, False
-
-    def call(self, callee: Callee, arguments: tuple[Any, ...]) -> Any:
-        """The result of a call; nested calls are interpreted with it."""
-        if self._inside:
-            if not callee.wraps:
-                return callee.py_func(*arguments)
-            with np.errstate(over="ignore"):
-                return callee.py_func(*arguments)
-        if self._record:
-            self.calls.setdefault((callee, *map(_type_of, arguments)), (callee, arguments))
-        if self._left <= 0:
-            token = interpreting.set(None)
-            try:
-                return callee(*arguments)  # type: ignore[operator]
-            finally:
-                interpreting.reset(token)
-        start, self._inside = time.perf_counter(), True
-        try:
-            with np.errstate(over="ignore" if callee.wraps else "raise"):
-                return _plain(callee.py_func(*arguments))
-        finally:
-            self._inside = False
-            self._left -= time.perf_counter() - start
-
-
-def _type_of(value: Any) -> Any:
-    """What a compiled function's types depend on."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.ndim, value.flags.c_contiguous, value.flags.f_contiguous, value.flags.writeable
-    return (type(value), *map(_type_of, value)) if isinstance(value, tuple) else type(value)
-
-
-def _plain(value: Any) -> Any:
-    """A result with Python's numbers in place of NumPy's, as compiled functions return them."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, tuple):
-        each = map(_plain, value)
-        return type(value)(*each) if hasattr(value, "_fields") else tuple(each)
-    return value
-
-
-interpreting: ContextVar[Interpreter | None] = ContextVar("interpreting", default=None)
-"""The interpreter of this thread's compiled functions; None where they are compiled."""
+Value = TypeVar("Value")
 
 
 @contextmanager
-def interpreted(interpreter: Interpreter) -> Iterator[Interpreter]:
-    """Interpret compiled functions meanwhile."""
-    token = interpreting.set(interpreter)
+def setting(variable: ContextVar[Any], value: Value) -> Iterator[Value]:
+    """A context in which a variable of this thread has a value."""
+    token = variable.set(value)
     try:
-        yield interpreter
+        yield value
     finally:
-        interpreting.reset(token)
+        variable.reset(token)
 
 
 class _Pauses:
@@ -366,14 +302,9 @@ def _active() -> _Run | None:
     return run if run is not None and run.process == os.getpid() else None
 
 
-@contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
+def watched(watcher: Watcher) -> AbstractContextManager[object]:
     """Tell a watcher of what is done in this process meanwhile; processes that are forked do not reach it."""
-    token = _watch.set((watcher, os.getpid()))
-    try:
-        yield
-    finally:
-        _watch.reset(token)
+    return setting(_watch, (watcher, os.getpid()))
 
 
 @contextmanager
@@ -385,16 +316,15 @@ def solving(instance: Any, problem: Problem[Any, Any], trajectory: Trajectory) -
     watch = _watch.get()
     is_heard = watch is not None and watch[1] == os.getpid() and _active() is None
     watcher = watch[0] if watch is not None and is_heard else None
-    token = _run.set(_Run(instance, problem, trajectory, watcher))
     try:
-        if watcher is not None:
-            watcher.solving(True)
-        yield
-        if watcher is not None:
-            watcher.solving(False)
+        with setting(_run, _Run(instance, problem, trajectory, watcher)):
+            if watcher is not None:
+                watcher.solving(True)
+            yield
+            if watcher is not None:
+                watcher.solving(False)
     finally:
         PAUSES.end_all()
-        _run.reset(token)
 
 
 def offer(answer: Any = None, lower_bound: float | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..contract.arrays import Ids, edge_keys
+from ..contract.arrays import Ids, connected_components, edge_keys
 from ..contract.overlay import Overlay
 from ..contract.problem import Problem
 from .instance import Costs, SteinerInstance
@@ -22,18 +22,13 @@ class SteinerTree(Problem[SteinerInstance, Overlay]):
         return int(instance.costs[indices].sum()) if present.all() else np.inf
 
     def violations(self, instance: SteinerInstance, answer: Overlay) -> list[str]:
-        import scipy.sparse as sp
-        from scipy.sparse.csgraph import connected_components
-
         if answer.num_nodes != instance.num_nodes:
             return [f"the tree is on {answer.num_nodes} nodes, the instance has {instance.num_nodes}"]
         absent = answer.edges[~_indices(instance, answer.edges)[1]]
         if len(absent):
             u, v = absent[0].tolist()
             return [f"{instance.node_label(u)}–{instance.node_label(v)} is no edge of the graph"]
-        size = (instance.num_nodes, instance.num_nodes)
-        graph = sp.coo_array((np.ones(answer.num_edges), (answer.edges[:, 0], answer.edges[:, 1])), shape=size)
-        component = connected_components(graph, directed=False)[1]
+        component = connected_components(instance.num_nodes, *answer.edges.T.astype(np.int64))
         main = component[instance.terminals[0]]
         faults = []
         if apart := int((component[instance.terminals] != main).sum()):

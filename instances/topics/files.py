@@ -149,7 +149,7 @@ def _separated(path: Path, columns: tuple[str, str]) -> tuple[Coded, Coded]:
             return _coded_columns(file, columns)
     except UnicodeDecodeError:
         with path.open("rb") as lines:
-            line = next((number for number, text in enumerate(lines, start=1) if _is_no_text(text)), 1)
+            line = next(number for number, text in enumerate(lines, 1) if text.decode(errors="ignore").encode() != text)
         raise BadInput(f"line {line} is not UTF-8: convert the file") from None
     except OSError as error:
         raise BadInput(f"cannot be read ({error.strerror}): check the path") from None
@@ -191,14 +191,6 @@ def _coded_columns(file: TextIO, columns: tuple[str, str]) -> tuple[Coded, Coded
     return Coded(list(ones), np.frombuffer(first, np.int64)), Coded(list(twos), np.frombuffer(second, np.int64))
 
 
-def _is_no_text(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return True
-    return False
-
-
 def check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
     """Raise BadInput unless each column is present once and they differ."""
     if len(set(columns)) < len(columns):
@@ -211,7 +203,7 @@ def check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
             raise BadInput(f"column '{column}' stands twice in the header: rename one")
 
 
-def labels_of(table: pa.Table, columns: Sequence[str]) -> list[pa.Array]:
+def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:
     """The labels in the named columns of a table, as text.
 
     Raises
@@ -224,11 +216,14 @@ def labels_of(table: pa.Table, columns: Sequence[str]) -> list[pa.Array]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    labels = [table[column].cast(pa.string()).combine_chunks() for column in columns]
-    for column, values in zip(columns, labels, strict=True):
+    labels = []
+    for column in columns:
+        values = table[column].cast(pa.string()).combine_chunks()
         values.validate(full=True)  # Parquet may hold bytes that are not UTF-8
         if (row := pc.index(pc.or_kleene(pc.is_null(values), pc.equal(values, "")), True).as_py()) >= 0:
             raise BadInput(f"row {row + 1}: an empty {column}: name it or remove the row")
+        encoded = values.dictionary_encode()
+        labels.append(Coded(encoded.dictionary.to_pylist(), encoded.indices.to_numpy()))
     return labels
 
 

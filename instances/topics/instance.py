@@ -109,21 +109,18 @@ class TopicInstance(Digested):
     @classmethod
     def from_subscriptions(cls, subscriptions: Mapping[str, Iterable[str]]) -> TopicInstance:
         """Build from ``{node label: topic labels}``; labels are put in natural order (n2 before n10)."""
-        nodes: list[str] = []
-        topics: list[str] = []
-        for node, topics_of_node in subscriptions.items():
-            if isinstance(topics_of_node, str):
-                raise BadInput(f"node '{node}' has the text '{topics_of_node}' for its topics: give a list of topics")
-            before = len(topics)
-            topics.extend(topics_of_node)
-            nodes.extend([node] * (len(topics) - before))
-        return cls.from_pairs(nodes, topics, list(subscriptions))[0]
+        for node, topics in subscriptions.items():
+            if isinstance(topics, str):
+                raise BadInput(f"node '{node}' has the text '{topics}' for its topics: give a list of topics")
+        pairs = [(node, topic) for node, topics in subscriptions.items() for topic in topics]
+        nodes, listed = [node for node, _ in pairs], [topic for _, topic in pairs]
+        return cls.from_pairs(nodes, listed, list(subscriptions))[0]
 
     @classmethod
     def from_pairs(
         cls,
-        nodes: Sequence[str] | pa.Array | Coded,
-        topics: Sequence[str] | pa.Array | Coded,
+        nodes: Sequence[str] | Coded,
+        topics: Sequence[str] | Coded,
         further_nodes: Sequence[str] = (),
     ) -> tuple[TopicInstance, int]:
         """Build from (node label, topic label) rows in any order, and the labels of nodes that may have no topic.

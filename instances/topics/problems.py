@@ -173,11 +173,6 @@ def _within_two(adjacency: sp.csr_array) -> bool:
 
 
 TOPIC_PROBLEMS: tuple[TopicProblem, ...] = (
-    MinTCO(),
-    MinMaxTCO(),
-    LowTCO(),
-    WeightedTCO(),
-    FaultTolerantTCO(),
-    TwoDiameterStar(),
-    TwoDiameterTrue(),
+    *(MinTCO(), MinMaxTCO(), LowTCO(), WeightedTCO()),
+    *(FaultTolerantTCO(), TwoDiameterStar(), TwoDiameterTrue()),
 )

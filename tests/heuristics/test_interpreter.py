@@ -11,8 +11,8 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.studies.isolation import Job, run_isolated
-from overlaybench.instances.contract.compiled import kernel, wrapping_kernel
-from overlaybench.instances.contract.run import PAUSES, Interpreter, interpreted
+from overlaybench.instances.contract.compiled import Interpreter, interpreted, kernel, wrapping_kernel
+from overlaybench.instances.contract.run import PAUSES
 
 TINY: dict[str, dict[str, Any]] = {
     "uniform": {"nodes": 8, "topics": 5, "subscriptions": 2},
