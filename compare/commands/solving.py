@@ -20,7 +20,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Result, Status
 from ..catalogue import kind_named, problem_named, workload_named
 from ..studies.isolation import memory_bounded
-from ..studies.proofs import COUNTERS, FORMATS, VERDICT, level_of, run_checker
+from ..studies.proofs import COUNTERS, FORMATS, VERDICT, VIPR, level_of, run_checker, write_vipr
 from .options import (
     AS_JSON,
     FILE,
@@ -123,7 +123,12 @@ def _named_values(words: tuple[str, ...]) -> dict[str, object]:
 @click.option(
     "--start", "overlay", type=FILE, help="A file with the answer that the method starts from (polish, migration)."
 )
-@click.option("--proof", type=FILE, help="Write a proof of the bound to this file, and check it as `check-proof` does.")
+@click.option(
+    "--proof",
+    type=FILE,
+    help="Write a proof of the bound to this file, and check it as `check-proof` does; with the ending .vipr, a "
+    "certificate for the checkers of VIPR, and its problem as .mps.",
+)
 @click.option(
     "--master",
     help="Spark master for the parts of a divide-and-conquer method; with -o FOLDER.parquet all is on Spark.",
@@ -264,14 +269,17 @@ def check(
 @click.command("check-proof")
 @click.argument("file", type=FILE)
 @click.argument("proof", type=FILE)
+@click.option("--to-vipr", type=FILE, help="Translate it to this .vipr file, and write the problem as .mps beside it.")
 @column_options
 @AS_JSON
-def check_proof(file: Path, proof: Path, columns: Mapping[str, str], as_json: bool) -> None:
+def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[str, str], as_json: bool) -> None:
     """Check a PROOF about the instance in FILE, written by ``solve --proof``. Exit status 1 if it is wrong.
 
     The checker is a program of its own, models/checker/check_proof.py, that imports nothing of this package. FILE is
     converted for it if it is of a format that it does not read.
     """
+    if to_vipr is not None and to_vipr.suffix != VIPR:
+        raise BadInput(f"--to-vipr: {to_vipr} does not end with {VIPR}: choose another name")
     try:
         proof.open("rb").close()
     except OSError as error:
@@ -286,6 +294,8 @@ def check_proof(file: Path, proof: Path, columns: Mapping[str, str], as_json: bo
             file = Path(folder) / f"instance{formats[0]}"
             kind.write(instance, file)
         checked = run_checker(file, proof, digest=instance.digest)
+        if to_vipr is not None and checked.accepted:
+            write_vipr(file, proof, to_vipr)
     click.echo(json.dumps(checked._asdict(), ensure_ascii=False) if as_json else checked.sentence)
     sys.exit(0 if checked.accepted else 1)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import tempfile
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -80,7 +81,7 @@ def solve(
     **options
         Options of the method, such as ``ties="random"``; and ``trace=True`` for the choices of a greedy method, or
         ``overlay=…`` for the answer, or its file, that a local search starts from; and ``proof=path`` for a file to
-        which a proof of the bound is written, once it is complete.
+        which a proof of the bound is written, once it is complete; a ``.vipr`` file is a certificate of VIPR.
 
     Returns
     -------
@@ -116,6 +117,8 @@ def solve(
         options["overlay"] = _start(instance, judge, options)
     if master is not None:
         return _on_spark(master, chosen, instance, judge, time_limit, memory_limit, {"seed": seed, **options})
+    if str(options.get("proof") or "").endswith(".vipr"):
+        return _certified(chosen, instance, judge, time_limit, memory_limit, {"seed": seed, **options})
     if apart or memory_limit is not None:
         return _apart(Job(chosen, instance, judge, seed, options, time_limit, memory_limit))
     if options.get("proof") is None:
@@ -135,6 +138,34 @@ def _start(instance: Any, problem: Problem[Any, Any], options: dict[str, Any]) -
     if violations := problem.violations(instance, answer):
         raise BadInput(f"{name}: {violations[0]}: give an answer that is valid for {problem.name}")
     return answer
+
+
+def _certified(
+    method: Method[Any, Any],
+    instance: Any,
+    problem: Problem[Any, Any],
+    time_limit: float | None,
+    memory_limit: int | None,
+    options: dict[str, Any],
+) -> Result[Any]:
+    """Solve without presolve, whose steps no constraint derives, and translate the proof."""
+    from ..studies.proofs import file_for_checker, write_vipr
+
+    certificate = Path(options.pop("proof")).expanduser()
+    with atomic_file(certificate, if_filled=True):  # it can be written
+        pass
+    if any(option.name == "presolve" for option in method.answering(problem.name).options):
+        options.setdefault("presolve", False)
+    limits = {"time_limit": time_limit, "memory_limit": memory_limit}
+    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
+        proof = Path(folder) / "proof.gz"
+        result = solve(instance, problem, method, apart=True, proof=proof, **limits, **options)
+        if proof.exists():
+            try:
+                write_vipr(file_for_checker(instance, problem.kind, Path(folder)), proof, certificate)
+            except BadInput as error:  # the answer is worth having without
+                print(f"overlaybench: {error}", file=sys.stderr)
+    return result
 
 
 def _apart(job: Job) -> Result[Any]:

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_file
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
@@ -38,7 +40,11 @@ COUNTERS = (PROOF, VERDICT, CERTIFIED)
 FORMATS = {"topics": (".csv", ".tsv", ".json"), "content": (".json",), "steiner": (".stp",)}
 """The suffixes of the instance files that the checker reads, by kind."""
 
+VIPR = ".vipr"
+"""The ending of certificates that checkers of others read."""
+
 _CHECKER = Path(__file__).resolve().parents[2] / "models" / "checker" / "check_proof.py"
+_TRANSLATOR = _CHECKER.with_name("vipr.py")
 _NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?|inf)"
 _OPTIMAL = re.compile(rf"proven: (\S+) {_NUMBER} is optimal$")
 _AT_LEAST = re.compile(rf"proven: (\S+) is at least {_NUMBER}; the proof has (?:no answer|an answer of {_NUMBER})$")
@@ -96,15 +102,40 @@ def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, di
 
 def _check_proof(instance: Any, problem: Problem[Any, Any], proof: Path, run_seconds: float) -> CheckedProof:
     """Check a proof about an instance in memory, for at most a minute and ten times the seconds of its run."""
-    if (formats := FORMATS.get(problem.kind)) is None:
+    if problem.kind not in FORMATS:
         return CheckedProof(f"not checked: the checker knows no instances of the kind {problem.kind}")
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
-        # Tables of text have no place for link costs.
-        suffix = formats[0] if getattr(instance, "costs", None) is None else formats[-1]
-        file = Path(folder) / f"instance{suffix}"
-        kind_named(problem.kind).write(instance, file)
         seconds = _CHECK_SECONDS + _CHECK_SHARE * (run_seconds if isfinite(run_seconds) else 0.0)
+        file = file_for_checker(instance, problem.kind, Path(folder))
         return run_checker(file, proof, seconds, digest=instance.digest)
+
+
+def file_for_checker(instance: Any, kind: str, folder: Path) -> Path:
+    """Write an instance in a format that the checker reads: tables of text have no place for link costs."""
+    formats = FORMATS[kind]
+    file = folder / f"instance{formats[0] if getattr(instance, 'costs', None) is None else formats[-1]}"
+    kind_named(kind).write(instance, file)
+    return file
+
+
+def write_vipr(instance: Path, proof: Path, certificate: Path) -> None:
+    """Translate a proof that the checker accepts to VIPR, and write the problem as MPS beside it.
+
+    Raises
+    ------
+    BadInput
+        If it is wrong, or has lines without a translation.
+    """
+    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
+        written = Path(folder) / f"certificate{VIPR}"
+        words = [sys.executable, str(_TRANSLATOR), str(instance), str(proof), str(written)]
+        ended = subprocess.run(words, capture_output=True, text=True, preexec_fn=die_with_parent, check=False)
+        if ended.returncode != 0:
+            why = (ended.stdout.strip() or ended.stderr.strip()).splitlines()[-1].replace(f"{proof}: ", "", 1)
+            raise BadInput(f"{certificate}: no translation: {why}")
+        for suffix in (VIPR, ".mps"):
+            with atomic_file(certificate.with_suffix(suffix)) as file:
+                shutil.copyfile(written.with_suffix(suffix), file)
 
 
 def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path | None) -> IsolatedRun:

@@ -37,10 +37,17 @@ def lines_of(path):
 
 
 def check(instance, proof):
-    """Check a proof; returns the problem, the answer's value (None without one) and the bound that is proven.
+    """Check a proof; returns the problem, the answer's value (None without one), the bound that is proven, and whether
+    they meet.
 
     Raises Wrong with the line and the reason.
     """
+    model, _, value, proven, _ = examine(instance, proof)
+    return model.problem, value, proven, value is not None and value * (1 - model.slack) <= proven
+
+
+def examine(instance, proof):
+    """Check a proof; returns the model, the cases as (facts, bound), the answer's value, the bound and the claim."""
     number = 0
     try:
         ends = [line[1] for _, line in lines_of(proof) if line[0] == "end"]
@@ -90,7 +97,7 @@ def check(instance, proof):
         proven = model.conclude(cases)
         need(bound is None or bound * (1 - model.slack) <= proven, f"{bound} is claimed, {float(proven)} proven")
         need(value is None or proven <= value, f"{proven} is proven, yet the answer has {value}: a row must be wrong")
-        return model.problem, value, proven, value is not None and value * (1 - model.slack) <= proven
+        return model, cases, value, proven, claim
     except Wrong as error:
         raise Wrong(f"line {number}: {error}") from None
     except Exception as error:  # whatever a line or a damaged file leads to

@@ -145,9 +145,9 @@ class Tree:
         if proven is not None and self._file.is_written:
             self._file.multipliers("none", node, proven.multipliers())
 
-    def paths(self, given: Multipliers) -> None:
+    def paths(self, given: Multipliers, *, excluding: bool = True) -> None:
         """Bound the root by directed cuts, and exclude arcs by the least reduced cost of a path through them."""
-        self._file.multipliers("paths", 0, given)
+        self._file.multipliers("paths" if excluding else "bound", 0, given)
 
     def branch(self, node: int, column: Any) -> tuple[int, int]:
         """Split a node; returns the numbers of its children with the column at 1 and at 0."""

@@ -31,7 +31,7 @@ _STARTS, _REDUCTION_ROOTS, _ROOTS = 20, 10, 20
 _LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
 _REDUCING = 0.4  # of the time
 _ARCS, _ALL_ARCS = 200_000, 20_000_000
-PRESOLVE = Option("presolve", True, "reduce the instance first, keeping an optimal tree")
+PRESOLVE = Option("presolve", True, "reduce the instance first, and leave out arcs on no cheap path")
 
 
 class SteinerIncumbent(Incumbent):
@@ -185,7 +185,7 @@ def steiner_branch_and_cut(
     time_limit : float, optional
         Seconds; Ctrl-C has the same effect.
     presolve : bool
-        Whether to reduce the instance first.
+        Whether to reduce the instance first, and to leave out arcs on no path that is cheap enough.
     proof : path, optional
         Write a proof of the bound to this file (docs/proofs.md).
 
@@ -215,7 +215,7 @@ def steiner_branch_and_cut(
             best.keep(reduced, np.zeros(reduced.instance.num_edges, np.bool_))
             bound = best.value
         elif not best.is_optimal:
-            search = _Search(reduced, clock, progress, file, best)
+            search = _Search(reduced, clock, progress, file, best, by_paths=presolve)
             search.run()
             counters |= search.counters
             bound, reason = reduced.fixed_cost + search.bound, search.reason
@@ -239,7 +239,10 @@ class _Search:
         progress: str,
         file: ProofFile,
         best: BoundReduction,
+        *,
+        by_paths: bool,
     ) -> None:
+        self.by_paths = by_paths
         self.fixed_cost = reduced.fixed_cost
         self.instance, self.names, self.file = reduced.instance, reduced.nodes, file
         self.clock, self.progress = clock, SearchLog(progress, on_bound=self._offer_bound)
@@ -290,7 +293,8 @@ class _Search:
                 break
         assert best is not None
         limit = int(self.incumbent.value) - best.bound
-        useful = least_through(self.graph, best.reduced, terminals, root) < limit
+        least = least_through(self.graph, best.reduced, terminals, root) if self.by_paths else best.reduced
+        useful = least < limit
         return root, best, useful
 
     def _branch(self, root: int, ascent: Ascent, arcs: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
@@ -327,9 +331,10 @@ class _Search:
         return [("cut", *(self.names[v] for v in side)) for side in ascent.sides(self.graph, root)]
 
     def _case(self, root: int, ascent: Ascent, sides: Sequence[Text], unit: int) -> Tree:
-        """Begin the proof: the bound of dual ascent, and the arcs that it excludes."""
+        """Begin the proof: the bound of dual ascent, and the arcs that it excludes, by paths or each by itself."""
         case = self.file.case(root=self.names[root], unit=unit)
-        case.paths(Multipliers(zip(sides, (ascent.duals * unit).tolist(), strict=False)))
+        given = Multipliers(zip(sides, (ascent.duals * unit).tolist(), strict=False))
+        case.paths(given, excluding=self.by_paths)
         return case
 
 

@@ -1,0 +1,397 @@
+"""Translate a proof to VIPR 1.0: ``python vipr.py INSTANCE PROOF OUT.vipr``; docs/proofs.md says what this is for.
+
+The problem section is a compact model of the instance (compact.py), which OUT.mps has as well. Each row of the proof is
+derived from it, each leaf of the tree is an absurdity under the assumptions of its branches and that an answer is
+better than the bound, and unsplits merge them. A reader of the certificate believes neither this file nor the proof.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from fractions import Fraction
+from functools import partial
+from math import lcm
+
+from cases import INFINITE, Wrong, need
+from check_proof import examine, lines_of
+from compact import OverlayModel, SteinerModel
+from steiner import Steiner
+from topics import Topics
+
+_SIMPLE = (12, 60, 420)  # denominators by which multipliers are tried before those of the proof: shorter numbers
+_LARGEST = 10**6
+
+
+class Certificate:
+    """Variables, constraints and derivations. Constraints are known by their numbers; all variables come first."""
+
+    def __init__(self):
+        self.names, self.integer, self.number, self.objective = [], [], {}, {}
+        self.bounds, self.rows, self.derived = [], [], []
+        self.low, self.up = [], {}
+
+    def variable(self, name, upper=None, integer=True):
+        """A variable of at least 0; its number."""
+        need(not self.rows, "variables come before constraints")
+        variable = self.number[name] = len(self.names)
+        self.names.append(name)
+        if integer:
+            self.integer.append(variable)
+        self.low.append(len(self.bounds))
+        self.bounds.append((f"l{variable}", "G", 0, {variable: 1}))
+        if upper is not None:
+            self.up[variable] = len(self.bounds)
+            self.bounds.append((f"u{variable}", "L", upper, {variable: 1}))
+        return variable
+
+    def constraint(self, name, sense, rhs, coefficients):
+        """A constraint of the problem; its number."""
+        self.rows.append((name, sense, rhs, {i: factor for i, factor in coefficients.items() if factor}))
+        return len(self.bounds) + len(self.rows) - 1
+
+    def derive(self, reason, sense, rhs, coefficients, terms=None):
+        """Derive by ``asm``, ``lin`` or ``rnd`` from constraints with multipliers; the new constraint's number."""
+        used = {number: factor for number, factor in (terms or {}).items() if factor}
+        self.derived.append((reason, sense, rhs, coefficients, used))
+        return len(self.bounds) + len(self.rows) + len(self.derived) - 1
+
+    def unsplit(self, one, its, other, others, sense="G", rhs=1, coefficients=None):
+        """What holds under either of two assumptions, by default an absurdity, holds without them."""
+        self.derived.append(("uns", sense, rhs, coefficients or {}, (one, its, other, others)))
+        return len(self.bounds) + len(self.rows) + len(self.derived) - 1
+
+    def split(self, absurd, less, coefficients, bound):
+        """Coefficients ≥ bound, as less is absurd."""
+        more = self.derive("asm", "G", bound, coefficients)
+        return self.unsplit(absurd, less, more, more, "G", bound, coefficients)
+
+    def text(self, coefficients):
+        if coefficients is self.objective:
+            return "OBJ"
+        return f"{len(coefficients)} {' '.join(f'{i} {v}' for i, v in coefficients.items())}".rstrip()
+
+    def write(self, path, last, bound, value, solution, comments=()):
+        """Write what the last derivation needs."""
+        given = self.bounds + self.rows
+        start = len(given)
+        last_use, needed = {last: -1}, {last}
+        for k in range(last, start - 1, -1):
+            if k in needed:
+                for used in self.derived[k - start][4]:
+                    last_use.setdefault(used, k)
+                    needed.add(used)
+        kept = sorted(k for k in needed if k >= start)
+        place = {k: start + i for i, k in enumerate(kept)}
+        with open(path, "w", encoding="ascii") as file:
+            file.writelines(f"% {json.dumps(line)}\n" for line in comments)
+            file.write(f"VER 1.0\nVAR {len(self.names)}\n" + "\n".join(self.names))
+            file.write(f"\nINT {len(self.integer)}\n" + " ".join(map(str, self.integer)))
+            costs = " ".join(f"{i} {cost}" for i, cost in self.objective.items())
+            file.write(f"\nOBJ min\n{len(self.objective)} {costs}\nCON {start} {len(self.bounds)}\n")
+            file.writelines(f"{name} {sense} {rhs} {self.text(terms)}\n" for name, sense, rhs, terms in given)
+            file.write(f"RTP range {bound} {'inf' if value is None else value}\n")
+            if solution is None:
+                file.write("SOL 0\n")
+            else:
+                file.write(f"SOL 1\nbest {len(solution)} {' '.join(f'{i} {v}' for i, v in sorted(solution.items()))}\n")
+            file.write(f"DER {len(kept)}\n")
+            for k in kept:
+                reason, sense, rhs, coefficients, used = self.derived[k - start]
+                if reason == "uns":
+                    why = "uns " + " ".join(str(place.get(i, i)) for i in used)
+                elif reason == "asm":
+                    why = "asm"
+                else:
+                    why = (
+                        f"{reason} {len(used)} {' '.join(f'{place.get(i, i)} {factor}' for i, factor in used.items())}"
+                    )
+                end = -1 if k == last else place[last_use[k]]
+                file.write(f"d{place[k]} {sense} {rhs} {self.text(coefficients)} {{ {why} }} {end}\n")
+
+    def write_mps(self, path):
+        """Write the problem in free MPS."""
+        columns = [[("obj", 0)] for _ in self.names]
+        for variable, cost in self.objective.items():
+            columns[variable][0] = "obj", cost
+        for name, _, _, terms in self.rows:
+            for variable, factor in terms.items():
+                columns[variable].append((name, factor))
+        whole = set(self.integer)
+        with open(path, "w", encoding="ascii") as file:
+            file.write("NAME overlaybench\nROWS\n N obj\n")
+            file.writelines(f" {sense} {name}\n" for name, sense, _, _ in self.rows)
+            file.write("COLUMNS\n")
+            marked = False
+            for variable, entries in enumerate(columns):
+                if marked != (variable in whole):
+                    marked = not marked
+                    file.write(f" M{variable} 'MARKER' '{'INTORG' if marked else 'INTEND'}'\n")
+                for name, factor in entries:
+                    file.write(f" {self.names[variable]} {name} {decimal(factor)}\n")
+            file.write(" M 'MARKER' 'INTEND'\n" * marked + "RHS\n")
+            file.writelines(f" RHS {name} {decimal(rhs)}\n" for name, _, rhs, _ in self.rows if rhs)
+            file.write("BOUNDS\n")
+            for variable, name in enumerate(self.names):
+                file.write(f" UP BND {name} 1\n" if variable in self.up else f" PL BND {name}\n")
+            file.write("ENDATA\n")
+
+
+def decimal(number):
+    """A number as MPS writes it: as near as a float is."""
+    return number if isinstance(number, int) else repr(float(number))
+
+
+class Fixing:
+    """Columns that a node has at one value: their sum is constrained by a derivation, made when it is first needed."""
+
+    def __init__(self, value, columns, derive):
+        self.value, self.columns, self.derive, self.made = value, columns, derive, None
+
+    def constraint(self):
+        if self.made is None:
+            self.made = self.derive()
+        return self.made
+
+
+class Tree:
+    """The tree of a case, under the assumption that an answer costs less than is proven, and `within` of its degrees.
+
+    A node has fixings by column. Its bound's multipliers are tried with small denominators first: any that do will do.
+    """
+
+    def __init__(self, translation, below, cap, within):
+        model, compact = translation.model, translation.compact
+        self.file, self.model, self.compact, self.row = translation.file, model, compact, translation.row
+        self.cap, self.within, self.prices, self.cut, self.most = cap, within, {}, None, 0
+        self.costs = {column: model.cost(column) for column in model.columns}
+        self.simple = _SIMPLE if all(cost % model.unit == 0 for cost in self.costs.values()) else ()
+        if below != INFINITE:
+            self.most = -(-below * model.unit // compact.per) - 1
+            self.cut = self.file.derive("asm", "L", self.most, compact.costs)
+        self.nodes, self.pending, self.closed, self.kids, self.split = {0: {}}, {}, {}, {}, {}
+
+    def ways(self, multipliers, prices):
+        """The multipliers with a scale, by which costs are multiplied."""
+        unit = self.model.unit
+        for most in self.simple:
+            parts = [
+                [(k, Fraction(m, unit).limit_denominator(most)) for k, m in part] for part in (multipliers, prices)
+            ]
+            scale = lcm(*(factor.denominator for part in parts for _, factor in part))
+            if scale <= _LARGEST:
+                yield scale, *([(k, int(factor * scale)) for k, factor in part] for part in parts)
+        yield unit, multipliers, prices
+
+    def weigh(self, fixed, free, scale, multipliers, prices):
+        """The bound by rows, less what the assumption allows, and the reduced cost of each column; without costs, if
+        `free`."""
+        unit, charged = self.model.unit, dict(prices)
+        reduced = {column: 0 if free else cost * scale // unit for column, cost in self.costs.items()}
+        total = -(self.cap or 0) * sum(charged.values())
+        if not free and self.cut is not None:
+            total -= self.most * self.share(scale)
+        for number, factor in multipliers:
+            coefficients, rhs = self.row(number)
+            total += factor * rhs
+            for column, value in coefficients:
+                reduced[column] -= factor * value
+        if charged:
+            reduced = {column: cost + self.model.price(column, charged) for column, cost in reduced.items()}
+        for column, cost in reduced.items():
+            if column in fixed:
+                total += cost * fixed[column].value
+            elif cost < 0:
+                total += cost
+        return total, reduced
+
+    def share(self, scale):
+        """The multiplier of the assumption on the cost."""
+        return scale * self.compact.per // self.model.unit
+
+    def terms(self, fixed, free, reduced, scale, multipliers, prices):
+        """The constraints with multipliers whose sum is Σ (costs − reduced)·x ≥ the bound, with nothing left of reduced
+        costs: bounds and fixings take them away."""
+        terms, used, rest = {}, {}, reduced
+        for number, factor in multipliers:
+            derived = self.row(number, derived=True)
+            terms[derived] = terms.get(derived, 0) + factor
+        for v, price in prices:
+            if v not in self.prices:
+                self.prices[v] = self.compact.price(v, self.within, self.cap)
+            terms[self.prices[v]] = price
+        for column, cost in reduced.items():
+            fixing = fixed.get(column)
+            if fixing and (cost > 0 if fixing.value else cost < 0):
+                used[fixing] = max(used.get(fixing, 0), abs(cost))
+        if used:
+            rest = dict(reduced)
+        for fixing, factor in used.items():
+            signed = factor if fixing.value else -factor
+            terms[fixing.constraint()] = signed
+            for column in fixing.columns:
+                rest[column] -= signed
+        for column, cost in rest.items():
+            if cost:
+                variable = self.compact.columns[column]
+                bound = self.file.low[variable] if cost > 0 else self.file.up[variable]
+                terms[bound] = terms.get(bound, 0) + cost
+        if not free and self.cut is not None:
+            terms[self.cut] = -self.share(scale)
+        return terms
+
+    def bound(self, node, listed, priced, free):
+        """Close the node if it can be, or remember what its reduced costs fix."""
+        fixed = self.settled(node)
+        if fixed is None or (not free and self.cut is None):
+            return
+        multipliers = [pair for pair in zip(listed[::2], listed[1::2]) if pair[1]]
+        prices = [pair for pair in zip(priced[::2], priced[1::2]) if pair[1]]
+        total, reduced = self.weigh(fixed, free, self.model.unit, multipliers, prices)
+        if total > 0:
+            for way in self.ways(multipliers, prices):
+                total, reduced = self.weigh(fixed, free, *way)
+                if total > 0:
+                    terms = self.terms(fixed, free, reduced, *way)
+                    self.closed[node] = self.file.derive("lin", "G", total, {}, terms)
+                    return
+        elif not free:
+            self.pending[node] = -total, reduced, (multipliers, prices)
+
+    def settled(self, node):
+        """The fixings of a node, once the last bound has fixed what it can; None if it is closed."""
+        if node in self.closed or node not in self.nodes:
+            return None
+        fixed = self.nodes[node]
+        if node in self.pending:
+            slack, reduced, given = self.pending.pop(node)
+            new = dict(fixed)
+            for value in (0, 1):
+                columns = [c for c, cost in reduced.items() if c not in fixed and (-cost if value else cost) > slack]
+                if columns:
+                    fixing = Fixing(value, columns, partial(self.fix, fixed, value, columns, given))
+                    new |= dict.fromkeys(columns, fixing)
+            self.nodes[node] = fixed = new
+        return fixed
+
+    def fix(self, fixed, value, columns, given):
+        """Derive Σ columns ≤ 0, or ≥ their number: the least reduced cost times their sum is less than that."""
+        sign = -1 if value else 1
+        for way in self.ways(*given):
+            total, reduced = self.weigh(fixed, False, *way)
+            least = min(sign * reduced[column] for column in columns)
+            if total <= 0 and least > -total:
+                break
+        variables = [self.compact.columns[column] for column in columns]
+        for column in columns:
+            reduced[column] -= sign * least
+        rhs = total + (least * len(columns) if value else 0)
+        terms = self.terms(fixed, False, reduced, *way)
+        sum_up = self.file.derive("lin", "G", rhs, dict.fromkeys(variables, -sign * least), terms)
+        sense, rhs = ("G", len(columns)) if value else ("L", 0)
+        return self.file.derive("rnd", sense, rhs, dict.fromkeys(variables, 1), {sum_up: Fraction(-sign, least)})
+
+    def branch(self, node, pair):
+        """Two assumptions; the node that contradicts a fixing is closed at once."""
+        column, fixed = self.model.column(pair), self.settled(node)
+        new = [2 * len(self.kids) + k for k in (1, 2)]
+        self.kids[node] = new
+        if fixed is None:
+            return
+        variable = self.compact.columns[column]
+        for child, value in zip(new, (1, 0)):
+            self.split[child] = assumed = self.file.derive("asm", "LG"[value], value, {variable: 1})
+            known = fixed.get(column)
+            if known is None or known.value == value:
+                self.nodes[child] = {**fixed, column: known or Fixing(value, [column], lambda assumed=assumed: assumed)}
+            else:
+                reduced = dict.fromkeys(self.costs, 0) | {column: -1 if value else 1}
+                terms = self.terms(fixed, True, reduced, 1, [], [])
+                self.closed[child] = self.file.derive("lin", "G", 1, {}, terms | {assumed: 1 if value else -1})
+
+    def merged(self):
+        """The absurdity of the root, once all leaves are closed."""
+        for node in sorted(self.kids, reverse=True):  # children are numbered after their parents
+            if node not in self.closed and node in self.nodes:
+                one, two = self.kids[node]
+                need(one in self.closed and two in self.closed, f"node {node} is not closed: the translation ends here")
+                self.closed[node] = self.file.unsplit(
+                    self.closed[one], self.split[one], self.closed[two], self.split[two]
+                )
+        need(0 in self.closed, "the root is not closed: the translation ends here")
+        return self.closed[0]
+
+
+class Translation:
+    """A proof that the checker accepts, as a certificate."""
+
+    def __init__(self, instance, proof):
+        self.model, cases, self.value, self.bound, claim = examine(instance, proof)
+        lines = [line for _, line in lines_of(proof)]
+        reduced = {line[0] for line in lines} & {"leaf", "node", "edge", "paths"}
+        need(not reduced, f"lines {sorted(reduced)} have no translation: solve with --option presolve=no")
+        self.given = [line[1:] for line in lines if line[0] == "row"]
+        self.read, self.made = {}, {}
+        begins = [k for k, line in enumerate(lines) if line[0] == "case"]
+        self.cases = [lines[k:end] for k, end in zip(begins, [*begins[1:], len(lines) - 1])]
+        self.file = Certificate()
+        kind = next(compact for kind, compact in COMPACT.items() if isinstance(self.model, kind))
+        self.compact = kind(self.file, self.model, lines[0][1], self.cases[0][0][1] if self.cases else {})
+        self.file.objective = self.compact.objective
+        self.solution = None if claim[1] is None else self.compact.solution(claim[1])
+        if self.bound > 0:
+            self.last = self.compact.prove(cases, self.bound, self.lower)
+        else:
+            terms = {self.file.low[variable]: cost for variable, cost in self.file.objective.items()}
+            self.last = self.file.derive("lin", "G", 0, self.file.objective, terms)
+
+    def row(self, number, derived=False):
+        """The coefficients and right-hand side of a row, or the constraint that says the same."""
+        if derived:
+            if number not in self.made:
+                self.made[number] = self.compact.row(*self.given[number])
+            return self.made[number]
+        if number not in self.read:
+            self.read[number] = self.model.row(*self.given[number])
+        return self.read[number]
+
+    def lower(self, number, below, within=None):
+        """Costs ≥ below by a case, or an absurdity if it has no answer."""
+        (_, facts), *lines = self.cases[number]
+        tree = Tree(self, below, facts.get("cap"), within)
+        for tag, *items in lines:
+            if tag in ("bound", "none"):
+                node, listed, *priced = items
+                tree.bound(node, listed, priced[0] if priced else [], tag == "none")
+            elif tag == "branch":
+                tree.branch(*items)
+        absurd = tree.merged()
+        return absurd if tree.cut is None else self.file.split(absurd, tree.cut, self.compact.costs, tree.most + 1)
+
+    def write(self, path):
+        """Write the certificate, and its problem as MPS beside it."""
+        self.file.write(path, self.last, self.bound, self.value, self.solution)
+        self.file.write_mps(path.removesuffix(".vipr") + ".mps")
+
+
+COMPACT = {Topics: OverlayModel, Steiner: SteinerModel}
+
+
+def main(arguments):
+    """Translate; the exit status: 0 written, 1 refused, 2 other arguments."""
+    if len(arguments) != 3 or not arguments[2].endswith(".vipr"):
+        print("usage: python vipr.py INSTANCE PROOF OUT.vipr", file=sys.stderr)
+        return 2
+    sys.setrecursionlimit(10**6)  # a fixing is derived from those of its ancestors
+    try:
+        done = Translation(*arguments[:2])
+        done.write(arguments[2])
+    except Wrong as error:
+        print(f"wrong: {arguments[1]}: {error}")
+        return 1
+    print(f"written: {arguments[2]}: {done.model.problem} in [{done.bound}, {done.value}]")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
