@@ -169,7 +169,7 @@ def draw_map(
     results: tuple[Path, ...], output: Path, problem: str, folder: Path | None, figure_options: FigureOptions
 ) -> None:
     """Draw what is proven, nodes against topics a node: from the table, and from RESULTS where they are accepted."""
-    from ..figures.proof_map import proof_map
+    from ..figures.charts import proof_map
     from ..figures.style import save, styled
     from ..library.page import law_points
     from ..library.study import updated

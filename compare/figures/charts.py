@@ -1,4 +1,4 @@
-"""The charts of a study: all runs, performance profile, growth, gap over time, and those of content and brokers."""
+"""The charts of a study: runs, profile, growth, gap over time, those of content and brokers, and the map of proofs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..intervals import mean_interval
 from ..studies.bounds import TOLERANCE, problem_order
 from ..studies.columns import BOUND, VALUE, Steps, gap_steps, mean_steps
 from .curves import Axis, across, colours, curves, dash, hollow, panels, shapes, x_channel, y_channel
-from .style import INK, TICKS, Drawing, current_options, drawing, method_styles
+from .style import INK, QUIET, TICKS, Drawing, Style, current_options, drawing, method_styles
 
 _EVENLY, _WIDE, _MOST_DOTS = 10, 3.0, 2000
 _OVERVIEW, _NARROW = 170, 6.0  # points a panel; inches, below which its panels are below each other
@@ -499,3 +499,55 @@ def broker_charts(runs: pd.DataFrame, series: pd.DataFrame) -> list[Drawing]:
         means_chart(of, x, y, name=name, title=title, caption=caption) for of, x, y, name, title, caption in charts
     ]
     return [one for one in drawn if one is not None]
+
+
+_LIMITS = (60.0, 600.0)
+_STATES = {
+    f"proven in {_LIMITS[0]:g} s": Style("#117733", "o"),
+    f"proven in {_LIMITS[1]:g} s": Style("#88CCEE", "o"),
+    "proven later": Style("#332288", "o"),
+    "gap to 1%": Style("#F6D9A8", "s"),
+    "gap to 5%": Style("#E9A25C", "s"),
+    "gap to 20%": Style("#DD7733", "s"),
+    "larger gap": Style("#7A1020", "s"),
+    "no bound": Style("#FFFFFF", "s"),
+}
+_GAPS = (0.0, 0.01, 0.05, 0.2)
+_INNERMOST, _RING = 14, 26  # square points: the innermost mark of one place, and what each one around it adds
+
+
+def proof_map(points: pd.DataFrame) -> Mapping[str, Any]:
+    """The specification of the map; both axes are logarithmic.
+
+    `points` has a row an instance: law, nodes, subscriptions (topics a node), gap (0 if the optimum is proven, NaN
+    without a bound), seconds (processor seconds of the run that proved it). Instances of equal size lie around each
+    other, what is proven best innermost.
+    """
+    shown = points.sort_values(
+        ["law", "nodes", "subscriptions", "gap", "seconds"], ascending=False, kind="stable", na_position="first"
+    )
+    around = shown.groupby(["law", "nodes", "subscriptions"]).cumcount(ascending=False)
+    names = list(_STATES)
+    late = np.searchsorted(_LIMITS, shown["seconds"])
+    wide = len(_LIMITS) + np.searchsorted(_GAPS, shown["gap"])
+    state = np.where(shown["gap"].isna(), len(names) - 1, np.where(shown["gap"] > 0, wide, late))
+    data = pd.DataFrame(
+        {
+            "panel": pd.Categorical(shown["law"], points["law"].unique()),
+            "curve": [names[rank] for rank in state],
+            "x": shown["nodes"],
+            "y": shown["subscriptions"],
+            "gap": shown["gap"],
+            "size": _INNERMOST + _RING * around,
+        }
+    ).sort_values("panel", kind="stable")
+    dots = alt.Chart().mark_point(filled=True, opacity=1, stroke=QUIET, strokeWidth=0.4)
+    layer = dots.encode(
+        x=x_channel(Axis("nodes n", log=True), data["x"]),
+        y=y_channel(Axis("topics a node s", log=True)),
+        color=colours(_STATES, symbolStrokeWidth=0.4, symbolStrokeColor=QUIET),
+        shape=shapes(_STATES),
+        size=alt.Size("size:Q", scale=None, legend=None),
+        tooltip=["curve:N", "x:Q", "y:Q", "gap:Q"],
+    )
+    return panels([layer], data.assign(panel=data["panel"].astype(str)), names)

@@ -21,7 +21,6 @@ from .style import (
     QUIET,
     TICKS,
     TITLE,
-    Dashes,
     Drawing,
     FigureOptions,
     Style,
@@ -34,7 +33,6 @@ _PANEL_WIDTH, _PANEL_HEIGHT, _COLUMNS = 150, 118, 3  # points, and panels side b
 _LEAST_PANEL = 117  # points at a font size of 7
 _HANDLE, _CHARACTER = 20, 0.6  # of a legend: points, and a letter's width as a share of the font size
 _MOST_TICKS = 8
-_DASHES: Mapping[Any, list[float]] = {"-": [1, 0], "--": [4, 2], ":": [1, 1.5], "-.": [5, 1.5, 1, 1.5]}
 _TIME = "datum.value < 1 ? format(datum.value * 1000, '~g') + ' ms' : format(datum.value, ',~g') + ' s'"
 _PLAIN = "format(datum.value, ',.9~g')"
 
@@ -296,12 +294,8 @@ def hollow(text: str, shape: str = "circle") -> alt.Opacity:
 
 def dash(styles: Mapping[str, Style]) -> alt.StrokeDash:
     """The channel of dashes; in a legend of colours with strokes they are dashed too."""
-    known = alt.Scale(domain=list(styles), range=[_dashes(style.dashes) for style in styles.values()])
+    known = alt.Scale(domain=list(styles), range=[list(style.dashes) for style in styles.values()])
     return alt.StrokeDash("curve:N", scale=known, legend=alt.Legend(title=None) if len(styles) > 1 else None)
-
-
-def _dashes(dashes: Dashes) -> list[float]:
-    return list(dashes[1]) if isinstance(dashes, tuple) else _DASHES[dashes]
 
 
 def outline(marker: str) -> str:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
@@ -24,7 +23,11 @@ class RunPair(NamedTuple):
 
     optimal: Any
     other: Any
-    worse: bool
+
+    @property
+    def worse(self) -> bool:
+        """Whether the other answer is no optimum."""
+        return bool(self.other.value > self.optimal.value + TOLERANCE)
 
 
 def overlay_drawing(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance]) -> Drawing | None:
@@ -37,16 +40,19 @@ def overlay_drawing(runs: pd.DataFrame, load_instance: Callable[[str], TopicInst
     if pair is None:
         return None
     instance = load_instance(pair.optimal.instance)
-    optimal, other = (TOPICS.unpack(run.answer, instance) for run in (pair.optimal, pair.other))
-    look = DrawOptions(by_topic=True, differences=True)
+    overlays = [TOPICS.unpack(run.answer, instance) for run in (pair.optimal, pair.other)]
+    above = f"+{pair.other.value - pair.optimal.value:g}" if pair.worse else "as good"
+    titles = []
+    for run, overlay in zip((pair.optimal, pair.other), overlays, strict=True):
+        edges = f"{overlay.num_edges} {'edge' if overlay.num_edges == 1 else 'edges'}"
+        edges += "" if run.value == overlay.num_edges else f", value {run.value:g}"
+        what = "proven optimal" if run.key == pair.optimal.key else above
+        titles.append(f"{run.label}: {edges} ({what})")
     with styled() as options:
-        both = TopicOverlays(instance, (optimal, other), look)
-        runs_of = zip((pair.optimal, pair.other), (optimal, other), strict=True)
-        titles = [_title(run, overlay, pair.optimal) for run, overlay in runs_of]
+        both = TopicOverlays(instance, overlays, DrawOptions(by_topic=True, differences=True))
         figure = grid([Cell(both, number, -1, title) for number, title in enumerate(titles)], options)
-        caption = _caption(pair, instance, optimal, other, len(both.colours))
-        shown = dict.fromkeys([pair.optimal.anchor, pair.other.anchor])
-        return drawing(figure, "overlay", caption, anchors=tuple(shown))
+        anchors = tuple(dict.fromkeys([pair.optimal.anchor, pair.other.anchor]))
+        return drawing(figure, "overlay", _caption(pair, instance, both), anchors=anchors)
 
 
 def most_informative_pair(runs: pd.DataFrame) -> RunPair | None:
@@ -57,48 +63,39 @@ def most_informative_pair(runs: pd.DataFrame) -> RunPair | None:
     """
     small = runs[(runs["nodes"] <= _LARGEST) & runs["answer"].notna()]
     rank = {name: index for index, name in enumerate(problem_order(runs))}
-    found: list[tuple[tuple[Any, ...], RunPair]] = []
-    proofs = small[(small["status"] == Status.OPTIMAL)].sort_values(["exact", "key"], ascending=[False, True])
-    proofs = proofs.drop_duplicates(["problem", "instance"])
-    others: dict[tuple[str, str], list[Any]] = {}
-    for run in small[~small["exact"].astype(bool)].itertuples():
-        others.setdefault((run.problem, run.instance), []).append(run)
-    for proof in proofs.itertuples():
-        for other in others.get((proof.problem, proof.instance), [proof]):
-            worse = other.value > proof.value + TOLERANCE
-            usual = other.method == "gm" and proof.problem == "min-tco"
-            # An overlay without edges shows nothing.
-            preferred = (not proof.edges > 0, not worse, not usual, other is proof, other.method != "gm")
-            size = (proof.nodes, proof.subscriptions, rank[proof.problem], proof.instance, -other.value, other.key)
-            found.append(((*preferred, *size), RunPair(proof, other, bool(worse))))
-    return min(found, key=lambda entry: entry[0])[1] if found else None
+    proofs = small[small["status"] == Status.OPTIMAL].sort_values(["exact", "key"], ascending=[False, True])
+    others = {at: list(own.itertuples()) for at, own in small[~small["exact"].astype(bool)].groupby(_PAIR)}
+    pairs = [
+        RunPair(proof, other)
+        for proof in proofs.drop_duplicates(_PAIR).itertuples()
+        for other in others.get((proof.problem, proof.instance), [proof])
+    ]
+
+    def preference(pair: RunPair) -> tuple[Any, ...]:
+        one, other = pair
+        usual = other.method == "gm" and one.problem == "min-tco"
+        # An overlay without edges shows nothing.
+        wanted = (one.edges > 0, pair.worse, usual, other is not one, other.method == "gm")
+        size = (one.nodes, one.subscriptions, rank[one.problem], one.instance, -other.value, other.key)
+        return (*(not each for each in wanted), *size)
+
+    return min(pairs, key=preference, default=None)
 
 
-def _title(run: Any, overlay: Overlay, optimal: Any) -> str:
-    edges = f"{overlay.num_edges} {'edge' if overlay.num_edges == 1 else 'edges'}"
-    value = "" if run.problem in ("min-tco", "2d-star", "2d-true") else f", value {run.value:g}"
-    if run.key == optimal.key:
-        return f"{run.label}: {edges}{value} (proven optimal)"
-    above = run.value - optimal.value
-    return f"{run.label}: {edges}{value} ({f'+{above:g}' if above > TOLERANCE else 'as good'})"
+_PAIR = ["problem", "instance"]
 
 
-def _caption(pair: RunPair, instance: TopicInstance, optimal: Overlay, other: Overlay, coloured: int) -> str:
-    run = pair.optimal
-    same = len({*map(tuple, optimal.edges.tolist())} & {*map(tuple, other.edges.tolist())})
+def _caption(pair: RunPair, instance: TopicInstance, both: TopicOverlays) -> str:
+    run, colours = pair.optimal, len(both.colours)
     chosen = (
         f"the smallest instance on which {pair.other.method} is worse than the proven optimum"
         if pair.worse
         else "the smallest instance with a proven optimum; no heuristic that can be drawn was worse"
     )
-    colouring = (
-        "Each edge shows the topics both its ends subscribe to"
-        if coloured == instance.num_topics
-        else f"Each edge shows the topics both its ends subscribe to, the {coloured} largest in a colour each"
-    )
+    largest = "" if colours == instance.num_topics else f", the {colours} largest in a colour each"
     return (
         f"Two overlays of one instance ({run.family}, {instance.num_nodes} nodes, {instance.num_topics} topics, "
         f"{instance.num_subscriptions} subscriptions, {run.instance[:8]}) for {run.problem}: {chosen}. "
-        f"{colouring}. Nodes have the same positions in both; {same} edges are in both overlays, the others are "
-        "highlighted in yellow."
+        f"Each edge shows the topics both its ends subscribe to{largest}. Nodes have the same positions in both; "
+        f"{len(both.common)} edges are in both overlays, the others are highlighted in yellow."
     )

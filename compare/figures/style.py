@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import pandas as pd
@@ -23,8 +23,6 @@ from ...instances.contract.method import Method
 from ..catalogue import METHODS
 from .files import FORMATS, Drawn, as_bytes, check_usetex, for_page, svg_of, tex_system
 
-Dashes = Literal["-", "--", ":", "-."] | tuple[float, tuple[float, ...]]
-
 TOPIC_COLOURS = ("#CC6677", "#332288", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#AA4499")
 OTHER_TOPICS = "#BBBBBB"
 INK, QUIET = "#222222", "#767676"
@@ -34,7 +32,7 @@ _COLOURS = (
     *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#CC6677", "#332288", "#117733", "#882255"),
     *("#44AA99", "#999933", "#AA4499", "#6B5B00", "#4477AA", "#EE6677", "#A6761D", "#661100", "#6699CC", "#000000"),
 )
-_DASHES: tuple[Dashes, ...] = ("-", "--", ":", "-.", (0, (9, 2)), (0, (5, 1, 1, 1, 1, 1)))
+_DASHES: tuple[tuple[float, ...], ...] = ((1, 0), (4, 2), (1, 1.5), (5, 1.5, 1, 1.5), (9, 2), (5, 1, 1, 1, 1, 1))
 # Markers of one shape have equal dashes, so that colours that look alike to some readers need markers of two shapes.
 _SHAPES = ("ohHp8", "^>", "Dd", "sX", "v<", "P*")
 _MARKERS = "os^vD<>Xph*d"
@@ -233,11 +231,11 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True)
 class Style:
-    """Colour, marker and line style of a method's variant."""
+    """Colour, marker as matplotlib names it, and line style of a method's variant: points of line and gap in turn."""
 
     colour: str
     marker: str
-    dashes: Dashes
+    dashes: tuple[float, ...] = _DASHES[0]
 
 
 def look(method: str) -> Look:
@@ -263,7 +261,7 @@ def _rank(method: str, pair: Look) -> bytes:
     return hashlib.sha256("\0".join((method, *pair)).encode()).digest()
 
 
-def dashes(marker: str, variant: int = 0) -> Dashes:
+def dashes(marker: str, variant: int = 0) -> tuple[float, ...]:
     """The line style of a method by its marker; its variants have the ones that follow."""
     first = next((rank for rank, shape in enumerate(_SHAPES) if marker in shape), 0)
     return _DASHES[(first + variant) % len(_DASHES)]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup, escape
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ...instances.contract.result import Status
@@ -20,13 +21,19 @@ _LONG, _CUT = 40, 12
 _WITHOUT_LINK = ("", "–", "none")
 
 
-class Cell(NamedTuple):
-    """A table's cell: text, the identifier that it links to, a tooltip, and links to runs in front of the text."""
+def linked(text: object, to: str = "") -> Markup:
+    """A text as HTML, a link to an identifier of the page if there is one."""
+    return Markup('<a href="#{}">{}</a>').format(to, text) if to else escape(text)
 
-    text: str
-    to: str = ""
-    hover: str = ""
-    runs: Sequence[tuple[str, str]] = ()
+
+def run_links(anchors: Iterable[str]) -> Markup:
+    """Links to runs, by their numbers."""
+    return Markup(", ").join(linked(anchor.removeprefix("run-"), anchor) for anchor in anchors)
+
+
+def listed_runs(anchors: Sequence[str]) -> Markup:
+    """Links to runs after the word run or runs; nothing without a run."""
+    return Markup("{} {}").format("runs" if len(anchors) > 1 else "run", run_links(anchors)) if anchors else Markup()
 
 
 def number(value: float, pattern: str = "") -> str:
@@ -123,11 +130,11 @@ COLUMNS: Mapping[str, Column] = {
 
 
 class Table(NamedTuple):
-    """A table of the page; `name` is the name of its CSV file, or ""; `exact` are the lines of exact methods."""
+    """A table of the page, its cells as HTML; `name` is that of its CSV file, `exact` marks lines of exact methods."""
 
     name: str
     columns: Sequence[Column]
-    lines: Sequence[Sequence[Cell]]
+    lines: Sequence[Sequence[Markup]]
     anchors: Sequence[str] = ()
     exact: Sequence[bool] = ()
 
@@ -143,31 +150,32 @@ def table(
     names: Iterable[str],
     name: str = "",
     *,
-    link: Callable[[Any, str], str | tuple[str, str]] = lambda line, column: "",
+    to: Sequence[str] = (),
+    links: Mapping[str, Sequence[str]] | None = None,
     anchors: Sequence[str] = (),
     heads: Mapping[str, str] | None = None,
 ) -> Table:
     """Rows of data as a table of the page.
 
-    `names` are the columns that are shown, as `COLUMNS` says but for `heads`; an entry that is a `Cell` stays as it is,
-    and the column ``exact`` marks exact methods. `name` is that of its CSV file. `link` gives the identifier that the
-    cell of a row (a mapping) and a column's name links to, or "", or that with a tooltip. `anchors` are the identifiers
-    of the rows.
+    `names` are the columns that are shown, as `COLUMNS` says but for `heads`; an entry that is `Markup` stays as it is,
+    and the column ``exact`` marks exact methods. `name` is that of its CSV file. `to` are the identifiers that the
+    cells of each row link to, `links` those of a column, by its name; `anchors` are the identifiers of the rows.
     """
     columns = {one: _column(one, rows[one], (heads or {}).get(one, "")) for one in names}
-    lines = []
-    for line in rows.to_dict("records"):
-        cells = []
-        for one, column in columns.items():
-            entry = line[one]
-            if not isinstance(entry, Cell):
-                assert column.write is not None
-                entry = Cell(column.write(entry))
-                to = "" if entry.text in _WITHOUT_LINK else link(line, one)
-                entry = entry._replace(to=to) if isinstance(to, str) else entry._replace(to=to[0], hover=to[1])
-            cells.append(entry)
-        lines.append(cells)
-    return Table(name, list(columns.values()), lines, anchors, rows["exact"].tolist() if "exact" in rows else ())
+    cells = []
+    for one, column in columns.items():
+        assert column.write is not None
+        targets = (links or {}).get(one, to) or [""] * len(rows)
+        cells.append([_cell(entry, column.write, at) for entry, at in zip(rows[one].tolist(), targets, strict=True)])
+    exact = rows["exact"].tolist() if "exact" in rows else ()
+    return Table(name, list(columns.values()), list(zip(*cells, strict=True)), anchors, exact)
+
+
+def _cell(entry: Any, write: Callable[[Any], str], to: str) -> Markup:
+    if isinstance(entry, Markup):
+        return entry
+    text = write(entry)
+    return linked(text, "" if text in _WITHOUT_LINK else to)
 
 
 def _column(name: str, entries: pd.Series[Any], head: str) -> Column:
@@ -215,8 +223,3 @@ class Anchors:
             self._used.add(name)
             self._names[parts] = name
         return self._names[parts]
-
-
-def links(anchors: Iterable[str]) -> list[tuple[str, str]]:
-    """Runs as short links: (text, identifier)."""
-    return [(anchor.removeprefix("run-"), anchor) for anchor in anchors]

@@ -207,16 +207,16 @@
       if (!isIntersecting) continue;
       live.unobserve(target);
       const spec = JSON.parse(target.closest("figure").querySelector("script.chart").textContent);
-      let size = target.querySelector("svg").getAttribute("style");
-      if (innerWidth < 700 && spec.columns > 1) {  // panels below each other, as wide as the page
+      const size = target.querySelector("svg").getAttribute("style");
+      const narrow = innerWidth < 700 && spec.columns > 1;
+      if (narrow) {  // panels below each other, as wide as the page
         spec.config.legend.columns = Math.max(1, Math.floor(spec.config.legend.columns / spec.columns));
         spec.columns = 1;
-        size = "width: 100%";
       }
       const box = document.createElement("div");
       vegaEmbed(box, spec, { mode: "vega-lite", actions: false, renderer: "svg", logLevel: 1 }).then(() => {
         const drawn = box.querySelector("svg");
-        drawn.setAttribute("style", size);
+        drawn.setAttribute("style", narrow ? `min-width: ${1.7 * drawn.getAttribute("width")}px` : size);
         for (const name of ["width", "height"]) drawn.removeAttribute(name);
         for (const empty of box.querySelectorAll('g[role="graphics-symbol"]:not([aria-label])')) {
           for (const name of ["role", "aria-roledescription"]) empty.removeAttribute(name);
@@ -225,5 +225,5 @@
       });
     }
   });
-  for (const spec of document.querySelectorAll("script.chart")) live.observe(spec.closest("figure").querySelector(".paper"));
+  for (const spec of document.querySelectorAll("script.chart")) live.observe(spec.closest("figure").querySelector(".scroll"));
 }

@@ -92,9 +92,9 @@ def _heuristics(runs: pd.DataFrame) -> str:
     ran = heuristics.groupby("label")["instance"].nunique()
     widest = ran.index[ran == ran.max()]
     compared = heuristics[heuristics["label"].isin(widest) & heuristics["ratio"].notna()]
-    table, base = _mean_ratios(_on_common_instances(compared[compared["optimum"].notna()])), "the proven optimum"
+    table, base = _mean_ratios(compared[compared["optimum"].notna()]), "the proven optimum"
     if table.empty:
-        table, base = _mean_ratios(_on_common_instances(compared)), "the best bound (no optimum is proven)"
+        table, base = _mean_ratios(compared), "the best bound (no optimum is proven)"
     if table.empty:
         return " No heuristic could be compared with a bound."
     count = int(table["instances"].iloc[0])
@@ -108,25 +108,18 @@ def _heuristics(runs: pd.DataFrame) -> str:
     return text + (f" Not compared, because they ran on fewer instances: {', '.join(left_out)}." if left_out else "")
 
 
-def _on_common_instances(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs on the instances on which every label of `runs` has a run."""
-    labels = runs.groupby("instance")["label"].nunique()
-    return runs[runs["instance"].isin(labels.index[labels == runs["label"].nunique()])]
-
-
 def _mean_ratios(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row a label, closest first: label, mean (over instances of the mean over runs), worst, instances, runs."""
+    """One row a label, closest first: label, mean (over instances of the mean over runs), worst, instances, runs.
+
+    Of runs on the instances that all labels have.
+    """
+    labels = runs.groupby("instance")["label"].transform("nunique")
+    runs = runs[labels == runs["label"].nunique()]
     each = runs.groupby(["label", "instance"])["ratio"].mean().groupby("label").mean().rename("mean")
     grouped = runs.groupby("label")
-    table = pd.DataFrame(
-        {
-            "mean": each,
-            "worst": grouped["ratio"].max(),
-            "reached": grouped["reached"].sum(),
-            "instances": grouped["instance"].nunique(),
-            "runs": grouped.size(),
-        }
-    )
+    table = grouped.agg(
+        worst=("ratio", "max"), reached=("reached", "sum"), instances=("instance", "nunique"), runs=("ratio", "size")
+    ).join(each)
     return table.reset_index().sort_values(["mean", "worst", "label"], ignore_index=True)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,9 +34,9 @@ from ..studies.latex import csv_text, latex_table
 from ..studies.plot import Plot, names_of, plots_of
 from ..studies.store import Store
 from . import broker_tables, content_tables
-from .cells import Anchors, Cell, Table, carried, links, number, ratio, seconds, table
+from .cells import Anchors, Table, carried, linked, listed_runs, number, ratio, run_links, seconds, table
 from .page_data import interactive
-from .summary import INSTANCES, Phrase, summary
+from .summary import INSTANCES, summary
 from .tables import (
     Domain,
     effort_table,
@@ -162,7 +162,7 @@ def write_report(
             missing.append(f"No figure {plot.name} yet: {error}.")
     for plot, points in plotted:
         study.keep(plot.name, points)
-    parts = [Part(study, domain) for domain in _DOMAINS if (study.runs["kind"] == domain.kind).any()]
+    parts = [study.part(domain) for domain in _DOMAINS if (study.runs["kind"] == domain.kind).any()]
     figures = _drawn(study, parts, load_instance, plotted, DEFAULT_OPTIONS)
     shown = [_on_page(drawings) for drawings in figures]
     content = study.content([printable(note) for note in (*notes, *missing)])
@@ -289,16 +289,16 @@ class StudyPage:
         }
         return {**made, "files": {name: carried(f"{name}.csv", text) for name, text in self.csv.items()}}
 
-    def _facts(self) -> list[tuple[str, str, str]]:
-        """The size of the study: (number, what it counts, the identifier it links to)."""
+    def _facts(self) -> list[tuple[Markup, str]]:
+        """The size of the study: a number that links to what it counts, and its name."""
         counted = (
             (len(self.runs), "run", "all-runs"),
             (self.runs["variant"].nunique(), "method", "what-was-run"),
             (self.runs["instance"].nunique(), "instance", "all-instances"),
             (self.runs["problem"].nunique(), "problem", "in-short"),
         )
-        facts = [(f"{count:,}", noun if count == 1 else noun + "s", to) for count, noun, to in counted]
-        return [*facts, (seconds(self.runs["seconds"].sum()), "of solving in total", "what-was-run")]
+        facts = [(linked(f"{count:,}", to), noun if count == 1 else noun + "s") for count, noun, to in counted]
+        return [*facts, (linked(seconds(self.runs["seconds"].sum()), "what-was-run"), "of solving in total")]
 
     def _results(self) -> Table | None:
         """The results of each method on each problem in a few columns; None without a run."""
@@ -306,61 +306,50 @@ class StudyPage:
         if not found:
             return None
         rows = pd.concat(found, ignore_index=True)
-
-        def link(line: Any, column: str) -> str:
-            return self.rows_of(line["problem"], line["method"])
-
         shown = rows.assign(of=rows["problem"] + ": " + rows["method"], share=rows["reached"] / rows["runs"])
         heads = {"of": "problem: method", "mean_ratio": "mean ratio", "worst_ratio": "worst ratio"}
-        return table(shown, _RESULTS, link=link, heads=heads)
+        return table(shown, _RESULTS, to=list(map(self.rows_of, rows["problem"], rows["method"])), heads=heads)
 
     def _problem(self, name: str) -> dict[str, Any]:
-        def target(phrase: Phrase) -> str:
-            if phrase.rows == INSTANCES:
-                return self.anchors.of("instances", name)
-            return self.rows_of(name, phrase.rows) if phrase.rows else ""
-
-        results = method_table(self.runs, name)
+        instances, results = self.anchors.of("instances", name), method_table(self.runs, name)
+        phrases = summary(self.runs, self.pairs, name)
+        targets = [
+            instances if one.rows == INSTANCES else self.rows_of(name, one.rows) if one.rows else "" for one in phrases
+        ]
         return {
             "name": name,
             "summary": PROBLEMS[name].summary if name in PROBLEMS else "",
             "anchor": self.anchors.of("problem", name),
-            "verdict": [(phrase.text, target(phrase)) for phrase in summary(self.runs, self.pairs, name)],
+            "verdict": Markup().join(linked(one.text, to) for one, to in zip(phrases, targets, strict=True)),
             "methods": self._methods(name, results),
             "families": self._families(name, results),
             "proofs": self._proofs(name),
-            "proofs_anchor": self.anchors.of("instances", name),
+            "proofs_anchor": instances,
         }
 
     def _methods(self, problem: str, rows: pd.DataFrame) -> Table:
         """The problem's main table: the results of each method. Optima that are the bounds are left out."""
-
-        def link(line: Any, column: str) -> str | tuple[str, str]:
-            if column == "worst_ratio":
-                return line["worst_run"], "the run with the worst ratio"
-            return self.rows_of(problem, line["method"])
-
         kept = self.keep(problem, rows, f"{problem}: results of each method.", _IN_PAPERS)
         told_apart = rows["versus_optimum"].any() and (rows["compared"] != rows["versus_optimum"]).any()
         shown = rows.assign(reached=rows["reached"].where(rows["versus_optimum"] > 0))
-        return table(
-            shown, ("method", *_OVER_BOUND, *(_OVER_OPTIMUM if told_apart else ()), *_OUTCOMES), kept, link=link
-        )
+        names = ("method", *_OVER_BOUND, *(_OVER_OPTIMUM if told_apart else ()), *_OUTCOMES)
+        to = [self.rows_of(problem, method) for method in rows["method"]]
+        return table(shown, names, kept, to=to, links={"worst_ratio": rows["worst_run"].tolist()})
 
     def _families(self, problem: str, results: pd.DataFrame) -> Table | None:
         """The mean ratio by family; None with a single family."""
-        means = family_ratios(self.runs, problem)
+        means, counts = family_ratios(self.runs, problem), family_counts(self.runs, problem)
         if len(means.columns) < 2:
             return None
-        counts = family_counts(self.runs, problem)
         caption = f"{problem}: mean ratio to the best bound, by family."
         name = self.keep(f"{problem}-by-family", means.rename_axis("method").reset_index(), caption)
         shown = pd.DataFrame({"method": means.index, "exact": results["exact"].to_numpy()})
         for family in means:
             known = counts.reindex([(label, family) for label in means.index], fill_value=0)
+            entries = zip(means.index, means[family], known, strict=True)
             shown[family] = [
-                Cell(f"{ratio(mean)} ({count})", self.rows_of(problem, label)) if count else Cell("–")
-                for label, mean, count in zip(means.index, means[family], known, strict=True)
+                linked(f"{ratio(mean)} ({count})" if count else "–", self.rows_of(problem, label) if count else "")
+                for label, mean, count in entries
             ]
         heads = {"method": "mean ratio to the best bound (instances)", **{str(family): str(family) for family in means}}
         return table(shown, ["method", *means.columns], name, heads=heads)
@@ -368,46 +357,38 @@ class StudyPage:
     def _proofs(self, problem: str) -> Table:
         """The bounds and optima of each instance of a problem."""
         pairs = self.pairs[self.pairs["problem"] == problem]
-
-        def link(line: Any, column: str) -> str:
-            if column in ("digest", "runs"):
-                return self.anchors.of("input", line["instance"])
-            keys = {"bound": [*line["bound_keys"]], "best": [line["best_key"]]}.get(column, [])
-            return self._anchor_of[keys[0]] if any(keys) else ""
-
-        def proof(pair: Any) -> Cell:
-            names = [self._anchor_of[key] for key in pair.bound_keys]
-            return Cell(f": {pair.bound_proof}" if pair.bound_proof else "" if names else "–", runs=links(names))
-
         kept = self.keep(f"{problem}-instances", pairs)
-        shown = pairs.assign(
-            digest=pairs["instance"].str[:8],
-            optimum=pairs["proven"].where(np.isfinite(pairs["optimum"]), "open"),
-            proof=[proof(pair) for pair in pairs.itertuples()],
-        )
-        sizes = KINDS[pairs["kind"].iloc[0]].sizes
-        names = ("digest", "family", *sizes, "runs", "bound", "best", "gap", "optimum", "proof")
+        runs_of = [[self._anchor_of[key] for key in keys] for keys in pairs["bound_keys"]]
+        proofs = [
+            listed_runs(own) + (f": {proof}" if proof else "" if own else "–")
+            for own, proof in zip(runs_of, pairs["bound_proof"], strict=True)
+        ]
+        optimum = pairs["proven"].where(np.isfinite(pairs["optimum"]), "open")
+        shown = pairs.assign(digest=pairs["instance"].str[:8], optimum=optimum, proof=proofs)
+        names = ("digest", "family", *KINDS[pairs["kind"].iloc[0]].sizes)
+        inputs = [self.anchors.of("input", digest) for digest in pairs["instance"]]
+        links = {
+            "digest": inputs,
+            "runs": inputs,
+            "bound": [own[0] if own else "" for own in runs_of],
+            "best": [self._anchor_of[key] if key else "" for key in pairs["best_key"]],
+        }
         anchors = [self.anchors.of("instance", problem, digest) for digest in pairs["instance"]]
-        return table(shown, names, kept, link=link, anchors=anchors)
+        names += ("runs", "bound", "best", "gap", "optimum", "proof")
+        return table(shown, names, kept, links=links, anchors=anchors)
 
     def _inputs(self) -> Table:
         """The instances of the study by family and size."""
         rows = family_table(self.runs)
-
-        def link(line: Any, column: str) -> str:
-            named = self.anchors.of("inputs", line["kind"], line["family"], str(line["extent"]))
-            return named if column != "family" else ""
-
-        return table(rows, _INPUTS, self.keep("inputs", rows), link=link, heads={"seconds": "total time"})
+        parts = zip(rows["kind"], rows["family"], rows["extent"].map(str), strict=True)
+        to, heads = [self.anchors.of("inputs", *each) for each in parts], {"seconds": "total time"}
+        return table(rows, _INPUTS, self.keep("inputs", rows), to=to, links={"family": [""] * len(rows)}, heads=heads)
 
     def _efforts(self) -> Table:
         """The methods with their limits and the outcomes of their runs."""
         rows = effort_table(self.runs)
-
-        def link(line: Any, column: str) -> str:
-            return self.anchors.of("method", line["method"])
-
-        return table(rows, _EFFORTS, self.keep("methods", rows), link=link, heads={"seconds": "total time"})
+        to = [self.anchors.of("method", method) for method in rows["method"]]
+        return table(rows, _EFFORTS, self.keep("methods", rows), to=to, heads={"seconds": "total time"})
 
     def _failures(self) -> Table | None:
         """Failed runs by problem, method and reason, with links; None without any."""
@@ -415,7 +396,7 @@ class StudyPage:
         if rows.empty:
             return None
         anchors = failed.groupby(["problem", "label", "reason"], sort=False)["anchor"].agg(list)
-        shown = rows.assign(run=[Cell("", runs=links(each)) for each in anchors])
+        shown = rows.assign(run=[listed_runs(each) for each in anchors])
         return table(shown, ("problem", "method", "runs", "reason", "run"), self.keep("failures", rows))
 
     def _contradictions(self) -> Iterator[dict[str, Any]]:
@@ -425,10 +406,9 @@ class StudyPage:
         for found in self.contradictions.itertuples(index=False):
             yield {
                 "problem": found.problem,
-                "instance": found.instance[:8],
-                "to": self.anchors.of("instance", found.problem, found.instance),
+                "instance": linked(found.instance[:8], self.anchors.of("instance", found.problem, found.instance)),
                 "sentence": found.sentence,
-                "runs": links(self._anchor_of[key] for key in found.keys),
+                "runs": run_links(self._anchor_of[key] for key in found.keys),
             }
 
     def _origins(self) -> Iterator[dict[str, Any]]:
@@ -437,7 +417,7 @@ class StudyPage:
         for (kind, family, extent), group in self.runs.groupby(["kind", "family", "extent"]):
             first, *others = KINDS[kind].sizes
             made = group.drop_duplicates("instance").drop(columns="exact")
-            rows = made.assign(runs_listed=[Cell("", runs=links(names[one])) for one in made["instance"]])
+            rows = made.assign(runs_listed=[listed_runs(names[one]) for one in made["instance"]])
             anchors = [self.anchors.of("input", digest) for digest in made["instance"]]
             yield {
                 "title": f"{family}, {extent:,.0f} {first}",
@@ -458,10 +438,6 @@ class StudyPage:
             yield {"variant": variant, "anchor": self.anchors.of("method", variant), "lists": lists}
 
     def _run_table(self, group: pd.DataFrame) -> Table:
-        def link(line: Any, column: str) -> str:
-            shown = column in ("digest", "bound")
-            return self.anchors.of("instance", line["problem"], line["instance"]) if shown else ""
-
         names = (
             *("number", "digest", "family", *KINDS[group["kind"].iloc[0]].sizes[:2], "seed", "limit", "status"),
             *("value", "lower_bound", "proven", "gap", "bound", "ratio", "seconds", "key"),
@@ -471,19 +447,22 @@ class StudyPage:
         rows = group.drop(columns="exact").assign(
             number=group["anchor"].str.removeprefix("run-"), digest=group["instance"].str[:8], limit=limits
         )
-        return table(rows, names, link=link, anchors=group["anchor"].tolist())
+        proofs = [self.anchors.of("instance", *of) for of in zip(group["problem"], group["instance"], strict=True)]
+        return table(rows, names, links=dict.fromkeys(("digest", "bound"), proofs), anchors=group["anchor"].tolist())
+
+    def part(self, domain: Domain) -> Part:
+        """The section about a domain."""
+        runs, tables = domain.runs(self.runs[self.runs["kind"] == domain.kind]), []
+        for name, title, sentence, build in domain.tables:
+            if len(rows := build(runs)):
+                kept = self.keep(f"{domain.kind}-{name}", rows)
+                tables.append((title, sentence, table(rows, rows.columns, kept)))
+        return Part(domain, runs, tables)
 
 
-class Part:
+class Part(NamedTuple):
     """The section of the page about one kind of instances: its runs, and its tables with titles and sentences."""
 
-    def __init__(self, study: StudyPage, domain: Domain) -> None:
-        self.domain, self.kind, self.title = domain, domain.kind, domain.title
-        self.runs = domain.runs(study.runs[study.runs["kind"] == domain.kind])
-        self.tables = list(self._tables(study))
-
-    def _tables(self, study: StudyPage) -> Iterable[tuple[str, str, Table]]:
-        for name, title, sentence, build in self.domain.tables:
-            rows = build(self.runs)
-            if len(rows):
-                yield title, sentence, table(rows, rows.columns, study.keep(f"{self.kind}-{name}", rows))
+    domain: Domain
+    runs: pd.DataFrame
+    tables: list[tuple[str, str, Table]]

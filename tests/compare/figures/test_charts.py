@@ -13,10 +13,17 @@ import pytest
 from scipy import stats
 
 from overlaybench.compare.figures.against import default_plots, plot_drawing, plot_table
-from overlaybench.compare.figures.charts import anytime_chart, gap_curves, growth, growth_chart, overview_chart, spread
+from overlaybench.compare.figures.charts import (
+    anytime_chart,
+    gap_curves,
+    growth,
+    growth_chart,
+    overview_chart,
+    proof_map,
+    spread,
+)
 from overlaybench.compare.figures.curves import Axis, curves
 from overlaybench.compare.figures.files import FORMATS, figure_of
-from overlaybench.compare.figures.proof_map import proof_map
 from overlaybench.compare.figures.style import FigureOptions, rank_styles, styled
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.studies.plot import Plot
