@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.topics.divide_and_conquer import build_part, conquer_and_combine
-from ...heuristics.topics.division import (
+from ...heuristics.topics.divide_and_conquer import (
     Division,
     Partition,
     best_division,
+    build_part,
     bulk_threshold,
+    conquer_and_combine,
     partition_of,
     random_order,
     representatives,

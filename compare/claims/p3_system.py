@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...heuristics.topics.decentralised import Decentralised, decentralised, drawn_partition
-from ...heuristics.topics.division import (
+from ...heuristics.topics.divide_and_conquer import (
     Division,
     best_division,
     bulk_threshold,

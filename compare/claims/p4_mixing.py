@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...heuristics.content.assignment import assign_in_order, random_assignment
-from ...heuristics.content.migration import migrate
-from ...heuristics.content.migration_protocol import simulate_migration
+from ...heuristics.content.migration import migrate, simulate_migration
 from ...heuristics.content.steiner_mixing import traffic_on_closure_trees, traffic_on_grown_trees
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.content.problems import ContentOverlay

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.arrays import Ids
+from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
@@ -82,7 +82,7 @@ def cd_oda_2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
 
 
 def _built(instance: TopicInstance, rule: int, ties: str, seed: int) -> OverlayBuild:
-    edges, centres = _stars(interest_of(instance), rule, tie_order(ties, seed))
+    edges, centres = _stars(interest_of(instance), weighted_neighbours(instance), rule, tie_order(ties, seed))
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, edges), {"steps": centres})
 
 
@@ -98,10 +98,9 @@ class _Nodes(NamedTuple):
 
 
 @kernel
-def _stars(interest: Interest, rule: int, order: TieOrder) -> tuple[Ids, int]:
+def _stars(interest: Interest, weighted: Offsets, rule: int, order: TieOrder) -> tuple[Ids, int]:
     """The edges in the order of their addition, shape (m, 2), and the number of centres."""
     n, popularity = len(interest.node_offsets) - 1, np.diff(interest.topic_offsets)
-    weighted = weighted_neighbours(interest)
     left, counted, epoch = np.ones(len(popularity), np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.int64)
     nodes = _Nodes(left, popularity, weighted, weighted.copy(), counted, epoch)
     topics_left = len(popularity)

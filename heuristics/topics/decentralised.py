@@ -11,8 +11,7 @@ import numpy as np
 from ...instances.contract.arrays import Ids
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .divide_and_conquer import Extend, PartEdges, build_part, combine_core
-from .division import BULK, Partition
+from .divide_and_conquer import BULK, Extend, PartEdges, Partition, build_part, combine_core
 from .kernels.ties import TieOrder, ranks_of, tie_order
 
 _COMBINE = -1  # the name under which bulk nodes and representatives find each other

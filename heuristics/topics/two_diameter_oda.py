@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.arrays import Ids
+from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
@@ -39,7 +39,7 @@ def two_diameter_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int
     >>> two_diameter_oda(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    edges = _stars(interest_of(instance), tie_order(ties, seed))
+    edges = _stars(interest_of(instance), weighted_neighbours(instance), tie_order(ties, seed))
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, edges), {"steps": instance.num_topics})
 
 
@@ -61,9 +61,9 @@ class _Stars(NamedTuple):
 
 
 @kernel
-def _stars(interest: Interest, order: TieOrder) -> Ids:
+def _stars(interest: Interest, weighted: Offsets, order: TieOrder) -> Ids:
     """The edges in the order of their addition, shape (m, 2)."""
-    stars = _no_stars(interest)
+    stars = _no_stars(interest, weighted)
     for node in range(len(stars.weight)):
         _find_densest(node, interest, stars, order)
     num_edges = 0
@@ -81,12 +81,12 @@ def _stars(interest: Interest, order: TieOrder) -> Ids:
 
 
 @kernel
-def _no_stars(interest: Interest) -> _Stars:
+def _no_stars(interest: Interest, weighted: Offsets) -> _Stars:
     n, size = len(interest.node_offsets) - 1, len(interest.node_topics)
     popularity = np.diff(interest.topic_offsets).astype(np.int32)
     return _Stars(
         np.ones(len(popularity), np.bool_),
-        weighted_neighbours(interest),
+        weighted,
         popularity[interest.node_topics],
         np.full(n, -1, np.int64),
         np.empty(2 * size, np.int32),

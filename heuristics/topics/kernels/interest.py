@@ -38,14 +38,10 @@ def positions_of(interest: Interest) -> Ids:
     return positions
 
 
-@kernel
-def weighted_neighbours(interest: Interest) -> Offsets:
+def weighted_neighbours(instance: TopicInstance) -> Offsets:
     """The sum of |V_t| over the topics t of each node. Cost O(Σ|T_v|)."""
-    weighted = np.zeros(len(interest.node_offsets) - 1, np.int64)
-    for node in range(len(weighted)):
-        for topic in interest.node_topics[interest.node_offsets[node] : interest.node_offsets[node + 1]]:
-            weighted[node] += interest.topic_offsets[topic + 1] - interest.topic_offsets[topic]
-    return weighted
+    sums = np.cumsum(np.diff(instance.topic_offsets)[instance.node_topics])
+    return np.diff(np.concatenate([[0], sums])[instance.node_offsets])
 
 
 class EdgeCosts(NamedTuple):

@@ -18,7 +18,7 @@ from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.data import GRIDS
 from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.heuristics.topics.decentralised import decentralised
-from overlaybench.heuristics.topics.division import best_division, restricted
+from overlaybench.heuristics.topics.divide_and_conquer import best_division, restricted
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.claims.faults import Edges, every_pair, no_edge, with_broken
 

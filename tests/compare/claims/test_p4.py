@@ -20,7 +20,7 @@ from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.p4 import METRICS, spanning_price, steiner_price, worst_metric
 from overlaybench.compare.claims.p4_figures import CONTENT_METHODS
 from overlaybench.compare.claims.register import CLAIMS
-from overlaybench.heuristics.content.migration_protocol import simulate_migration
+from overlaybench.heuristics.content.migration import simulate_migration
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
 from overlaybench.instances.contract.catalogue import WORKLOADS

@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 
 from overlaybench.heuristics.content.assignment import CapacityExceeded, greedy_packing, random_assignment, users_of
 from overlaybench.heuristics.content.clustering import clustering
-from overlaybench.heuristics.content.migration import MIGRATION, cost_changes, migrate, move, placement_of
+from overlaybench.heuristics.content.migration import (
+    MIGRATION,
+    Move,
+    cost_changes,
+    migrate,
+    move,
+    placement_of,
+    simulate_migration,
+)
 from overlaybench.heuristics.content.migration import cost as placement_cost
-from overlaybench.heuristics.content.migration_protocol import Move, simulate_migration
 from overlaybench.heuristics.content.routing import network_of, prices_from, route
 from overlaybench.heuristics.content.steiner_mixing import (
     brokers_between,

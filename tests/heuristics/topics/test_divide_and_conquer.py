@@ -14,20 +14,18 @@ from hypothesis import strategies as st
 from overlaybench.heuristics.topics import gm_m as contribution_table
 from overlaybench.heuristics.topics.decentralised import Decentralised, decentralised, drawn_partition
 from overlaybench.heuristics.topics.divide_and_conquer import (
+    AIMS,
     DCB_M,
     DCBR_M,
+    Division,
+    Partition,
+    bulk_threshold,
     conquer_and_combine,
     dc_gm,
     dcb_m,
     dcbr_m,
-    naive_dc,
-)
-from overlaybench.heuristics.topics.division import (
-    AIMS,
-    Division,
-    Partition,
-    bulk_threshold,
     divide,
+    naive_dc,
     partition_of,
     random_order,
     representatives,

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.topics.degree_diameter import DEGREE_DIAMETER
 from overlaybench.heuristics.topics.edge_exchange import EDGE_EXCHANGE
-from overlaybench.heuristics.topics.edge_insertion import EDGE_INSERTION
-from overlaybench.heuristics.topics.edge_removal import EDGE_REMOVAL
+from overlaybench.heuristics.topics.filtering import EDGE_INSERTION, EDGE_REMOVAL
 from overlaybench.heuristics.topics.kernels.relay_trees import adjacency, relay_trees
-from overlaybench.heuristics.topics.layered_oda import LAYERED_ODA, layered_trees
 from overlaybench.heuristics.topics.limits import limits_of
+from overlaybench.heuristics.topics.topic_diameter import DEGREE_DIAMETER, LAYERED_ODA, layered_trees
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.overlay import Overlay
