@@ -220,6 +220,9 @@ class Method(Generic[Instance, Answer]):
     ) -> Result[Answer]:
         """Solve, then validate: an invalid answer or a bound above its value becomes a ``failed`` result.
 
+        An exact method ends ``optimal``, ``infeasible`` or at a limit: any other end of it is ``failed``, with the gap
+        that it left as the reason.
+
         Raises
         ------
         BadInput
@@ -245,7 +248,21 @@ class Method(Generic[Instance, Answer]):
         with solving(instance, problem, trajectory):
             proposal = self.solve(instance, problem, **given)
             seconds = PAUSES.now() - start
-        return judged(self.name, instance, problem, proposal, seconds, trajectory)
+        result = judged(self.name, instance, problem, proposal, seconds, trajectory)
+        is_open = result.status is Status.FEASIBLE or (
+            result.status is Status.TIME_LIMIT and given["time_limit"] is None and not result.reason
+        )
+        if self.answering(problem.name).exact and is_open:
+            reason = f"ended at no limit with value {result.value} and lower bound {result.lower_bound}"
+            return Result(
+                problem=problem.name,
+                method=self.name,
+                status=Status.FAILED,
+                seconds=seconds,
+                counters=result.counters,
+                reason="; ".join(filter(None, (reason, result.reason))),
+            )
+        return result
 
 
 def _solve_by_member(

@@ -20,9 +20,9 @@ class Status(StrEnum):
     """The status of a run.
 
     ``optimal``: proven, so that the lower bound equals the value. ``feasible``: an answer without a proof of
-    optimality. ``infeasible``: proven to have no answer. ``time-limit``: stopped by a limit (of time, or of memory with
-    a reason that says so), with or without an answer. ``failed``: no valid answer, for the reason given. ``skipped``:
-    the method does not apply to the instance, for the reason given.
+    optimality, never of an exact method. ``infeasible``: proven to have no answer. ``time-limit``: stopped by a limit
+    (of time, or of memory with a reason that says so), with or without an answer. ``failed``: no valid answer, for the
+    reason given. ``skipped``: the method does not apply to the instance, for the reason given.
 
     Examples
     --------

@@ -36,6 +36,9 @@ class ContentCuts(SparseRelaxation):
     too, and cover inequalities, in case the capacity rows in integers admit overloads.
     """
 
+    # A multiplier is rounded to 1/unit and a capacity row has entries up to 2^20: their product is the bound's error.
+    finest = 2**44
+
     def __init__(self, model: ContentModel, *, threads: int = 1) -> None:
         self.model = model
         brokers = model.instance.num_brokers

@@ -89,8 +89,8 @@ def solve_exactly(
     Returns
     -------
     Proposal
-        Status ``time-limit`` if the search was stopped (the judge turns it into ``optimal`` where the bound meets the
-        value), ``infeasible`` if that is proven, and none otherwise.
+        Status ``time-limit`` if the search was stopped or its model does not fit (the judge turns it into ``optimal``
+        where the bound meets the value), ``infeasible`` if that is proven, and none otherwise.
     """
     start = min(starts, key=value, default=None)
     offer(start, lower_bound if math.isfinite(lower_bound) else None)
@@ -108,7 +108,7 @@ def solve_exactly(
     answers = (start, outcome.answer) if keep_start else (outcome.answer, start)
     best = min((answer for answer in answers if answer is not None), key=value, default=None)
     bound = max(lower_bound, outcome.lower_bound)
-    status = Status.TIME_LIMIT if outcome.stopped else None
+    status = Status.TIME_LIMIT if outcome.stopped or (reason and best is not None) else None
     return Proposal(best, bound, status, known, clock.stopped_by or reason)
 
 

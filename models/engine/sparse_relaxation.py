@@ -97,15 +97,17 @@ class SparseRelaxation(Relaxation[SparseRows]):
     """Minimise costs·x over 0/1 columns; rows that :meth:`violated` adds may be dropped again, the initial ones not.
 
     Bounds are proven for the nonnegative costs rounded down to multiples of 1/unit; integers are exact. The unit is the
-    largest power of 2 up to 2^32 with which the sum of all costs stays below 2^60 units.
+    largest power of 2 up to `finest` with which the sum of all costs stays below 2^60 units.
     """
+
+    finest = UNIT
 
     def __init__(
         self, costs: npt.NDArray[np.number], rows: SparseRows, *, constant: float = 0, threads: int = 1
     ) -> None:
         super().__init__()
         total = float(costs.sum()) + abs(constant) + 1
-        self.unit = min(UNIT, 2 ** int(np.floor(np.log2(_LARGEST / total))))
+        self.unit = min(self.finest, 2 ** int(np.floor(np.log2(_LARGEST / total))))
         self.cost_scale = max(float(costs.mean()), 1e-9) if len(costs) else 1.0
         self._cost_units = np.floor(costs * float(self.unit)).astype(np.int64)
         self._constant = int(np.floor(constant * self.unit))
@@ -127,13 +129,19 @@ class SparseRelaxation(Relaxation[SparseRows]):
 
     def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
         """Weak duality: Σ duals·rhs + Σ_columns min over x of (cost − cover)·x, in integers."""
-        duals = np.floor(self.lp.row_duals * float(self.unit)).astype(np.int64)
         self.idle = np.where(self.lp.row_duals > _USED, 0, self.idle + 1)
-        reduced = self._cost_units.copy() if self.lp.feasible else np.zeros_like(self._cost_units)
-        np.subtract.at(reduced, self.rows.columns, np.repeat(duals, np.diff(self.rows.offsets)) * self.rows.values)
+        sizes = np.diff(self.rows.offsets)
+        total_cover = float(np.abs(self.rows.values.astype(np.float64)) @ np.repeat(self.lp.row_duals, sizes)) + 1
+        # A ray proves infeasibility at any scale: the largest at which sums of products fit.
+        scale = self.unit if self.lp.feasible else _LARGEST / total_cover
+        kind = np.int64 if scale * total_cover <= _LARGEST else object  # Python's integers do not overflow
+        duals = np.minimum(self.lp.row_duals * float(scale), _LARGEST).astype(np.int64).astype(kind)
+        reduced = self._cost_units.astype(kind) if self.lp.feasible else np.zeros(len(self._cost_units), kind)
+        np.subtract.at(reduced, self.rows.columns, np.repeat(duals, sizes) * self.rows.values)
         low, high = (0, 1) if lower is None or upper is None else (lower, upper)
         total = sum((duals * self.rows.rhs).tolist()) + int(np.where(reduced > 0, reduced * low, reduced * high).sum())
         proof = SparseMultipliers(self.rows.texts, duals, not self.lp.feasible)
+        reduced = np.clip(reduced, -int(_LARGEST), int(_LARGEST)).astype(np.int64)
         return Bound(total + (self._constant if self.lp.feasible else 0), NO_COLUMNS, reduced, proof)
 
     def _size(self, rows: SparseRows) -> int:

@@ -37,13 +37,15 @@ class AverageDegree(Problem[TopicInstance, Overlay]):
         return MIN_TCO.violations(instance, answer)
 
 
-def method(solve: Callable[..., Proposal[Overlay]], **others: Any) -> Method[TopicInstance, Overlay]:
+def method(
+    solve: Callable[..., Proposal[Overlay]], *, exact: bool = False, **others: Any
+) -> Method[TopicInstance, Overlay]:
     return Method(
         name="trial",
         problems=("min-tco", "average-degree"),
         summary="for tests",
         source="none",
-        exact=False,
+        exact=exact,
         solve=solve,
         **others,
     )
@@ -109,6 +111,29 @@ def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(found: Propo
     assert result.status is Status.FAILED
     assert fragment in result.reason
     assert (result.value, result.answer) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("found", "limit", "status"),
+    [
+        (Proposal(PATH), None, Status.FAILED),
+        (Proposal(PATH, lower_bound=2), 9.0, Status.FAILED),
+        (Proposal(PATH, lower_bound=2, reason="a remark"), 9.0, Status.FAILED),
+        (Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT), None, Status.FAILED),
+        (Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT), 9.0, Status.TIME_LIMIT),
+        (Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT, reason="interrupted"), None, Status.TIME_LIMIT),
+        (Proposal(PATH, lower_bound=3), None, Status.OPTIMAL),
+        (Proposal(None, status=Status.INFEASIBLE), None, Status.INFEASIBLE),
+    ],
+)
+def test_an_exact_method_ends_with_a_proof_or_at_a_limit(
+    found: Proposal[Overlay], limit: float | None, status: Status
+) -> None:
+    result = method(lambda *_, **__: found, exact=True).run(INSTANCE, MIN_TCO, time_limit=limit)
+    assert result.status is status
+    assert (result.answer is None) == (status in (Status.FAILED, Status.INFEASIBLE))
+    assert found.reason in result.reason
+    assert status is not Status.FAILED or "lower bound" in result.reason
 
 
 @pytest.mark.parametrize("said", [Status.INFEASIBLE, Status.TIME_LIMIT])

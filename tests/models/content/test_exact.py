@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlaybench.instances.content.instance import ContentInstance, Flags, Floats
+from overlaybench.instances.content.instance import ContentInstance, Flags, Floats, metric_closure
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
 from overlaybench.instances.content.workloads import (
     contained_cells,
@@ -73,6 +73,45 @@ def test_the_optimum_is_that_of_all_assignments(
     name: str, options: dict[str, Any], problem: str, instance: ContentInstance, start: str
 ) -> None:
     check(instance, problem, name, {**options, "start": start})
+
+
+@st.composite
+def few_valued_instances(draw: st.DrawFn) -> ContentInstance:
+    """Prices, rates and capacities of very few values, not integral and of different scales."""
+    users, brokers, channels = draw(st.integers(1, 5)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    values = st.sampled_from(
+        [(0.0, 0.2), (0.0, 0.1, 1 / 3), (0.0, 1e-3, 1.0), (0.0, 1.0, 1e6), (0.0, 1e4, 0.1), (0.1,)]
+    )
+
+    def numbers(rows: int, columns: int) -> Floats:
+        entries = st.lists(st.sampled_from(draw(values)), min_size=rows * columns, max_size=rows * columns)
+        return np.array(draw(entries)).reshape(rows, columns)
+
+    upper = np.triu(numbers(brokers, brokers), 1)
+    access, rates, wanted = numbers(users, brokers), numbers(users, channels), numbers(users, channels) > 0
+    core = metric_closure(upper + upper.T)
+    demands = ContentInstance(access, core, np.full(brokers, np.inf), rates, wanted).demands
+    limits = st.sampled_from([0.1, 0.2, 0.5, 1.0, 3.0, np.inf, float(demands.max()), float(demands.sum()) / 2])
+    return ContentInstance(access, core, np.array([draw(limits) for _ in range(brokers)]), rates, wanted)
+
+
+@property_test(2_000, few_valued_instances(), STARTS, quick=40)
+@pytest.mark.parametrize("problem", ROUTINGS)
+def test_few_values_of_different_scales_leave_no_gap(problem: str, instance: ContentInstance, start: str) -> None:
+    check(instance, problem, "branch-and-cut", {"start": start})
+
+
+def test_an_entry_of_a_capacity_row_multiplies_the_rounding_of_its_multiplier() -> None:
+    """Demands become integers of about 2^20, and the bound must not lose 2^20 times the unit of multipliers."""
+    instance = ContentInstance(
+        access=np.array([[0.0, 0.2], [0.0, 0.2]]),
+        core=np.zeros((2, 2)),
+        capacities=np.array([0.5, np.inf]),
+        rates=np.array([[0.3], [0.5]]),
+        subscriptions=np.array([[True], [False]]),
+    )
+    for problem in ROUTINGS:
+        check(instance, problem, "branch-and-cut", {})
 
 
 @property_test(60, SMALL, quick=4)
@@ -239,7 +278,7 @@ def test_a_model_that_memory_would_not_hold_leaves_the_heuristics_overlay(
     instance = WORKLOADS["content"].generate(users=12, brokers=4, intervals=6, seed=0)
     monkeypatch.setattr("overlaybench.models.content.model._MOST_COLUMNS", 600)
     result = METHODS[name].run(instance, PROBLEMS["content-steiner"])
-    assert (result.status, result.value) == (Status.FEASIBLE, result.counters["start"])
+    assert (result.status, result.value) == (Status.TIME_LIMIT, result.counters["start"])
     assert result.reason == "the model could have 608 variables, more than the 600 that fit"
     assert result.lower_bound == pytest.approx((instance.demands * instance.access.min(axis=1)).sum())
     alone = METHODS[name].run(instance, PROBLEMS["content-steiner"], start="none")

@@ -76,7 +76,7 @@ def test_a_limit_that_passes_while_building_leaves_the_start(
 
     monkeypatch.setattr("overlaybench.models.topics.ilp_and_cp_sat.build_model", out_of_time)
     for problem in (problem.name for problem in TOPIC_PROBLEMS):
-        result = METHODS[name].run(HARD, PROBLEMS[problem], **options)
+        result = METHODS[name].run(HARD, PROBLEMS[problem], time_limit=600, **options)
         assert result.status is Status.TIME_LIMIT
         _, value, bound = bounded(result)
         assert value == best_of_heuristics(problem)
