@@ -23,7 +23,7 @@ from ..engine.ilp_solvers import THREADS
 from ..engine.proof import ProofFile
 from .compact.overlay_model import Requirements, SimpleBounds, Subproblem, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
-from .lp_heuristics.lp_guided import any_overlay, heuristic_overlays
+from .lp_heuristics.lp_guided import heuristic_overlays
 from .lp_heuristics.star_centres import starred
 from .relaxation.candidate_edges import count_links
 from .relaxation.cutting_planes import ALL_PAIRS
@@ -224,8 +224,7 @@ def branch_and_cut(
     objective = OBJECTIVES[problem.name]
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file)
-        starts = heuristic_overlays(instance, problem, seed=seed, clock=clock.share(0.5))
-        starts = starts or [any_overlay(instance, problem)]
+        starts = heuristic_overlays(instance, problem, seed=seed, clock=clock, share=0.5)
         offer(starts[0])
         if objective.improve is not None:
             share = clock.share(0.2)

@@ -75,8 +75,6 @@ def _solve(
     if start == "best" and time_limit is not None:  # the heuristics may take longer
         offer(any_overlay(instance, problem))
     starts = heuristic_overlays(instance, problem, seed=seed, clock=clock) if start == "best" else []
-    if start == "best" and not starts:
-        starts = [any_overlay(instance, problem)]
     offer(min(starts, key=value, default=None))
     try:
         requirements = requirements_of(

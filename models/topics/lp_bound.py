@@ -21,7 +21,7 @@ from ..engine.ilp_solvers import THREADS
 from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
 from .branch_and_cut import OBJECTIVES
-from .lp_heuristics.lp_guided import Incumbent, greedy_merge_or_stars, heuristic_overlays, stars
+from .lp_heuristics.lp_guided import Incumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays
 from .relaxation.candidate_edges import count_links
 from .relaxation.cost_splitting import is_affordable, proof_rows, split_by_pricing
 from .relaxation.cutting_planes import CuttingPlanes
@@ -209,7 +209,7 @@ def _solve(
         # Overlays for topics of any diameter are bounded, so topics that others imply may always go.
         reduced = presolved(instance, implied=presolve, leaves=presolve and objective.leaves)
         begin_proof(file, instance, problem.name, reduced)
-        overlays, value, stopped = [stars(instance)], 1, False
+        overlays, value, stopped = [any_overlay(instance, problem)], 1, False
         if objective.weighted and problem.value(instance, overlays[0]) >= MOST_PROVEN:
             method = "fitting"
         if method != "fitting":

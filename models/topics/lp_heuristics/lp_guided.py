@@ -67,20 +67,26 @@ _INTEGRAL = 1e-6
 
 
 def heuristic_overlays(
-    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, clock: Clock
+    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, clock: Clock, share: float = 1.0
 ) -> list[Overlay]:
     """The overlays of the problem's own heuristics with their default options, the best first.
 
-    A heuristic that does not end in time adds none. Cost: the heuristics'.
+    The first heuristic has all of the time, those after it a share. If one of them does not end, :func:`any_overlay`
+    stands for it. Cost: the heuristics'.
     """
-    overlays = []
+    overlays: list[Overlay] = []
+    part, missing = clock.share(share), False
     for method in methods_of("overlaybench.heuristics.topics"):
         if problem.name in method.starts:
             options = method.complete({}, problem.name)
             solve = partial(method.solve, instance, problem, seed=seed, time_limit=None, **options)
-            proposal = _run(solve, instance, clock)
+            proposal = _run(solve, instance, part if overlays else clock)
             if proposal is not None and proposal.answer is not None:
                 overlays.append(proposal.answer)
+            else:
+                missing = True
+    if missing:
+        overlays.append(any_overlay(instance, problem))
     return sorted(overlays, key=lambda overlay: problem.value(instance, overlay))
 
 
@@ -90,8 +96,10 @@ def greedy_merge_or_stars(instance: TopicInstance, clock: Clock) -> Overlay:
 
 
 def any_overlay(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> Overlay:
-    """A valid overlay in time O(Σ|T_v| log Σ|T_v|): rings for fault tolerance, else :func:`stars`."""
-    return harary_per_topic(instance, order="number") if problem.name == "k-tco" else stars(instance)
+    """The better valid one of :func:`stars` and of a ring for each topic, in time O(Σ|T_v| log Σ|T_v|)."""
+    both = stars(instance), harary_per_topic(instance, order="number")
+    by_value = sorted(both, key=lambda overlay: problem.value(instance, overlay))
+    return next(overlay for overlay in by_value if not problem.violations(instance, overlay))
 
 
 def stars(instance: TopicInstance) -> Overlay:

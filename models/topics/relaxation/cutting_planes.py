@@ -11,6 +11,7 @@ from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.kernels.interest import costs_of
 from ....instances.contract.arrays import offsets_of
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.relaxation import Bits, Bound, HighsLP, Reals, Relaxation
 from .candidate_edges import CandidateEdges, Edges, all_pairs, count_links, keys_of
@@ -22,6 +23,7 @@ from .topic_rows import TopicRows, crossing, joined, no_rows, singleton_rows
 _VIOLATION, _PATIENCE, _WORTH = 1e-4, 25, 1e-3
 _START_PAIRS = 3
 ALL_PAIRS = 30_000_000
+_PACE = 5e-7  # seconds a link of a pair, to list and to price them all
 
 
 class RestrictedLP(HighsLP):
@@ -182,6 +184,11 @@ class CuttingPlanes(Relaxation[TopicRows]):
 
     def _add_columns(self, columns: Edges) -> None:
         self.lp.add_edges(columns)
+
+
+def is_timely(instance: TopicInstance, clock: Clock) -> bool:
+    """Whether the time suffices for a round over all pairs, which cannot be interrupted."""
+    return _PACE * count_links(instance) < clock.left
 
 
 def starting_pairs(instance: TopicInstance, start: Overlay, *, sparse: bool, weighted: bool = False) -> Edges:

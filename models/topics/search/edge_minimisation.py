@@ -19,7 +19,7 @@ from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..lp_heuristics.lp_guided import ANY_OVERLAY, Incumbent, dive, guided_candidates
 from ..relaxation.candidate_edges import count_links
 from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
-from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes
+from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, is_timely
 from ..relaxation.separation import Goal
 
 _ROOT_STALL = 1e-3
@@ -149,6 +149,9 @@ class _Search:
     def run(self) -> None:
         if self._done():
             return
+        if not is_timely(self.instance, self.clock):
+            self._search_long(self.clock)
+            return
         cap = self.goal.cap
         self.case = self.settings.proof.case(cap=cap if cap < self.instance.num_nodes else None)
         settings, incumbent, clock = self.settings, self.incumbent, self.clock
@@ -260,7 +263,8 @@ class _Search:
 
     def _print(self, force: bool = False) -> None:
         planes, tree = self.planes, self.tree
-        assert planes is not None
+        if planes is None:
+            return
         self.log.line(
             incumbent=None if self.incumbent.overlay is None else self.incumbent.value,
             bound=(planes.best_units if tree is None else tree.units) / UNIT,
@@ -298,7 +302,7 @@ def minimise_degree(
     best = min(starts, key=lambda overlay: (overlay.max_degree, overlay.num_edges))
     total = SearchOutcome()
     bound = least
-    if not clock.passed:
+    if is_timely(instance, clock):
         by_lp, proven = degree_bound(instance, best, clock.share(0.3), settings)
         bound = max(bound, by_lp)
         if settings.proof.is_written:
@@ -308,7 +312,7 @@ def minimise_degree(
                 case.contradiction(0, proven)
                 case.end(math.inf)
     offer_bound(bound)
-    while bound < best.max_degree and not clock.passed:
+    while bound < best.max_degree and is_timely(instance, clock):
         cap = best.max_degree - 1
         outcome = minimise_edges(
             instance, Goal(cap=cap, least_degree=min(bound, cap)), best, clock, settings, stop_at_first=True

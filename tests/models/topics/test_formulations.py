@@ -19,7 +19,7 @@ from overlaybench.models.topics.compact.overlay_model import (
     simple_bounds,
 )
 from overlaybench.models.topics.ilp_and_cp_sat import relaxation_bound
-from overlaybench.models.topics.lp_heuristics.lp_guided import heuristic_overlays
+from overlaybench.models.topics.lp_heuristics.lp_guided import any_overlay, heuristic_overlays, stars
 from tests.models.topics.small_instances import bounded, small_instance, tiers, uniform_instance
 from tests.topic_brute_force import all_graphs, optimum
 
@@ -103,4 +103,15 @@ def test_the_first_heuristic_overlay_is_the_best(problem: str) -> None:
 
 
 def test_no_heuristic_starts_after_the_deadline() -> None:
-    assert heuristic_overlays(uniform_instance(9, 5, 2), PROBLEMS["min-tco"], seed=0, clock=Clock(0)) == []
+    instance, problem = uniform_instance(9, 5, 2), PROBLEMS["min-tco"]
+    assert heuristic_overlays(instance, problem, seed=0, clock=Clock(0)) == [any_overlay(instance, problem)]
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_without_time_the_start_is_valid_and_no_worse_than_stars(problem: str) -> None:
+    instance = uniform_instance(40, 20, 5)
+    found, (alone,) = PROBLEMS[problem], heuristic_overlays(instance, PROBLEMS[problem], seed=0, clock=Clock(0))
+    assert not found.violations(instance, alone)
+    assert found.violations(instance, stars(instance)) or found.value(instance, alone) <= found.value(
+        instance, stars(instance)
+    )
