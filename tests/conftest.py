@@ -1,4 +1,7 @@
-"""Kernels are compiled in all tests, also on instances so tiny that a run would interpret them."""
+"""Kernels are compiled in all tests, also on instances so tiny that a run would interpret them, at their first call.
+
+A trial run of every method, problem and options, to compile what it calls, would take a fifth of the models' tests.
+"""
 
 from __future__ import annotations
 

@@ -126,16 +126,17 @@ class Method(Generic[Instance, Answer]):
 
     def is_interpreted(self, instance: Instance) -> bool:
         """Whether kernels are interpreted on this instance: compiling them would take far longer than the run."""
-        return self.compiled and getattr(instance, "is_tiny", False) and os.environ.get(_INTERPRET) != "never"
+        return self.compiled and getattr(instance, "is_tiny", False) and not _never_interpreted()
 
     def prepare(self, instance: Instance, problem: Problem[Instance, Answer], options: Mapping[str, Value]) -> bool:
         """Compile what a run with these options will call, on all cores, so that it does not count in the run's time.
 
         A trial instance shows what is called (:class:`.Interpreter`). Once for a problem and options in a process.
-        Returns whether there was anything to compile or to load.
+        Returns whether there was anything to compile or to load. Where nothing is to be interpreted, the first calls
+        compile.
         """
         trial = getattr(instance, "trial", None)
-        if trial is None or not self.compiled or self.is_interpreted(instance):
+        if trial is None or not self.compiled or self.is_interpreted(instance) or _never_interpreted():
             return False
         key = self.name, problem.name, type(instance), str(sorted(options.items()))
         if key in _PREPARED:
@@ -263,6 +264,10 @@ class Method(Generic[Instance, Answer]):
                 reason="; ".join(filter(None, (reason, result.reason))),
             )
         return result
+
+
+def _never_interpreted() -> bool:
+    return os.environ.get(_INTERPRET) == "never"
 
 
 def _solve_by_member(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from numba import typeof
 
 import overlaybench as ob
 from overlaybench.compare.studies.isolation import Job, run_isolated
@@ -50,7 +51,7 @@ def test_an_interpreted_run_is_the_compiled_one(workload: str, problem: str, met
     chosen = ob.METHODS[method]
     compiled = chosen.run(instance, ob.PROBLEMS[problem], seed=5)
     try:
-        with interpreted(Interpreter(6.0)):
+        with interpreted(Interpreter()):
             found = chosen.run(instance, ob.PROBLEMS[problem], seed=5)
     except (AttributeError, FloatingPointError):
         pytest.skip("this run cannot be interpreted: it is compiled")
@@ -75,6 +76,19 @@ def test_kernels_are_compiled_once_the_interpreter_has_had_its_time() -> None:
         assert thousandth_power_sum(numbers) == 6000
     assert thousandth_power_sum.dispatcher.signatures  # type: ignore[attr-defined]
     assert len(interpreter.calls) == 1
+
+
+def test_what_a_run_will_call_is_compiled_before_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OVERLAYBENCH_INTERPRET", raising=False)
+    monkeypatch.setattr("overlaybench.instances.contract.method._PREPARED", set())
+    instance, problem, chosen = ob.generate("zipf", nodes=300), ob.PROBLEMS["min-tco"], ob.METHODS["gm"]
+    options = chosen.complete({}, "min-tco")
+    assert [chosen.prepare(instance, problem, options) for _ in range(2)] == [True, False]
+    assert chosen.run(instance, problem).answer is not None
+    calls = chosen.calls(instance.trial(), problem, options).values()
+    assert len(calls) > 5
+    assert all(called.dispatcher._cache.has(tuple(map(typeof, arguments))) for called, arguments in calls)
+    assert not chosen.prepare(ob.generate("zipf", **TINY["zipf"]), problem, options)
 
 
 def test_time_of_compiling_counts_in_no_run_and_in_no_limit() -> None:

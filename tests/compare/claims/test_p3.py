@@ -14,7 +14,7 @@ import pytest
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims import p3_lemmas, p3_system
 from overlaybench.compare.claims.bench import Bench, rows_here
-from overlaybench.compare.claims.claim import Verdict
+from overlaybench.compare.claims.claim import Judgement, Verdict
 from overlaybench.compare.claims.data import GRIDS
 from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.heuristics.topics.decentralised import decentralised
@@ -42,10 +42,16 @@ BROKEN: Mapping[str, tuple[Verdict, str, Any]] = {
 }
 
 
+@cache
+def judged(id_: str) -> Judgement:
+    """The judgement of a claim's quick version on the sound algorithms."""
+    return judge(CLAIMS[id_]).judgement
+
+
 @pytest.mark.parametrize("id_", BROKEN)
 def test_a_broken_algorithm_changes_the_verdict(id_: str) -> None:
     sound, name, build = BROKEN[id_]
-    assert judge(CLAIMS[id_]).judgement.verdict is sound
+    assert judged(id_).verdict is sound
     assert judge(CLAIMS[id_], True, with_broken(**{name: build})).judgement.verdict is not sound
 
 
@@ -221,7 +227,7 @@ def test_rows_that_go_the_other_way_contradict(id_: str, broken: Values) -> None
 
 
 def test_the_printed_lines_of_algorithm_12_are_run() -> None:
-    lines = judge(CLAIMS["P3.L14"]).judgement.sensitivity
+    lines = judged("P3.L14").sensitivity
     assert [(line.varied[:7], line.verdict) for line in lines] == [("line 6 ", CONTRADICTED), ("line 12", CONFIRMED)]
 
 

@@ -22,13 +22,11 @@ from overlaybench.heuristics.topics.kernels.partial_overlay import (
     partners,
 )
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
-
-HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
 
 
 @property_test(

@@ -12,6 +12,7 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Result
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.link_costs import LinkCosts
+from tests.outcomes import answer_of, bound_of, value_of
 
 
 def small_instance(seed: int) -> TopicInstance:
@@ -62,12 +63,4 @@ def tiers(quick: int, slow: int) -> list[Any]:
 
 def bounded(result: Result[Overlay]) -> tuple[Overlay, float, float]:
     """The answer, value and lower bound of a result that has all three."""
-    assert result.answer is not None
-    assert result.lower_bound is not None
-    return result.answer, value_of(result), result.lower_bound
-
-
-def value_of(result: Result[Overlay]) -> float:
-    """The value of a result that has one."""
-    assert result.value is not None
-    return result.value
+    return answer_of(result), value_of(result), bound_of(result)

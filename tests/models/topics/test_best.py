@@ -9,7 +9,8 @@ from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.models.topics.best import BEST
 from overlaybench.models.topics.lp_bound import lower_bound
-from tests.models.topics.small_instances import small_instance, tiers, uniform_instance, value_of
+from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
+from tests.outcomes import value_of
 from tests.topic_brute_force import optimum
 
 HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)

@@ -19,7 +19,8 @@ from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import OutOfTime
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
-from tests.models.topics.small_instances import bounded, uniform_instance, value_of
+from tests.models.topics.small_instances import bounded, uniform_instance
+from tests.outcomes import value_of
 
 HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
 MODELS = methods_of("overlaybench.models.topics")
@@ -97,7 +98,7 @@ def test_cbc_dies_with_its_parent(tmp_path: Path) -> None:
     script = (
         "from overlaybench.instances.contract.catalogue import PROBLEMS;"
         "from overlaybench.models.topics.ilp_and_cp_sat import ILP;"
-        "from tests.models.topics.small_instances import bounded, value_of, uniform_instance;"
+        "from tests.models.topics.small_instances import uniform_instance;"
         "ILP.run(uniform_instance(60, 30, 5), PROBLEMS['min-tco'], solver='cbc', formulation='multi', start='none')"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], env=os.environ | {"TMPDIR": str(tmp_path)})

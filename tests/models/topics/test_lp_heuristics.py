@@ -21,7 +21,8 @@ from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges
 from overlaybench.models.topics.relaxation.separation import Goal
 from overlaybench.models.topics.search import star_search
 from overlaybench.models.topics.search.star_search import StarPlanes
-from tests.models.topics.small_instances import small_instance, tiers, uniform_instance, value_of
+from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
+from tests.outcomes import value_of
 from tests.topic_brute_force import optimum
 
 WORK = 200_000
