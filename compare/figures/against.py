@@ -117,6 +117,28 @@ def _columns(group: pd.DataFrame, plot: Plot) -> Iterator[tuple[str, np.ndarray[
             yield str(name), measured[name].dropna().to_numpy(dtype=np.float64), int(asked[name])
 
 
+def means_chart(
+    runs: pd.DataFrame, x: str, y: str, *, name: str, title: str, caption: str, log: bool = False
+) -> Drawing | None:
+    """Means of a column over instances, a panel a problem and family, a curve a label; None where x does not vary."""
+    shown = runs[runs[x].notna() & runs[y].notna()] if len(runs) else runs
+    shown = shown[shown.groupby(["problem", "family"])[x].transform("nunique") > 1] if len(shown) else shown
+    if shown.empty:
+        return None
+    several = shown.groupby("problem")["family"].transform("nunique") > 1
+    shown = shown.assign(panel=shown["problem"] + (", " + shown["family"]).where(several, ""))
+    each = shown.groupby(["panel", "label", x, "instance"], sort=False)[y].mean()
+    found = [
+        (*at, *_interval(values.to_numpy(), log=False)) for at, values in each.groupby(level=[0, 1, 2], sort=False)
+    ]
+    points = pd.DataFrame(found, columns=["panel", "curve", "x", "y", "low", "high", "instances"])
+    order = {panel: rank for rank, panel in enumerate(shown["panel"].unique())}
+    points = points.sort_values(["panel", "x"], key=lambda own: own.map(order) if own.name == "panel" else own)
+    caption += f" Means over instances with their 95% intervals, from {_FEWEST} instances on."
+    along, up, rule = Axis(x.replace("_", " "), log=log), Axis(title), 1.0 if y in ("ratio", "crr") else None
+    return curves(points, along, up, name=name, caption=caption, styles=method_styles(shown), shaded=False, rule=rule)
+
+
 def _interval(values: np.ndarray[Any, np.dtype[np.float64]], *, log: bool) -> tuple[float, float, float, int]:
     """Mean, the ends of its interval, and the number of values; `log`: of the geometric mean."""
     found = mean_interval(np.log(values) if log else values)

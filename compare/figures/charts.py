@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from ...instances.contract.result import Status
-from ..intervals import mean_interval
 from ..studies.bounds import TOLERANCE, problem_order
 from ..studies.columns import BOUND, VALUE, Steps, gap_steps, mean_steps
+from .against import means_chart
 from .curves import Axis, across, colours, curves, dash, hollow, panels, shapes, x_channel, y_channel
 from .style import INK, QUIET, TICKS, Drawing, Style, current_options, drawing, method_styles
 
@@ -23,7 +23,7 @@ _OVERVIEW, _NARROW = 170, 6.0  # points a panel; inches, below which its panels 
 _SHORTEST, _SMALLEST_GAP = 1e-5, 0.1
 SIZES = {"nodes": "nodes", "topics": "topics", "subscriptions": "topics a node"}
 _MEASURES = {"seconds": ("time (s)", 1.0, 1e-3), "peak_memory": ("memory (MiB)", 2.0**20, 2.0**20)}
-_FEWEST_SIZES, _FEWEST_INSTANCES = 4, 3
+_FEWEST_SIZES = 4
 _LABEL = 0.055  # the height of a label as a share of its panel
 _LOWEST_TIME = 1e-3
 
@@ -415,34 +415,6 @@ def gap_curves(runs: pd.DataFrame) -> dict[tuple[str, str, str], Steps]:
                 each = [gap_steps(points[i], best[name], of) for i, name in group["instance"].items()]
                 found[str(problem), str(label), of] = mean_steps(each)
     return found
-
-
-def means_chart(
-    runs: pd.DataFrame, x: str, y: str, *, name: str, title: str, caption: str, log: bool = False
-) -> Drawing | None:
-    """Means of a measure over instances, a panel a problem and family; None where x does not vary.
-
-    Intervals are at 95%, where there are at least three instances.
-    """
-    shown = runs[runs[x].notna() & runs[y].notna()] if len(runs) else runs
-    shown = shown[shown.groupby(["problem", "family"])[x].transform("nunique") > 1] if len(shown) else shown
-    if shown.empty:
-        return None
-    several = shown.groupby("problem")["family"].transform("nunique") > 1
-    shown = shown.assign(panel=shown["problem"] + (", " + shown["family"]).where(several, ""))
-    each = shown.groupby(["panel", "label", x, "instance"], sort=False)[y].mean()
-    rows = []
-    for (panel, label, at), values in each.groupby(level=["panel", "label", x], sort=False):
-        mean = mean_interval(values)
-        low, high = (mean.low, mean.high) if mean.n >= _FEWEST_INSTANCES else (None, None)
-        rows.append((panel, label, at, mean.mean, low, high))
-    points = pd.DataFrame(rows, columns=["panel", "curve", "x", "y", "low", "high"])
-    points = points.astype({"low": np.float64, "high": np.float64}).sort_values("x", kind="stable")
-    order = {panel: rank for rank, panel in enumerate(shown["panel"].unique())}
-    points = points.sort_values("panel", kind="stable", key=lambda column: column.map(order))
-    across, up, rule = Axis(x.replace("_", " "), log=log), Axis(title), 1.0 if y in ("ratio", "crr") else None
-    caption += " Means over instances with their 95% intervals, from three instances on."
-    return curves(points, across, up, name=name, caption=caption, styles=method_styles(shown), shaded=False, rule=rule)
 
 
 def content_charts(runs: pd.DataFrame) -> list[Drawing]:

@@ -116,7 +116,8 @@ def curve_layers(
     """The layers of `curves` for `panels`."""
     published = bool(points.get("published", pd.Series(False)).any())
     legend: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 1.2} if form == "step" else {}
-    given = {"x": x_channel(x, points["x"]), "y": y_channel(y), "color": colours(styles, **legend)}
+    along = x_channel(x, points["x"], few=form != "step")
+    given = {"x": along, "y": y_channel(y), "color": colours(styles, **legend)}
     own = alt.Chart().transform_filter("!datum.published") if published else alt.Chart()
     tooltip = [
         alt.Tooltip(name) for name in ("curve:N", "x:N", "y:Q", "low:Q", "high:Q") if name.split(":")[0] in points
@@ -239,12 +240,12 @@ def _config(options: FigureOptions, entries: Iterable[str], width: float) -> dic
     }  # fmt: skip
 
 
-def x_channel(x: Axis, values: pd.Series[Any], field: str = "x") -> alt.X:
-    """The horizontal channel: numbers have a tick each where they are few, words stand in their order."""
+def x_channel(x: Axis, values: pd.Series[Any], field: str = "x", *, few: bool = True) -> alt.X:
+    """The horizontal channel: words stand in their order; numbers have a tick each where there are `few` of them."""
     if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
         return alt.X(f"{field}:O", title=x.title, sort=list(dict.fromkeys(values)))
     distinct = sorted(values.dropna().unique().tolist())
-    ticks: dict[str, Any] = {"values": distinct} if len(distinct) <= _MOST_TICKS and not x.unit else {}
+    ticks: dict[str, Any] = {"values": distinct} if few and len(distinct) <= _MOST_TICKS and not x.unit else {}
     return alt.X(f"{field}:Q", title=x.title, scale=scale(x), axis=_axis(x, **ticks))
 
 

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -325,7 +325,7 @@ def save(drawn: Drawn, path: Path, options: FigureOptions = DEFAULT_OPTIONS) -> 
     """
     check_ending(path)
     ending = path.suffix[1:]
-    with styled(FigureOptions(options.width, options.font, options.font_size, options.usetex, (ending,))):
+    with styled(replace(options, formats=(ending,))):
         data = as_bytes(drawn, ending, path.stem, usetex=options.usetex)
     atomic_write(path, data)
 
