@@ -3,64 +3,51 @@
 from __future__ import annotations
 
 import math
-import re
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from ..studies.bounds import TOLERANCE
 from ..studies.proofs import LEVELS
+from .cells import linked
 from .tables import method_table
 
-
-class Phrase(NamedTuple):
-    """A part of a sentence, and the rows of the report that its number comes from.
-
-    `rows` is ``instances`` for the problem's table of instances, a method's label for its runs, or "".
-    """
-
-    text: str
-    rows: str = ""
-
-
 INSTANCES = "instances"
-_LINK = re.compile("\x01(.*?)\x02(.*?)\x03", re.DOTALL)
+Link = Callable[..., Markup]
+"""Gives a text as a link to a method's runs, by its label, or to the problem's instances."""
 
 
-def summary(runs: pd.DataFrame, pairs: pd.DataFrame, problem: str) -> list[Phrase]:
+def summary(runs: pd.DataFrame, pairs: pd.DataFrame, problem: str, to: Callable[[str], str]) -> Markup:
     """What was proven on a problem, what was not, and how close the heuristics are; upper limits are rounded up.
 
-    `runs` and `pairs` are those of `judged_runs` and `proven`; the texts of the phrases joined are the sentences.
+    `runs` and `pairs` are those of `judged_runs` and `proven`. `to` gives the identifier of the rows that a number
+    comes from: of a method's runs by its label, and of the problem's instances by `INSTANCES`.
     """
-    table = method_table(runs, problem)
-    own = runs[runs["problem"] == problem]
-    text = _proven(pairs[pairs["problem"] == problem]) + _heuristics(own) + _failures(table)
-    plain, *linked = _LINK.split(text)
-    phrases = [Phrase(plain)]
-    for at in range(0, len(linked), 3):
-        phrases += [Phrase(linked[at], linked[at + 1]), Phrase(linked[at + 2])]
-    return [phrase for phrase in phrases if phrase.text]
+
+    def link(text: object, rows: str = INSTANCES) -> Markup:
+        return linked(text, to(rows))
+
+    own, table = runs[runs["problem"] == problem], method_table(runs, problem)
+    # Every text of a study is in a link, which escapes it.
+    return Markup(_proven(pairs[pairs["problem"] == problem], link) + _heuristics(own, link) + _failures(table, link))
 
 
-def _link(text: object, rows: str = INSTANCES) -> str:
-    """A text with the rows it leads to, between control characters, which no label has on the page."""
-    return f"\x01{text}\x02{rows}\x03"
-
-
-def _proven(pairs: pd.DataFrame) -> str:
+def _proven(pairs: pd.DataFrame, link: Link) -> str:
     total, solved = len(pairs), int(pairs["optimum"].notna().sum())
     unsolved = pairs[pairs["optimum"].isna()]
     if unsolved.empty:
         every = "The only instance" if total == 1 else f"All {total} instances"
-        return f"{_link(every)} {_was(total)} solved to proven optimality{_levels(pairs)}."
-    text = f"{_link(f'{solved} of {total}')} {_plural(total, 'instance')} {_was(total)} solved to proven optimality"
+        return f"{link(every)} {_was(total)} solved to proven optimality{_levels(pairs)}."
+    text = f"{link(f'{solved} of {total}')} {_plural(total, 'instance')} {_was(total)} solved to proven optimality"
     text += f"{_levels(pairs)}."
     bounded = unsolved[(unsolved["gap"] > 0) & (unsolved["bound"] > 0)]
     absurd, unanswered = int((unsolved["best"] < unsolved["bound"]).sum()), int(unsolved["best"].isna().sum())
     if count := len(bounded):
-        most, mean = _link(percent(bounded["gap"].max(), up=True)), _link(percent(bounded["gap"].mean()))
-        text += f" On {'the other ' if solved and count == len(unsolved) else ''}{_link(count)} the best "
+        most, mean = link(percent(bounded["gap"].max(), up=True)), link(percent(bounded["gap"].mean()))
+        text += f" On {'the other ' if solved and count == len(unsolved) else ''}{link(count)} the best "
         one, several = f"bound is within {most} of the best overlay", f"bounds are within {most} of the best overlays"
         text += f"{one if count == 1 else f'{several} (on average {mean})'}; the optimum in between is not known."
     for count, what in (
@@ -69,7 +56,7 @@ def _proven(pairs: pd.DataFrame) -> str:
         (absurd, "an overlay below a proven bound, which is an error."),
     ):
         if count:
-            text += f" {_link(count)} {_plural(count, 'instance')} {'has' if count == 1 else 'have'} {what}"
+            text += f" {link(count)} {_plural(count, 'instance')} {'has' if count == 1 else 'have'} {what}"
     return text
 
 
@@ -80,7 +67,7 @@ def _levels(pairs: pd.DataFrame) -> str:
     return f" ({listed})" if listed else ""
 
 
-def _heuristics(runs: pd.DataFrame) -> str:
+def _heuristics(runs: pd.DataFrame, link: Link) -> str:
     """The closest and the farthest heuristic by one criterion: the mean ratio, over the instances that all answered.
 
     The ratio is that to the proven optimum or, where none is known, to the best bound. Heuristics that ran on fewer
@@ -100,11 +87,13 @@ def _heuristics(runs: pd.DataFrame) -> str:
     count = int(table["instances"].iloc[0])
     over = f"{base} over {count} {_plural(count, 'instance')}"
     if len(table) == 1:
-        text = f" Compared with {over}, the only heuristic, {_closeness(table.iloc[0])}."
+        text = f" Compared with {over}, the only heuristic, {_closeness(table.iloc[0], link)}."
     else:
-        text = f" By the mean ratio to {over}, the closest of {len(table)} heuristics, {_closeness(table.iloc[0])}; "
-        text += f"the farthest, {_closeness(table.iloc[-1])}."
-    left_out = [_link(label, label) for label in ran.index.difference(widest)]
+        text = (
+            f" By the mean ratio to {over}, the closest of {len(table)} heuristics, {_closeness(table.iloc[0], link)}; "
+        )
+        text += f"the farthest, {_closeness(table.iloc[-1], link)}."
+    left_out = [link(label, label) for label in ran.index.difference(widest)]
     return text + (f" Not compared, because they ran on fewer instances: {', '.join(left_out)}." if left_out else "")
 
 
@@ -123,22 +112,22 @@ def _mean_ratios(runs: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index().sort_values(["mean", "worst", "label"], ignore_index=True)
 
 
-def _closeness(line: pd.Series[Any]) -> str:
-    label, name = str(line["label"]), _link(line["label"], str(line["label"]))
-    worst = _link(above(line["worst"]), label)
+def _closeness(line: pd.Series[Any], link: Link) -> str:
+    label, name = str(line["label"]), link(line["label"], str(line["label"]))
+    worst = link(above(line["worst"]), label)
     if line["worst"] <= 1 + TOLERANCE:
-        every = _link(f"all {line['runs']} runs", label)
+        every = link(f"all {line['runs']} runs", label)
         return f"{name}, is optimal in {every}"
     if line["runs"] == 1:
         return f"{name}, is {worst} it"
-    mean = _link(above(line["mean"], up=False), label)
+    mean = link(above(line["mean"], up=False), label)
     reached = f"(optimal in {line['reached']} of {line['runs']} {_plural(line['runs'], 'run')})"
     return f"{name}, is on average {mean} it and at most {worst} it {reached}"
 
 
-def _failures(table: pd.DataFrame) -> str:
+def _failures(table: pd.DataFrame, link: Link) -> str:
     failed = table[table["failed"] > 0]
-    listed = ", ".join(_link(f"{line.failed} of {line.method}", line.method) for line in failed.itertuples())
+    listed = ", ".join(link(f"{line.failed} of {line.method}", line.method) for line in failed.itertuples())
     return f" Failed runs: {listed}." if listed else ""
 
 

@@ -312,15 +312,14 @@ class StudyPage:
 
     def _problem(self, name: str) -> dict[str, Any]:
         instances, results = self.anchors.of("instances", name), method_table(self.runs, name)
-        phrases = summary(self.runs, self.pairs, name)
-        targets = [
-            instances if one.rows == INSTANCES else self.rows_of(name, one.rows) if one.rows else "" for one in phrases
-        ]
         return {
             "name": name,
             "summary": PROBLEMS[name].summary if name in PROBLEMS else "",
             "anchor": self.anchors.of("problem", name),
-            "verdict": Markup().join(linked(one.text, to) for one, to in zip(phrases, targets, strict=True)),
+            "verdict": summary(
+                *(self.runs, self.pairs, name),
+                lambda rows: instances if rows == INSTANCES else self.rows_of(name, rows),
+            ),
             "methods": self._methods(name, results),
             "families": self._families(name, results),
             "proofs": self._proofs(name),

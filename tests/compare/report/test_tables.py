@@ -35,7 +35,7 @@ def pair(rows: pd.DataFrame, problem: str, instance: str = "i1") -> pd.Series:
 
 
 def summarised(rows: pd.DataFrame, problem: str = "min-tco") -> str:
-    return "".join(phrase.text for phrase in summary(judged_runs(rows), proven(rows), problem))
+    return summary(judged_runs(rows), proven(rows), problem, lambda rows: rows).striptags()
 
 
 def proof(problem: str, value: float, **given: Any) -> dict[str, Any]:
