@@ -60,7 +60,10 @@ class _Handler(SimpleHTTPRequestHandler):
         if self.headers.get("Host", "").partition(":")[0] not in ("127.0.0.1", "localhost"):
             return self.send_error(403)
         if self.path == "/":
-            self.page.refresh()
+            try:
+                self.page.refresh()
+            except BadInput as error:  # a file that is damaged, say
+                return self.send_error(503, explain=str(error))
             self.path = "/report.html"
         return super().send_head()
 
@@ -84,7 +87,6 @@ def page_server(folder: Path, port: int = 0, every: float = 10.0) -> Iterator[HT
     """
     with TemporaryDirectory(prefix="overlaybench-") as into:
         page = LivePage(folder, Path(into), every)
-        page.refresh()
         try:
             server = HTTPServer(("127.0.0.1", port), partial(_Handler, page=page))
         except OSError as error:

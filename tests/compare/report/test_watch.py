@@ -59,6 +59,10 @@ def test_the_page_has_the_rows_added_between_two_requests_and_nothing_is_written
         _, second, page = fetched(port)
         assert "1 of 3 runs are missing" in page
         assert (first, second, fetched(port)[1]) == ("1", "2", "2")
+        (store.folder / "plan.json").write_text("{")
+        status, _, damaged = fetched(port)
+        assert status == 503
+        assert "plan.json" in damaged
         assert fetched(port, host="example.org")[0] == 403
         assert fetched(port, "/../out/study.toml")[0] == 404
 
