@@ -235,9 +235,6 @@ def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-_LONGEST = 2**63
-
-
 class Coded(NamedTuple):
     """A column of labels: the distinct ones, and the index of each row's among them."""
 
@@ -270,7 +267,7 @@ def natural_order(labels: Sequence[str] | Coded) -> tuple[list[str], npt.NDArray
         code_of = {label: code for code, label in enumerate(dict.fromkeys(labels))}
         distinct, codes = list(code_of), np.fromiter(map(code_of.__getitem__, labels), np.int64, len(labels))
         _check_text(labels, distinct)
-    order = sorted(range(len(distinct)), key=lambda code: _natural_key(distinct[code]))
+    order = sorted(range(len(distinct)), key=lambda code: sort_key(distinct[code]))
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return [distinct[code] for code in order], rank[codes]
@@ -287,24 +284,18 @@ def _check_text(labels: Sequence[str], distinct: list[str]) -> None:
             raise BadInput(f"label '{label}' is not Unicode text: rename it") from None
 
 
-def _natural_key(label: str) -> tuple[list[tuple[int, str]], str]:
-    """Digits compare as numbers: by length, then digit by digit. Every other part sorts after all numbers."""
-    key = []
-    for digits, other in re.findall(r"0*([0-9]+)|([^0-9]+)", label):
-        key.append((len(digits), digits) if digits else (_LONGEST, other))
-    return key, label
-
-
 def sort_key(label: str) -> bytes:
-    """A text whose order by bytes is the natural order of labels, for sorting by other programs."""
-    parts, whole = _natural_key(label)
+    """A text whose order by bytes is the natural order of labels, here and in other programs.
+
+    Digits compare as numbers: by length, then digit by digit. Every other part sorts after all numbers.
+    """
     key = b""
-    for length, part in parts:
-        if length == _LONGEST:
-            key += b"\2" + part.encode().replace(b"\0", b"\0\1") + b"\0\0"
+    for digits, other in re.findall(r"0*([0-9]+)|([^0-9]+)", label):
+        if digits:
+            key += b"\1" + len(digits).to_bytes(8, "big") + digits.encode()
         else:
-            key += b"\1" + length.to_bytes(8, "big") + part.encode()
-    return key + b"\0" + whole.encode()
+            key += b"\2" + other.encode().replace(b"\0", b"\0\1") + b"\0\0"
+    return key + b"\0" + label.encode()
 
 
 def distinct_labels(labels: Sequence[str] | None, size: int, kind: str) -> tuple[str, ...] | None:

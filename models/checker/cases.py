@@ -12,6 +12,23 @@ class Wrong(Exception):
     """A line of the proof, or the file as a whole, is wrong."""
 
 
+class NoInstance(Wrong):
+    """The file of the instance is not of its format."""
+
+
+def reading(read):
+    """A reader of instances, whose errors name the file."""
+
+    def named(path):
+        try:
+            return read(path)
+        except Exception as error:  # whatever a damaged file leads to
+            reason = error if isinstance(error, Wrong) else f"{type(error).__name__}: {error}"
+            raise NoInstance(f"{path}: {reason}: correct the file, or write it again") from None
+
+    return named
+
+
 def need(condition, why):
     """Stop with the reason unless the condition holds."""
     if not condition:

@@ -21,7 +21,7 @@ import sys
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from cases import Case, Wrong, is_count, need
+from cases import Case, NoInstance, Wrong, is_count, need
 from content import Content
 from steiner import Steiner
 from topics import Topics
@@ -98,6 +98,8 @@ def examine(instance, proof):
         need(bound is None or bound * (1 - model.slack) <= proven, f"{bound} is claimed, {float(proven)} proven")
         need(value is None or proven <= value, f"{proven} is proven, yet the answer has {value}: a row must be wrong")
         return model, cases, value, proven, claim
+    except NoInstance:
+        raise
     except Wrong as error:
         raise Wrong(f"line {number}: {error}") from None
     except Exception as error:  # whatever a line or a damaged file leads to
@@ -113,12 +115,15 @@ def shown(number, rounding):
 
 
 def main(arguments):
-    """Check the two files, print the outcome; the exit status: 0 proven, 1 wrong, 2 other arguments."""
+    """Check the two files, print the outcome; the exit status: 0 proven, 1 wrong, 2 no arguments or no instance."""
     if len(arguments) != 2:
         print("usage: python check_proof.py INSTANCE PROOF", file=sys.stderr)
         return 2
     try:
         problem, value, bound, is_optimal = check(*arguments)
+    except NoInstance as error:
+        print(error, file=sys.stderr)
+        return 2
     except Wrong as error:
         print(f"wrong: {arguments[1]}: {error}")
         return 1

@@ -14,12 +14,10 @@ import struct
 from fractions import Fraction
 from itertools import combinations, product
 
-from cases import INFINITE, Model, document, is_count, need, need_labels, reached
+from cases import INFINITE, Model, document, is_count, need, need_labels, reached, reading
 
 _LOAD = Fraction(1, 10**9)  # a load may exceed a capacity by this share
 _DETOUR = 1e-9  # a price may exceed a detour's by this share
-CLOSED = "the prices are not closed: write the instance with its metric closure"
-UNKNOWN_BROKER = "a user does not know a broker: write the instance with its prohibitive price"
 _GAP = Fraction(5, 10**7)  # a tree ends at nodes whose answers are cheaper by less than this share
 
 
@@ -218,11 +216,12 @@ class Content(Model):
         return total
 
 
+@reading
 def read(path):
     """The object in a JSON file; all names are known, all numbers finite and not negative, the core is a metric."""
     need(path.endswith(".json"), "only JSON is in the standard library: write the instance as .json")
     data = document(path, "content/1")
-    need(data.get("close", False) is False, CLOSED)
+    need(data.get("close", False) is False, "the prices are not closed: write the instance with its metric closure")
     users, brokers, channels, core = data["users"], data["brokers"], data["channels"], data.get("core", {})
     need(type(channels) is list and len(set(channels)) == len(channels), "the channels are no list, or one repeats")
     need(
@@ -235,7 +234,7 @@ def read(path):
         need_known([user["access"], brokers], user["access"])
         need_known([user["access"]], brokers)
         need_known([user.get("rates", {}), user.get("subscriptions", ())], channels)
-        need(None not in user["access"].values(), UNKNOWN_BROKER)
+        need(None not in user["access"].values(), "a user does not know a broker: write the instance with its price")
         for value in (*user["access"].values(), *user.get("rates", {}).values()):
             finite(value)
     for broker in brokers.values():

@@ -7,7 +7,7 @@ import heapq
 import re
 import struct
 
-from cases import INFINITE, Model, is_count, need, reached, text_of
+from cases import INFINITE, Model, is_count, need, reached, reading, text_of
 
 
 class Steiner(Model):
@@ -148,6 +148,7 @@ FORMS = {
 }
 
 
+@reading
 def read(path):
     """The nodes, the edges with their costs and the terminals of an STP file, numbered from 0."""
     text, sections, section = text_of(path), {}, None

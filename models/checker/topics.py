@@ -12,7 +12,7 @@ from itertools import chain, combinations
 from math import isqrt
 from pathlib import Path
 
-from cases import INFINITE, Model, document, is_count, is_integer, need, need_labels, reached
+from cases import INFINITE, Model, document, is_count, is_integer, need, need_labels, reached, reading
 
 MOST_COST, MOST_SITES = 1_000_000, 20_000
 
@@ -166,6 +166,7 @@ class Topics(Model):
         return least
 
 
+@reading
 def read(path):
     """The nodes, the (node, topic) rows and the costs, None without any, of a JSON, CSV or TSV file."""
     ending = Path(path).suffix

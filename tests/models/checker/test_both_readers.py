@@ -18,7 +18,7 @@ from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.steiner.files import read_stp
 from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.models.checker.tiny import Tiny, checker, draw_content, draw_steiner, draw_topics
+from tests.models.checker.tiny import Tiny, checker, draw_content, draw_steiner, draw_topics, write_lines
 from tests.models.topics.small_instances import priced
 
 ENDINGS: dict[str, tuple[str, ...]] = {
@@ -27,6 +27,7 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     "content": (".json",),
     "steiner": (".stp",),
 }
+LEFT_OUT = ("the prices are not closed", "a user does not know a broker")
 CASES = [(kind, ending) for kind, endings in ENDINGS.items() for ending in endings]
 READERS: dict[str, tuple[str, str, str, Callable[[Path], Any]]] = {
     "topics": ("topics", "Topics", "min-tco", lambda path: read_topics(path).instance),
@@ -131,7 +132,7 @@ def disagreement(kind: str, path: Path) -> str:
     try:
         reader.read(str(path))
     except Exception as error:  # whatever a damaged file leads to, as in the checker
-        left_out = kind == "content" and str(error) in (reader.CLOSED, reader.UNKNOWN_BROKER)
+        left_out = kind == "content" and any(reason in str(error) for reason in LEFT_OUT)
         return "refused" if instance is None or left_out else f"only the package reads it: {error!r}"
     if instance is None:
         return "only the checker reads it"
@@ -216,3 +217,17 @@ def test_what_lies_outside_a_format_is_refused_by_both(name: str, text: str, tmp
     path = tmp_path / name
     path.write_bytes(text.encode())
     assert disagreement("steiner" if name == "i.stp" else "topics", path) == "refused"
+
+
+def test_the_checker_names_the_file_that_is_no_instance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    instance, proof = tmp_path / "i.json", tmp_path / "p.gz"
+    instance.write_text(TWO)
+    write_lines(
+        proof,
+        [["proof", {"format": "overlaybench-proof/1", "problem": "min-tco", "nodes": [], "topics": [], "unit": 1}]],
+    )
+    assert checker().main([str(instance), str(proof)]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith(f"{instance}: ")
+    assert err.count("\n") == 1
