@@ -9,8 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.edge_exchange import EDGE_EXCHANGE
-from overlaybench.heuristics.topics.filtering import EDGE_INSERTION, EDGE_REMOVAL
-from overlaybench.heuristics.topics.kernels.relay_trees import adjacency, relay_trees
+from overlaybench.heuristics.topics.filtering import EDGE_INSERTION, EDGE_REMOVAL, adjacency, relay_trees
 from overlaybench.heuristics.topics.limits import limits_of
 from overlaybench.heuristics.topics.topic_diameter import DEGREE_DIAMETER, LAYERED_ODA, layered_trees
 from overlaybench.instances.contract.catalogue import PROBLEMS
