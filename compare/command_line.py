@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import errno
+import os
+import signal
 import sys
-from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
 
 from ..instances.contract.errors import BadInput
+from ..instances.contract.signals import SIGNALS, handle_signals
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -74,6 +76,7 @@ COMMANDS = {
 """Each command's section, file and function, summary and example, in the order of ``--help``, which imports none."""
 
 
+_STOPPED = "stopped; finished runs are kept"
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
@@ -117,28 +120,48 @@ def cli(context: click.Context) -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line; bad input is one line and exit status 2."""
+    """Run the command line; bad input is one line and exit status 2, a signal one line and 128 + its number."""
+    received = handle_signals()
     try:
-        sys.exit(cli.main(standalone_mode=False) or 0)
+        message, status = _run()
+    except KeyboardInterrupt:  # a second one
+        message, status = _STOPPED, 130
+    if received:
+        message, status = message or f"stopped by {signal.Signals(received[0]).name}", 128 + received[0]
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)  # the command has ended
+    from .printable import printable
+
+    try:
+        if message:
+            click.echo(f"overlaybench: {printable(message)}", err=True)
+        sys.stdout.flush()
+    except OSError:  # the terminal is gone, or who reads the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)
+
+
+def _run() -> tuple[str, int]:
+    """Run the command line; the line that is said of its end, if any, and the exit status."""
+    try:
+        return "", cli.main(standalone_mode=False) or 0
+    except SystemExit as end:
+        return "", int(end.code or 0)
     except BadInput as error:
-        _stop(str(error), 2)
+        return str(error), 2
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "overlaybench"
-        _stop(f"{' '.join(error.format_message().split())} (see `{command} --help`)", 2)
+        return f"{' '.join(error.format_message().split())} (see `{command} --help`)", 2
     except click.ClickException as error:
-        _stop(error.format_message(), 2)
+        return error.format_message(), 2
     except (KeyboardInterrupt, click.Abort) as end:
-        _stop(str(end.__cause__ or end) or "stopped; finished runs are kept", 130)
+        return str(end.__cause__ or end) or _STOPPED, 130
+    except BrokenPipeError:
+        return "", 128 + signal.SIGPIPE
+    except MemoryError:
+        return "out of memory: allow this process more (ulimit -v), or make the input smaller", 2
     except OSError as error:
         if error.errno not in _DISK_ERRORS:
             raise
         where = error.filename or "the disk"
-        _stop(f"{where}: cannot be written ({error.strerror}): free some space and run the command again", 2)
-
-
-def _stop(message: str, status: int) -> NoReturn:
-    from .printable import printable
-
-    with suppress(OSError):  # the terminal is gone
-        click.echo(f"overlaybench: {printable(message)}", err=True)
-    sys.exit(status)
+        return f"{where}: cannot be written ({error.strerror}): free some space and run the command again", 2

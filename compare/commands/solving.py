@@ -17,7 +17,9 @@ from click.shell_completion import CompletionItem
 
 from ...instances.contract.catalogue import WORKLOADS, kind_of_file
 from ...instances.contract.errors import BadInput
+from ...instances.contract.files import check_writable
 from ...instances.contract.result import Result, Status
+from ...instances.contract.signals import keeping
 from ..catalogue import kind_named, problem_named, workload_named
 from ..studies.isolation import memory_bounded
 from ..studies.proofs import COUNTERS, FORMATS, VERDICT, VIPR, level_of, run_checker, write_vipr
@@ -156,16 +158,18 @@ def solve(
 
     if given["master"] is not None and (_is_parquet(output) or (_is_parquet(file) and not file.is_file())):
         result = _solve_on_spark(file, problem, method, key_values(options), columns, output or Path(), **given)
-        shown = _as_json(result, {"overlay": result.answer}, {}) if as_json else f"{_text(result)}\n{result.answer}"
+        click.echo(_as_json(result, {"overlay": result.answer}, {}) if as_json else f"{_text(result)}\n{result.answer}")
     else:
         judge = problem_asked(file, problem)
         instance = load_instance(file, judge, columns)
         further = {name: value for name, value in given.items() if value is not None}
-        result = solved(instance, judge, method, apart=True, **_NO_LIMIT | further, **key_values(options))
-        if output is not None and result.answer is not None:
-            kind_named(judge.kind).write_answer(result.answer, instance, output)
-        shown = _json(result, instance) if as_json else _text(result)
-    click.echo(shown)
+        if output is not None:
+            check_writable(output)
+        with keeping():
+            result = solved(instance, judge, method, apart=True, **_NO_LIMIT | further, **key_values(options))
+            click.echo(_json(result, instance) if as_json else _text(result))
+            if output is not None and result.answer is not None:
+                kind_named(judge.kind).write_answer(result.answer, instance, output)
     sys.exit(1 if result.status is Status.FAILED else 0)
 
 

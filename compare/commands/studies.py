@@ -6,13 +6,12 @@ import json
 import os
 import re
 import shlex
-import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
@@ -66,9 +65,6 @@ def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, 
     if dry_run:
         click.echo(expected(read_study(spec), Store(out), master))
         return
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
-            signal.signal(number, _interrupt)
     asked, store = read_study(spec), Store(out)
     for note in asked.notes:
         click.echo(f"overlaybench: {note}", err=True)
@@ -112,11 +108,6 @@ def echo_statuses(out: Path, store: Store, keys: Sequence[str]) -> None:
     """Print how many of the runs ended with which status."""
     counts = Counter(store.table(keys, ["status"])["status"].to_pylist())
     click.echo(f"{out}: {len(keys)} runs: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())))
-
-
-def _interrupt(number: int, frame: object) -> NoReturn:
-    signal.signal(number, signal.SIG_IGN)  # a second one must not end what the first one stops in order
-    raise KeyboardInterrupt
 
 
 @click.command("status")

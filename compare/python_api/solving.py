@@ -177,8 +177,8 @@ def _apart(job: Job) -> Result[Any]:
     run = run_with_evidence(replace(job, options=options), run_isolated, proof)
     sys.stderr.write(run.output)  # what a method of one's own prints
     if proof and PROOF not in run.result.counters:
-        why = f"the run is {run.result.status}, and a proof is of an answer"
-        print(f"overlaybench: {proof}: not written: {why}", file=sys.stderr)
+        why = "a proof is of an answer" if run.result.answer is None else "it ended without a proof"
+        print(f"overlaybench: {proof}: not written: the run is {run.result.status}, and {why}", file=sys.stderr)
     return run.result
 
 

@@ -31,6 +31,7 @@ from ...instances.contract.method import Method, Proposal, judged
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.contract.run import PAUSES, Trajectory, die_with_parent, watched
+from ...instances.contract.signals import default_signals, forking, keeping, stopped
 from ..catalogue import METHODS, method_named, problem_named
 from ..plug_in_code import is_local
 
@@ -38,7 +39,7 @@ MIB = 2**20
 _POLL_SECONDS, _POLL_CHILDREN_SECONDS = 0.05, 0.25
 _GRACE_SECONDS, _GRACE_SHARE = 0.7, 0.05
 _AROUND_SECONDS, _AROUND_SHARE = 5.0, 0.25  # for preparing before a method, and for judging its answer
-_INTERRUPT_SECONDS = 1.5
+_INTERRUPT_SECONDS, _INTERRUPTED = 1.5, "interrupted"
 _END_SECONDS = 5.0  # for a solver that has closed its connection
 _KEPT_OUTPUT, _MOST_OUTPUT, _LONGEST_LINE = 2**16, 2**24, 300
 _RUNS_PER_PROCESS = 200
@@ -92,13 +93,11 @@ def run_isolated(job: Job) -> IsolatedRun:
     BadInput
         If the method does not answer the problem, or an option is unknown or out of range.
     """
-    with Solver(attended=True) as solver:
-        try:
-            return solver.run(job)
-        except KeyboardInterrupt:
-            if (run := solver.interrupted(job)) is not None:
-                return run
-            raise KeyboardInterrupt(f"stopped; {job.method.name} had no answer yet") from None
+    with Solver(attended=True) as solver, keeping():
+        run = solver.run(job)
+        if run.result.status is Status.FAILED and run.result.reason == _INTERRUPTED:
+            raise KeyboardInterrupt(f"stopped; {job.method.name} had no answer yet")
+        return run
 
 
 class Solver:
@@ -107,7 +106,7 @@ class Solver:
     It is forked when first needed, with the imports and compiled kernels of its parent. It is ended, and the next
     run gets a new one, after a run that failed or left a child process behind, when a method needs kernels that were
     compiled since, and after 200 runs. Limits are set anew for every run, above what the process holds then.
-    Where it is `attended`, a run goes on after Ctrl-C, for :meth:`interrupted` or :meth:`stop`.
+    Where it is `attended`, a signal that :func:`.keeping` keeps ends the run, which returns its answer.
     """
 
     def __init__(self, attended: bool = False) -> None:
@@ -132,16 +131,17 @@ class Solver:
         """Do a run; see :func:`run_isolated`. One whose process is killed from outside is repeated, at most twice."""
         options = job.method.complete(job.options, job.problem.name)
         # What the run will call is compiled before the process is forked, which inherits it.
-        if job.method.answering(job.problem.name).prepare(job.instance, job.problem, options):
+        with keeping(False):
+            prepared = job.method.answering(job.problem.name).prepare(job.instance, job.problem, options)
+        if prepared:
             self.stop()
         start = time.monotonic()
         for _ in range(_MOST_ATTEMPTS):
             try:
                 self._send(job)
                 run = self._await(job)
-            except BaseException as error:
-                if not (self._attended and isinstance(error, KeyboardInterrupt)):
-                    self.stop()
+            except BaseException:
+                self.stop()
                 raise
             self._runs += 1
             if run.result.status is Status.FAILED or self._runs >= _RUNS_PER_PROCESS:
@@ -151,21 +151,6 @@ class Solver:
         if run.result.status is Status.FAILED and not run.result.seconds:
             run = replace(run, result=replace(run.result, seconds=time.monotonic() - start))
         return run
-
-    def interrupted(self, job: Job) -> IsolatedRun | None:
-        """The answer of an anytime method whose run Ctrl-C has ended; None if it has none."""
-        end = time.monotonic() + _INTERRUPT_SECONDS
-        with suppress(EOFError, OSError, pickle.UnpicklingError):
-            if self._connection and job.method.anytime:
-                os.kill(self._pid, signal.SIGINT)
-                while (left := end - time.monotonic()) > 0 and self._connection.poll(left):
-                    if (ended := self._heard.hear(self._connection.recv())) is not None:
-                        result, cpu_seconds, _ = ended
-                        held = max(0.0, private_memory(self._pid) - self._memory_at_start)
-                        return IsolatedRun(result, held, cpu_seconds, output=self._printed())
-                run = self._stopped(job, "interrupted", 0.0)
-                return None if run.result.status is Status.FAILED else run
-        return None
 
     def stop(self) -> None:
         """Kill the process and every process it started; a new one is forked when needed."""
@@ -206,7 +191,8 @@ class Solver:
         fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
         _trim_heap()
         self._process = context.Process(target=_serve, args=(job, solver_end, self._output), daemon=False)
-        self._process.start()
+        with forking():
+            self._process.start()
         solver_end.close()
         self._pid = self._process.pid or 0
         # The process's own sentinel is a pipe, which the solver closes with all else that it inherited.
@@ -237,6 +223,8 @@ class Solver:
                     return IsolatedRun(job.failed(reason), peak, killed=killed, output=output)
                 if ended is not None:
                     break
+            if self._attended and stopped():
+                return self._interrupted(job, peak)
             now = time.monotonic()
             if now > polled + _POLL_SECONDS:
                 polled = now
@@ -259,6 +247,17 @@ class Solver:
         if not is_alone:
             self.stop()
         return IsolatedRun(result, peak, cpu_seconds, output=output)
+
+    def _interrupted(self, job: Job, peak: float) -> IsolatedRun:
+        """The run that a signal ends: an anytime method may return its answer, others have what they offered."""
+        assert self._connection is not None
+        end = time.monotonic() + (_INTERRUPT_SECONDS if job.method.anytime else 0.0)
+        with suppress(EOFError, OSError, pickle.UnpicklingError):
+            os.kill(self._pid, signal.SIGINT)
+            while self._connection.poll(max(0.0, end - time.monotonic())):
+                if (ended := self._heard.hear(self._connection.recv())) is not None:
+                    return IsolatedRun(ended[0], peak, ended[1], output=self._printed())
+        return self._stopped(job, _INTERRUPTED, peak)
 
     def _stopped(self, job: Job, reason: str, peak: float) -> IsolatedRun:
         """The run with the best that it offered, or failed; the process is killed first."""
@@ -404,8 +403,7 @@ def _become_solver(connection: int, output: int) -> None:
     gc.freeze()  # garbage of the parent, freed here, would hide as much memory of the run
     os.setsid()
     die_with_parent()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    default_signals()
     for stream in (1, 2):
         os.dup2(output, stream)
     sys.stdout = sys.stderr = os.fdopen(output, "w", buffering=1, closefd=False)
@@ -451,7 +449,8 @@ def _pages_of(pid: int | str) -> tuple[int, int, int]:
 def address_space_bounded(more: float) -> Iterator[None]:
     """Let this process map `more` bytes beyond what it has mapped now."""
     limits = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (_pages_of("self")[0] * _PAGE + int(more), limits[1]))
+    asked, hard = _pages_of("self")[0] * _PAGE + int(more), limits[1]
+    resource.setrlimit(resource.RLIMIT_AS, (asked if hard == resource.RLIM_INFINITY else min(asked, hard), hard))
     try:
         yield
     finally:

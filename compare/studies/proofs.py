@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +23,7 @@ from ...instances.contract.files import atomic_file
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.contract.run import die_with_parent
+from ...instances.contract.signals import keeping
 from ..catalogue import METHODS, kind_named
 from .isolation import IsolatedRun, Job
 
@@ -149,11 +150,15 @@ def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path |
     else:
         with atomic_file(proof, if_filled=True) as file:
             done = run(replace(job, options={**job.options, "proof": str(file)}))
-            if done.result.status is Status.FAILED:
+            if done.result.status is Status.FAILED or isnan(done.cpu_seconds):  # killed: the file is incomplete
                 file.write_bytes(b"")
             written = file.stat().st_size > 0
         if written:
-            checked = _check_proof(job.instance, job.problem, proof, done.result.seconds)
+            try:
+                with keeping(False):
+                    checked = _check_proof(job.instance, job.problem, proof, done.result.seconds)
+            except KeyboardInterrupt:
+                checked = CheckedProof("not checked: interrupted")
             added = {PROOF: digest_of(proof), VERDICT: checked.sentence}
             if (bound := _bound(checked, job.problem)) is not None:
                 added[CERTIFIED] = bound

@@ -21,6 +21,7 @@ import multiprocessing
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -35,6 +36,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from .run import PAUSES, setting
+from .signals import default_signals, forking
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -178,8 +180,9 @@ def compile_calls(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:
         queue.put(number)
     finished = context.SimpleQueue()
     processes = [context.Process(target=_compile, args=(missing, queue, finished), daemon=True) for _ in range(workers)]
-    for process in processes:
-        process.start()
+    with forking():
+        for process in processes:
+            process.start()
     while any(process.is_alive() for process in processes) or not finished.empty():
         while not finished.empty():
             done += finished.get()
@@ -189,6 +192,8 @@ def compile_calls(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:
 
 def _compile(missing: list[tuple[Kernel, Any]], queue: Any, finished: Any) -> None:
     """In a process of its own: compile the kernels whose numbers the queue has, until it has -1."""
+    default_signals()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the process group; the parent ends this one
     while (number := queue.get()) >= 0:
         called, types = missing[number]
         with suppress(Exception):  # the call itself raises it, where it is needed

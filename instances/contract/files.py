@@ -85,6 +85,12 @@ def parts_of(path: Path) -> list[Path]:
     return sorted(path.glob("[!._]*.parquet")) if path.suffix == ".parquet" and path.is_dir() else [path]
 
 
+def check_writable(path: Path) -> None:
+    """Raise BadInput if `path` cannot be written: before a run, whose answer would be lost."""
+    with atomic_file(path, if_filled=True):
+        pass
+
+
 def _unwritable(path: Path, error: OSError) -> BadInput:
     return BadInput(f"{path}: cannot be written ({error.strerror or error}): choose another path")
 

@@ -16,7 +16,7 @@ from .errors import BadInput
 from .option import Option, Value, complete, keyed
 from .problem import Answer, Instance, Problem, family_of
 from .result import Result, Status, Trace
-from .run import PAUSES, Trajectory, solving
+from .run import PAUSES, Trajectory, on_trial, setting, solving
 
 _ROUNDING, _TRIAL_SECONDS = 1e-6, 0.5
 _INTERPRET = "OVERLAYBENCH_INTERPRET"
@@ -76,7 +76,7 @@ class Method(Generic[Instance, Answer]):
         a function to independent parts of the work, ``overlay``, an initial answer, ``trace``, which asks for the
         choices in order, or ``proof``, a file to write a proof to.
     anytime : bool
-        Whether it has an answer when a time limit or Ctrl-C ends it early.
+        Whether it has an answer when a time limit or Ctrl-C ends it early: its own, or the best that it offered.
     random : bool
         Whether the answer depends on the seed under the default options.
     pace : float
@@ -141,9 +141,9 @@ class Method(Generic[Instance, Answer]):
         key = self.name, problem.name, type(instance), str(sorted(options.items()))
         if key in _PREPARED:
             return False
-        _PREPARED.add(key)
         if calls := list(self.calls(trial(), problem, options).values()):
             compile_calls(calls)
+        _PREPARED.add(key)
         return bool(calls)
 
     def calls(
@@ -152,8 +152,9 @@ class Method(Generic[Instance, Answer]):
         """The kernels that a run on a tiny instance calls, each with the arguments of its first call of their types."""
         silent, limit = io.StringIO(), _TRIAL_SECONDS if self.anytime else None
         interpreter = Interpreter(math.inf, record=True)
-        with interpreted(interpreter), suppress(Exception), redirect_stdout(silent), redirect_stderr(silent):
-            self.solve(trial, problem, seed=0, time_limit=limit, **options)
+        with setting(on_trial, True), interpreted(interpreter), suppress(Exception):
+            with redirect_stdout(silent), redirect_stderr(silent):
+                self.solve(trial, problem, seed=0, time_limit=limit, **options)
         return interpreter.calls
 
     def answers(self, problem: str) -> bool:
@@ -246,8 +247,14 @@ class Method(Generic[Instance, Answer]):
         self, instance: Instance, problem: Problem[Instance, Answer], given: Mapping[str, Any]
     ) -> Result[Answer]:
         start, trajectory = PAUSES.now(), Trajectory()
-        with solving(instance, problem, trajectory):
-            proposal = self.solve(instance, problem, **given)
+        with solving(instance, problem, trajectory) as run:
+            try:
+                proposal = self.solve(instance, problem, **given)
+            except KeyboardInterrupt:
+                answer, bound = run.best_offered()
+                if answer is None and bound is None:
+                    raise
+                proposal = Proposal(answer, bound, Status.TIME_LIMIT, reason="interrupted")
             seconds = PAUSES.now() - start
         result = judged(self.name, instance, problem, proposal, seconds, trajectory)
         is_open = result.status is Status.FEASIBLE or (

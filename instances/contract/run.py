@@ -18,6 +18,9 @@ from .problem import Problem
 
 Value = TypeVar("Value")
 
+on_trial: ContextVar[bool] = ContextVar("on_trial", default=False)
+"""Whether a trial instance is solved, to see what a run calls: Ctrl-C then ends more than this run."""
+
 
 @contextmanager
 def setting(variable: ContextVar[Any], value: Value) -> Iterator[Value]:
@@ -119,15 +122,17 @@ class Clock:
 
 
 @contextmanager
-def interruptible(time_limit: float | None) -> Iterator[Clock]:
-    """A clock that the first Ctrl-C ends; the second one raises KeyboardInterrupt as usual.
+def interruptible(time_limit: float | Clock | None) -> Iterator[Clock]:
+    """A clock, of a limit in seconds or one that goes already, which the first Ctrl-C ends.
+
+    The second one raises KeyboardInterrupt as usual.
 
     An exception raised by a signal could occur inside a compiled kernel or the LP solver, which cannot pass it on.
-    Outside the main thread, or if SIGINT has another handler, signals are not handled here.
+    Outside the main thread, on a trial instance, or if SIGINT has another handler, signals are not handled here.
     """
-    clock = Clock(time_limit)
+    clock = time_limit if isinstance(time_limit, Clock) else Clock(time_limit)
     in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    if not in_main_thread or on_trial.get() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield clock
         return
 
@@ -249,6 +254,7 @@ class _Run:
         self._trajectory, self._watcher = trajectory, watcher
         self._value, self._bound = math.inf, -math.inf
         self._pending: Any = None
+        self._best: Any = None
         self._start, self._spent = PAUSES.now(), 0.0
 
     def offered(self, answer: Any, value: float | None, lower_bound: float | None) -> None:
@@ -288,8 +294,14 @@ class _Run:
                 return False
         except Exception:  # an answer to something else, which must not end the run
             return False
-        self._value = value
+        self._value, self._best = value, answer
         return True
+
+    def best_offered(self) -> tuple[Any, float | None]:
+        """The best answer and bound that were offered, None where there is none."""
+        if self._pending is not None:
+            self._improves(self._pending)
+        return self._best, None if math.isinf(self._bound) else self._bound
 
 
 _run: ContextVar[_Run | None] = ContextVar("_run", default=None)
@@ -308,7 +320,7 @@ def watched(watcher: Watcher) -> AbstractContextManager[object]:
 
 
 @contextmanager
-def solving(instance: Any, problem: Problem[Any, Any], trajectory: Trajectory) -> Iterator[None]:
+def solving(instance: Any, problem: Problem[Any, Any], trajectory: Trajectory) -> Iterator[_Run]:
     """Around the work of a method, whose offers go to its trajectory and to the watcher of the process, if any.
 
     The watcher does not hear what another method offers that is run meanwhile: it is about another instance.
@@ -317,10 +329,10 @@ def solving(instance: Any, problem: Problem[Any, Any], trajectory: Trajectory) -
     is_heard = watch is not None and watch[1] == os.getpid() and _active() is None
     watcher = watch[0] if watch is not None and is_heard else None
     try:
-        with setting(_run, _Run(instance, problem, trajectory, watcher)):
+        with setting(_run, _Run(instance, problem, trajectory, watcher)) as run:
             if watcher is not None:
                 watcher.solving(True)
-            yield
+            yield run
             if watcher is not None:
                 watcher.solving(False)
     finally:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.problem import Answer
-from ...instances.contract.run import Clock, Report, offer_made
+from ...instances.contract.run import Clock, Report, offer_made, on_trial
 from .exact_method import SolverOutcome
 from .integer_model import IntegerModel, Row, Start
 
@@ -24,6 +24,7 @@ _INCLUSION_WORK = 0
 """OR-Tools 9.15 may cut off every optimum when presolve merges at-most-ones with linear rows they overlap (its issue
 5293): CP-SAT then reports a wrong optimum as proven. Without work for it, presolve leaves the step out."""
 _LARGEST = 2.0**50
+_EARLY_SECONDS = 0.5
 
 
 def minimise_with_cp_sat(
@@ -99,7 +100,7 @@ def minimise_with_cp_sat(
             context.copy().run(offer_made, lambda: answer_of(self))
 
     solver.best_bound_callback = lambda bound: reported(None, bound)
-    status = _solve_and_keep_interrupts(solver, cp, Solutions())
+    status = _solve_and_keep_interrupts(solver, cp, Solutions(), clock)
     counters = {"nodes": float(solver.num_conflicts), "variables": len(columns), "constraints": model.num_rows}
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"CP-SAT refuses the model: {cp.validate()[:200]}")
@@ -145,12 +146,21 @@ def _unit(costs: npt.NDArray[np.float64]) -> float:
 
 
 def _solve_and_keep_interrupts(
-    solver: cp_model.CpSolver, model: cp_model.CpModel, callback: cp_model.CpSolverSolutionCallback
+    solver: cp_model.CpSolver, model: cp_model.CpModel, callback: cp_model.CpSolverSolutionCallback, clock: Clock
 ) -> cp_model.CpSolverStatus:
-    """Solve, and give Ctrl-C back to Python: CP-SAT stops at it, but leaves it with the system's action, death."""
+    """Solve, and give Ctrl-C back to Python: CP-SAT stops at it, but leaves it with the system's action, death.
+
+    A search that ends before its limit without a proof was interrupted: CP-SAT does not say so.
+    """
+    from ortools.sat.python import cp_model
+
+    solver.parameters.catch_sigint_signal = not on_trial.get()
     try:
-        return solver.solve(model, callback)
+        status = solver.solve(model, callback)
     finally:
         handler = signal.getsignal(signal.SIGINT)
         if handler is not None and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)
+    if status in (cp_model.FEASIBLE, cp_model.UNKNOWN) and clock.left > _EARLY_SECONDS:
+        clock.interrupt()
+    return status

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Answer
-from ...instances.contract.run import Clock, OutOfTime, Report, offer_made
+from ...instances.contract.run import Clock, OutOfTime, Report, interruptible, offer_made
 from .exact_method import SolverOutcome
 from .integer_model import IntegerModel, Start
 
@@ -170,7 +170,11 @@ def solve_with_highs(
             event.subscribe(partial(_report_event, report))
     if answer is not None and not relaxed:
         highs.cbMipImprovingSolution.subscribe(partial(_offer_event, program, answer))
-    highs.run()
+    if not relaxed:
+        for step in (highs.cbMipInterrupt, highs.cbSimplexInterrupt, highs.cbIpmInterrupt):
+            step.subscribe(lambda event: event.interrupt(clock.interrupted))
+    with interruptible(clock):
+        highs.run()
     status, info = highs.getModelStatus(), highs.getInfo()
     feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     if feasible:

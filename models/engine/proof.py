@@ -6,8 +6,9 @@ import gzip
 import json
 import math
 import os
+import sys
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
@@ -85,14 +86,22 @@ class ProofFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None and self._path is not None:
-            self._file.close()
-            if not self._claimed:
-                os.truncate(self._path, 0)
+            self._try(self._file.close)
+        if self._path is not None and not (self._claimed and self._file):
+            os.truncate(self._path, 0)
+
+    def _try(self, write: Callable[..., object], *arguments: str) -> None:
+        """Write or close; where the disk is full the run goes on without a proof, as its answer is worth more."""
+        try:
+            write(*arguments)
+        except OSError as error:
+            print(f"overlaybench: the proof cannot be written ({error.strerror}): it is left out", file=sys.stderr)
+            self._file = None
 
     def line(self, *items: Any) -> None:
         """Write a line, a JSON list."""
         if self._file is not None:
-            self._file.write(_encode(items) + "\n")
+            self._try(self._file.write, _encode(items) + "\n")
 
     def head(self, **facts: Any) -> None:
         """Write the first line: what is proven of which instance."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 
 import pytest
 
 from overlaybench.compare.command_line import main
+from overlaybench.instances.contract.signals import SIGNALS
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -18,8 +20,11 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
 
     def call(*words: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["overlaybench", *map(str, words)])
+        handlers = {number: signal.getsignal(number) for number in SIGNALS}
         with pytest.raises(SystemExit) as stop:
             main()
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         out, err = capfd.readouterr()
         assert isinstance(stop.value.code, int)
         return stop.value.code, out, err

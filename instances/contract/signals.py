@@ -1,0 +1,80 @@
+"""Ctrl-C, SIGTERM and SIGHUP: each ends a command at once, or keeps the answer of the run that it interrupts."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_received: list[int] = []
+_kept: list[bool] = [False]
+
+
+def handle_signals() -> list[int]:
+    """From now on, a signal raises KeyboardInterrupt in the main thread; the list of those that arrive is returned.
+
+    Signals that are ignored, such as SIGHUP under nohup, stay so. Of further ones only Ctrl-C raises again: a second
+    SIGTERM must not end what the first one stops in order.
+    """
+    _received.clear()
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _receive)
+    return _received
+
+
+def _receive(number: int, _frame: FrameType | None) -> None:
+    _received.append(number)
+    if number == signal.SIGINT if len(_received) > 1 else not _kept[-1]:
+        raise KeyboardInterrupt
+
+
+def stopped() -> bool:
+    """Whether a signal has arrived that :func:`keeping` has kept from raising."""
+    return bool(_received)
+
+
+@contextmanager
+def keeping(answer: bool = True) -> Iterator[None]:
+    """Let the first signal be read by :func:`stopped` meanwhile; with False, let it raise within such a part again.
+
+    In programs that do not :func:`handle_signals`, this is for Ctrl-C alone, and it counts for this part alone.
+    """
+    own = threading.current_thread() is threading.main_thread()
+    own = own and answer and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if own:
+        _received.clear()
+        signal.signal(signal.SIGINT, _receive)
+    _kept.append(answer)
+    try:
+        if stopped() and not answer:
+            raise KeyboardInterrupt
+        yield
+    finally:
+        _kept.pop()
+        if own:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            _received.clear()
+
+
+@contextmanager
+def forking() -> Iterator[None]:
+    """Hold signals back meanwhile; the child calls :func:`default_signals`."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def default_signals() -> None:
+    """In a forked process: take none of the signals that its parent has been sent, and handle the next as usual."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)  # discards those that wait
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    _received.clear()
+    _kept[:] = [False]
