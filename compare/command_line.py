@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import sys
 from importlib import import_module
@@ -76,6 +77,7 @@ COMMANDS = {
 """Each command's section, file and function, summary and example, in the order of ``--help``, which imports none."""
 
 
+_OUT_OF_MEMORY = "out of memory: allow this process more (see ulimit -v), or make the input smaller"
 _STOPPED = "stopped; finished runs are kept"
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
@@ -156,12 +158,15 @@ def _run() -> tuple[str, int]:
         return error.format_message(), 2
     except (KeyboardInterrupt, click.Abort) as end:
         return str(end.__cause__ or end) or _STOPPED, 130
-    except BrokenPipeError:
-        return "", 128 + signal.SIGPIPE
     except MemoryError:
-        return "out of memory: allow this process more (ulimit -v), or make the input smaller", 2
-    except OSError as error:
-        if error.errno not in _DISK_ERRORS:
+        return _OUT_OF_MEMORY, 2
+    except (ImportError, OSError) as error:
+        if (
+            getattr(error, "errno", None) is None
+            and resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+        ):
+            return _OUT_OF_MEMORY, 2  # a library cannot be loaded
+        if not isinstance(error, OSError) or error.errno not in _DISK_ERRORS:
             raise
         where = error.filename or "the disk"
         return f"{where}: cannot be written ({error.strerror}): free some space and run the command again", 2

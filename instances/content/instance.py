@@ -34,6 +34,7 @@ AXES: dict[str, tuple[str, ...]] = {
 _INFINITE = ("access", "capacities")
 _CELLS_AT_ONCE = 4_000_000
 _TINY = 1000
+_DEAREST = 1e200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,12 +134,16 @@ class ContentInstance(Digested):
     def _with_prohibitive_prices(self) -> Floats:
         """The access prices, with one above the cost of any overlay in place of each infinite price."""
         unknown = np.isinf(self.access)
+        known = self.access[~unknown]
+        with np.errstate(over="ignore", invalid="ignore"):
+            dearest = self.demands.sum() * known.max(initial=0.0) + self.rates.sum() * self.core.sum()
+        if not dearest < _DEAREST:
+            raise BadInput(f"prices times rates add up to {_DEAREST:g} or more: divide them by a common factor")
         if not unknown.any():
             return self.access
         for user in np.flatnonzero(unknown.all(axis=1)).tolist():
             raise BadInput(f"user '{self.user_label(user)}' knows no broker: give it a finite access price")
         demanding = self.demands[self.demands > 0]
-        dearest = self.demands.sum() * self.access[~unknown].max() + self.rates.sum() * self.core.sum()
         price = np.ceil(2 * dearest / demanding.min()) + 1 if demanding.size else 1.0
         return np.where(unknown, price, self.access)
 

@@ -35,7 +35,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from .run import PAUSES, setting
+from .run import PAUSES, die_with_parent, setting
 from .signals import default_signals, forking
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -193,6 +193,7 @@ def compile_calls(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:
 def _compile(missing: list[tuple[Kernel, Any]], queue: Any, finished: Any) -> None:
     """In a process of its own: compile the kernels whose numbers the queue has, until it has -1."""
     default_signals()
+    die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the process group; the parent ends this one
     while (number := queue.get()) >= 0:
         called, types = missing[number]

@@ -152,9 +152,9 @@ class Method(Generic[Instance, Answer]):
         """The kernels that a run on a tiny instance calls, each with the arguments of its first call of their types."""
         silent, limit = io.StringIO(), _TRIAL_SECONDS if self.anytime else None
         interpreter = Interpreter(math.inf, record=True)
-        with setting(on_trial, True), interpreted(interpreter), suppress(Exception):
-            with redirect_stdout(silent), redirect_stderr(silent):
-                self.solve(trial, problem, seed=0, time_limit=limit, **options)
+        quiet = redirect_stdout(silent), redirect_stderr(silent)
+        with setting(on_trial, True), interpreted(interpreter), suppress(Exception), quiet[0], quiet[1]:
+            self.solve(trial, problem, seed=0, time_limit=limit, **options)
         return interpreter.calls
 
     def answers(self, problem: str) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _received: list[int] = []
@@ -62,11 +64,17 @@ def keeping(answer: bool = True) -> Iterator[None]:
 
 @contextmanager
 def forking() -> Iterator[None]:
-    """Hold signals back meanwhile; the child calls :func:`default_signals`."""
+    """Hold signals back meanwhile; the child calls :func:`default_signals` and dies with its parent.
+
+    A worker of a :class:`multiprocessing.Pool` may fork here, too, which multiprocessing would refuse.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    process: Any = multiprocessing.current_process()
+    is_daemon, process._config["daemon"] = process.daemon, False
     try:
         yield
     finally:
+        process._config["daemon"] = is_daemon
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

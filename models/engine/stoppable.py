@@ -10,6 +10,7 @@ from multiprocessing.connection import wait
 from typing import TypeVar, cast
 
 from ...instances.contract.run import Clock, die_with_parent
+from ...instances.contract.signals import default_signals, forking
 
 Answer = TypeVar("Answer")
 _POLL_SECONDS, _FEW_STEPS = 0.05, 2e7
@@ -45,6 +46,7 @@ def finished_within(clock: Clock, work: Callable[[], Answer], *, steps: float) -
     receive, send = context.Pipe(duplex=False)
 
     def run() -> None:
+        default_signals()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the process group; the parent handles it
         die_with_parent()
         try:
@@ -55,7 +57,8 @@ def finished_within(clock: Clock, work: Callable[[], Answer], *, steps: float) -
         os._exit(0)
 
     process = context.Process(target=run)
-    process.start()
+    with forking():
+        process.start()
     send.close()
     try:
         while clock.left > 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -212,6 +213,16 @@ def test_a_full_disk_and_a_signal_print_one_line(
     code, out, err = run("list")
     assert (code, out, err.count("\n")) == (status, "", 1)
     assert words in err
+
+
+def test_too_little_memory_is_one_line(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "overlaybench.compare", "generate", "zipf", "-o", str(tmp_path / "x.json")]
+    limits = (250 * 2**20,) * 2
+    done = subprocess.run(
+        words, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limits)
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "out of memory" in done.stderr
 
 
 def test_control_characters_are_replaced_and_values_have_their_units() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 import warnings
 from pathlib import Path
 from typing import Any
@@ -269,3 +270,24 @@ def test_a_wrong_seed_or_limit_is_named(given: dict[str, Any]) -> None:
     for call in (ob.solve, ob.compare_methods):
         with pytest.raises(ob.BadInput, match=f"^{next(iter(given))} must be"):
             call(ob.read(WANTED), "min-tco", "gm", **given)
+
+
+def _compared(_: int) -> int | float | None:
+    return ob.compare_methods(small("uniform"), "min-tco", ["gm", "branch-and-cut"], time_limit=10).bound
+
+
+def test_methods_are_compared_in_a_worker_of_a_pool() -> None:
+    """Its processes are daemonic, which multiprocessing does not let have children."""
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.map(_compared, [0]) == [_compared(0)]
+
+
+def test_prices_whose_sum_overflows_are_bad_input() -> None:
+    with pytest.raises(ob.BadInput, match="divide them by a common factor"):
+        ob.ContentInstance(
+            access=np.full((2, 2), 1e308),
+            core=np.zeros((2, 2)),
+            capacities=np.full(2, np.inf),
+            rates=np.ones((2, 1)),
+            subscriptions=np.ones((2, 1), np.bool_),
+        )
