@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...instances.contract.errors import BadInput
 from ..printable import StatusLine
 from .options import ARCHIVE, FILE, LIBRARY_INSTANCE, MASTER, METHOD, PROBLEM_NAME, QUIET, Positive, figure_options
 from .outputs import show, table
@@ -55,7 +56,7 @@ def list_instances(folder: Path | None, **given: Any) -> None:
     for entry, problem in pairs:
         facts = {"group": entry.group, "needs": entry.needs}
         rows.append(known_row(entry, problem, library.known(entry.name, problem)) | facts)
-    show(table("The library", rows, ("proof", "group", "needs"), pipe=_WIDE))
+    show(table("The library", rows, ("sizes", "by", "by ", "proof", "group", "needs"), pipe=_WIDE))
     instances = len({entry.name for entry, _ in pairs})
     click.echo(f"overlaybench: {instances} instances, {len(pairs)} with their problems", err=True)
 
@@ -116,13 +117,15 @@ def run(methods: tuple[str, ...], out: Path, master: str, folder: Path | None, *
 @_TABLE
 def score(results: Path, folder: Path | None) -> None:
     """Score the methods of the study in RESULTS on the library, and rank them among all methods known."""
-    from ..library.scores import score_row, scored
+    from ..library.page import score_row, scored
     from ..library.study import library_runs
     from ..studies.store import Store
 
     library = _table(folder)
     found = scored(library, [run.record for run in library_runs(library, Store.existing(results))])
     rows = [score_row(line) | {"better than known": str(line.improved)} for line in found.itertuples()]
+    if not rows:
+        raise BadInput(f"{results}: has no runs on the library's instances: see `overlaybench library run`")
     show(table("Scores on the library", rows, ("better than known",)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+_NUMBER = re.compile(r"[-+−]?[\d,.]+(e[-+]?\d+)?( ?%| MiB)?|–|inf|nan|")
 _IN_TITLE = ("problem", "family")
 
 
@@ -47,7 +49,7 @@ def table(title: str, rows: Iterable[Mapping[str, Any]], if_room: Sequence[str] 
     looks: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "header_style": ""}
     made = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, **looks)
     for name in widths:
-        number = all(row[name] is None or isinstance(row[name], (int, float)) for row in rows)
+        number = all(_NUMBER.fullmatch(each) for each in texts[name])
         fixed, least = number or name == names[0], widths[name] if number else None
         side: Literal["right", "left"] = "right" if number else "left"
         made.add_column(heads[name], justify=side, overflow="fold", no_wrap=fixed, min_width=least)

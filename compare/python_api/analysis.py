@@ -178,9 +178,7 @@ def mean_interval(
         from ..figures.style import method_styles
 
         points = table.rename(columns={"problem": "panel", "method": "curve", "mean": "y"})
-        points = points.assign(x=points[keys[-1]] if keys else points["curve"])[
-            ["panel", "curve", "x", "y", "low", "high"]
-        ]
+        points = points.assign(x=points[keys[-1]] if keys else points["curve"])
         across = Axis(keys[-1].replace("_", " ") if keys else "")
         points = points[["panel", "curve", "x", "y", "low", "high"]]
         return _chart(

@@ -23,8 +23,7 @@ from msgspec import structs
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.commands.studies import status_of
-from overlaybench.compare.library.page import write_page
-from overlaybench.compare.library.scores import scored
+from overlaybench.compare.library.page import scored, write_page
 from overlaybench.compare.library.study import library_runs, updated
 from overlaybench.compare.library.table import Entry, Record, Table, read_table, write_table
 from overlaybench.compare.studies.isolation import IsolatedRun, memory_bounded

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from overlaybench.compare.catalogue import kind_named, problem_named
-from overlaybench.compare.library.page import law_points, write_page
-from overlaybench.compare.library.scores import standings
+from overlaybench.compare.library.page import law_points, scored, write_page
 from overlaybench.compare.library.study import chosen, present, study_text
 from overlaybench.compare.library.table import TABLE, Record, Table, read_table, write_table
 from overlaybench.compare.studies.study import study_of
@@ -208,7 +207,7 @@ def test_methods_are_ranked_by_their_mean_gap_on_common_instances(small: Table) 
             record("b", "polish", value=20.0, status="optimal"),
         ]
     )
-    lines = {line.method: line for line in standings(table).itertuples()}
+    lines = {line.method: line for line in scored(table).itertuples()}
     assert lines["best"].mean_gap == 0
     assert lines["gm"].mean_gap == pytest.approx(0.2 / 2)
     assert (lines["best"].rank, lines["gm"].rank, lines["polish"].rank) == (1, 2, 3)

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.command_line import cli
-from overlaybench.compare.library.scores import scored
+from overlaybench.compare.library.page import scored
 from overlaybench.compare.library.study import chosen, library_runs, study_text, updated, with_digests
 from overlaybench.compare.library.table import Table, read_table, write_table
 from overlaybench.compare.studies.isolation import Solver
