@@ -140,6 +140,8 @@ def main() -> NoReturn:
         sys.stdout.flush()
     except OSError:  # the terminal is gone, or who reads the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if received:
+        os._exit(status)  # at once: unloading libraries takes up to a second
     sys.exit(status)
 
 

@@ -106,6 +106,7 @@ def solve(
     check_limits(seed, time_limit)
     judge = problem_for(instance, problem)
     chosen = method_for(judge, method)
+    chosen.complete({}, judge.name)  # a method that does not answer the problem is bad input
     for needed in ("trace", "proof", "overlay"):
         if options.get(needed):
             check_takes(chosen, needed, judge.name)

@@ -39,7 +39,7 @@ MIB = 2**20
 _POLL_SECONDS, _POLL_CHILDREN_SECONDS = 0.05, 0.25
 _GRACE_SECONDS, _GRACE_SHARE = 0.7, 0.05
 _AROUND_SECONDS, _AROUND_SHARE = 5.0, 0.25  # for preparing before a method, and for judging its answer
-_INTERRUPT_SECONDS, _INTERRUPTED = 1.5, "interrupted"
+_INTERRUPT_SECONDS, _INTERRUPTED = 1.2, "interrupted"
 _END_SECONDS = 5.0  # for a solver that has closed its connection
 _KEPT_OUTPUT, _MOST_OUTPUT, _LONGEST_LINE = 2**16, 2**24, 300
 _RUNS_PER_PROCESS = 200
@@ -84,7 +84,7 @@ def run_isolated(job: Job) -> IsolatedRun:
     """Run a method in a forked process and return its result, or a failed one with the reason.
 
     A method has `time_limit` seconds and then a grace of 0.7 s and a twentieth to return its answer; after Ctrl-C it
-    has 1.5 s. `memory_limit` bounds the solver process's address space, and the resident memory of it and its children,
+    has 1.2 s. `memory_limit` bounds the solver process's address space, and the resident memory of it and its children,
     both above what it starts with. A run that is stopped by a limit or Ctrl-C has the best answer and bound that it
     offered (:func:`.offer`); without any it is ``failed``, as is one that crashes or raises.
 

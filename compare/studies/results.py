@@ -82,6 +82,7 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
         mean_seconds, mean_cpu_seconds, mean_peak_memory. Failed runs count in the means of seconds and memory only,
         skipped ones in none.
     """
+    by = list(dict.fromkeys(by))
     for column in by:
         _check_column(column, rows)
     rows = rows.rename(columns={name: f"by_{name}" for name in set(by) & _COUNTS})

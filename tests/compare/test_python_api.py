@@ -282,6 +282,11 @@ def test_methods_are_compared_in_a_worker_of_a_pool() -> None:
         assert pool.map(_compared, [0]) == [_compared(0)]
 
 
+def test_a_trace_of_a_method_that_does_not_answer_the_problem_is_bad_input() -> None:
+    with pytest.raises(ob.BadInput, match="'gm' does not answer 'content-steiner'"):
+        ob.solve(small("relay-star"), "content-steiner", "gm", trace=True)
+
+
 def test_prices_whose_sum_overflows_are_bad_input() -> None:
     with pytest.raises(ob.BadInput, match="divide them by a common factor"):
         ob.ContentInstance(

@@ -125,6 +125,7 @@ def test_a_mean_is_beside_the_number_of_its_instances() -> None:
     assert by[["runs", "failed", "instances", "of_instances"]].loc["ilp"].tolist() == [2, 1, 1, 2]
     assert by["mean_value"].tolist() == [6.5, 2.0]
     assert by["mean_ratio"].tolist() == [2.0, 1.0]
+    assert grouped(ROWS, ["variant", "variant"]).equals(grouped(ROWS, ["variant"]))
 
 
 def test_a_mean_ratio_is_beside_the_number_of_instances_with_a_bound() -> None:
