@@ -173,15 +173,19 @@ def draw_map(
 ) -> None:
     """Draw what is proven, nodes against topics a node: from the table, and from RESULTS where they are accepted."""
     from ..figures.charts import proof_map
-    from ..figures.style import save, styled
+    from ..figures.style import check_ending, save, styled
     from ..library.page import law_points
     from ..library.study import updated
     from ..studies.store import Store
 
+    check_ending(output)
     library = _table(folder)
     for one in results:
         library = updated(library, Store.existing(one)).table
+    points = law_points(library, problem)
+    if not len(points):
+        raise BadInput(f"--problem {problem}: the library has no such instances with a popularity law: choose another")
     with styled(figure_options):
-        figure = proof_map(law_points(library, problem))
+        figure = proof_map(points)
     save(figure, output, figure_options)
     click.echo(output)
