@@ -26,6 +26,7 @@ _GIB = 2**30
 _LEAST_PYTHON, _LEAST_JAVA = (3, 11), 17
 _VECTOR = "jdk.incubator.vector"
 _GET_JAVA = "install default-jre-headless (Debian), or set JAVA_HOME to Java 17 or newer with all its modules"
+_SET_UP = "run `make set-up` in the checkout"
 _CGROUP = Path("/sys/fs/cgroup")
 _TRIALS = ("zipf", "plane", "content", "brokers-sparse", "steiner-sparse")
 
@@ -61,13 +62,17 @@ def doctor(spark: bool, solvers: bool, kernels: bool, as_json: bool) -> None:
     sys.exit(1 if any(result.state == "problem" for result in results) else 0)
 
 
+def _check(name: str, found: str, fix: str = "", state: str = "problem") -> Check:
+    """What was found: ok where it needs no fix."""
+    return Check(name, state if fix else "ok", found, fix)
+
+
 def python() -> Iterator[Check]:
     """Python and the operating system."""
-    version = ".".join(map(str, sys.version_info[:3]))
     old = sys.version_info < _LEAST_PYTHON
-    yield Check("Python", "problem" if old else "ok", version, "use Python 3.11 or newer" if old else "")
+    yield _check("Python", ".".join(map(str, sys.version_info[:3])), "use Python 3.11 or newer" if old else "")
     if sys.platform != "linux":
-        yield Check("operating system", "problem", sys.platform, "use Linux: solvers are isolated by Linux's limits")
+        yield _check("operating system", sys.platform, "use Linux: solvers are isolated by Linux's limits")
 
 
 def java() -> Iterator[Check]:
@@ -80,16 +85,14 @@ def java() -> Iterator[Check]:
         modules = dict(line.partition("@")[::2] for line in done.stdout.split())
     except (OSError, subprocess.TimeoutExpired):
         modules = {}
-    version = modules.get("java.base", "")
-    number = int("".join(re.findall(r"^\d+", version)) or 0)
+    version, wrong = modules.get("java.base", ""), ""
     if not version:
-        yield Check("Java", "problem", f"{where} does not run or is older than 9; Spark needs it", _GET_JAVA)
-    elif number < _LEAST_JAVA:
-        yield Check("Java", "problem", f"{version} ({where}); Spark needs 17 or newer", _GET_JAVA)
+        wrong = f"{where} does not run or is older than 9; Spark needs it"
+    elif int("".join(re.findall(r"^\d+", version)) or 0) < _LEAST_JAVA:
+        wrong = f"{version} ({where}); Spark needs {_LEAST_JAVA} or newer"
     elif _VECTOR not in modules:
-        yield Check("Java", "problem", f"{version} ({where}) lacks the module {_VECTOR}", _GET_JAVA)
-    else:
-        yield Check("Java", "ok", f"{version} with {_VECTOR} ({where})")
+        wrong = f"{version} ({where}) lacks the module {_VECTOR}"
+    yield _check("Java", wrong or f"{version} with {_VECTOR} ({where})", _GET_JAVA if wrong else "")
 
 
 def memory() -> Iterator[Check]:
@@ -98,22 +101,21 @@ def memory() -> Iterator[Check]:
 
     now = psutil.virtual_memory()
     limit = min([now.total, *_cgroup("memory.max")])
-    free, state, fix = min(now.available, limit), "ok", ""
+    free, fix = min(now.available, limit), ""
     if free < 2 * _GIB:
-        state = "problem" if free < _GIB / 2 else "warning"
         fix = "close other programs, or give a study memory_limit (MiB a run) and fewer cores: --master 'local[1]'"
-    yield Check("memory", state, f"{free / _GIB:.1f} GiB available of {limit / _GIB:.1f} GiB", fix)
+    found = f"{free / _GIB:.1f} GiB available of {limit / _GIB:.1f} GiB"
+    yield _check("memory", found, fix, "problem" if free < _GIB / 2 else "warning")
 
 
 def cores() -> Iterator[Check]:
     """The cores that this process may use, and a container's share of them."""
     allowed, limits = len(os.sched_getaffinity(0)), _cgroup("cpu.max")
-    found, share = f"{allowed} of {os.cpu_count()}", limits[0] / limits[1] if len(limits) == 2 else allowed
+    found, fix, share = f"{allowed} of {os.cpu_count()}", "", limits[0] / limits[1] if len(limits) == 2 else allowed
     if share < allowed:
+        found += f", but the container may use {share:g}"
         fix = f"run studies with --master 'local[{max(1, int(share))}]'"
-        yield Check("cores", "warning", f"{found}, but the container may use {share:g}", fix)
-    else:
-        yield Check("cores", "ok", found)
+    yield _check("cores", found, fix, "warning")
 
 
 def _cgroup(name: str) -> list[int]:
@@ -137,12 +139,11 @@ def libraries() -> Iterator[Check]:
             continue
         if not each.specifier.contains(version, prereleases=True):
             wrong.append(f"{each.name} {version} is not {each.specifier}")
-    fix = "run `make set-up` in the checkout, or pip install overlaybench again with constraints.txt"
     if wrong:
-        yield Check("libraries", "problem", "; ".join(wrong), fix)
+        yield _check("libraries", "; ".join(wrong), f"{_SET_UP}, or install overlaybench again with constraints.txt")
     else:
         named = ", ".join(f"{name} {metadata.version(name)}" for name in ("pyspark", "ortools", "highspy", "pulp"))
-        yield Check("libraries", "ok", f"{len(asked)} at versions that fit ({named})")
+        yield _check("libraries", f"{len(asked)} at versions that fit ({named})")
 
 
 def folders() -> Iterator[Check]:
@@ -150,41 +151,35 @@ def folders() -> Iterator[Check]:
     from ...instances.contract.compiled import cache_folder
 
     here = Path.cwd()
-    if os.access(here, os.W_OK):
-        yield Check("current folder", "ok", f"writable, {shutil.disk_usage(here).free / _GIB:.1f} GiB free")
-    else:
-        yield Check("current folder", "warning", f"{here} is not writable", "give --out a folder of yours")
+    free, fix = f"{shutil.disk_usage(here).free / _GIB:.1f} GiB free", ""
+    if not os.access(here, os.W_OK):
+        fix = "give --out a folder of yours"
+    yield _check("current folder", f"{here}, {free}", fix, "warning")
     try:
         temporary = Path(tempfile.gettempdir())
-        free = shutil.disk_usage(temporary).free
-        enough = free >= _GIB
-        fix = "" if enough else "make space, or set TMPDIR to a folder with more"
-        yield Check("temporary folder", "ok" if enough else "warning", f"{temporary}, {free / _GIB:.1f} GiB free", fix)
+        left = shutil.disk_usage(temporary).free
     except OSError as error:
-        yield Check("temporary folder", "problem", str(error), "set TMPDIR to a folder that can be written")
+        yield _check("temporary folder", str(error), "set TMPDIR to a folder that can be written")
         return
+    fix = "" if left >= _GIB else "make space, or set TMPDIR to a folder with more"
+    yield _check("temporary folder", f"{temporary}, {left / _GIB:.1f} GiB free", fix, "warning")
     kernels = cache_folder()
+    count, fix = sum(1 for _ in kernels.rglob("*.nbc")), ""
     if kernels.parent == temporary and "NUMBA_CACHE_DIR" not in os.environ:
         fix = "set NUMBA_CACHE_DIR to a folder that can be written: else every process compiles again"
-        yield Check("compiled kernels", "warning", "no folder to keep them", fix)
-    else:
-        count = sum(1 for _ in kernels.rglob("*.nbc"))
-        yield Check("compiled kernels", "ok", f"{count} kept" if count else "none yet: the first runs compile, once")
+    yield _check("compiled kernels", f"{count} kept in {kernels}", fix, "warning")
 
 
 def programs() -> Iterator[Check]:
-    """Programs that only some figures and tests need."""
+    """Programs that only some figures need."""
     from ..figures.files import check_usetex, tex_system
 
     for name, check in (("TeX for PGF figures", tex_system), ("TeX for --usetex", check_usetex)):
         try:
-            yield Check(name, "ok", check() or "complete")
+            yield _check(name, check() or "complete")
         except BadInput as error:
             found, _, fix = str(error).partition(": ")
-            yield Check(name, "warning", found, fix)
-    browser = next((name for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), "")
-    fix = "" if browser else "only the tests of the report's page need it: install chromium (Debian)"
-    yield Check("Chromium", "ok" if browser else "warning", browser or "not found", fix)
+            yield _check(name, found, fix, "warning")
 
 
 _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (python, java, memory, cores, libraries, folders, programs)
@@ -208,8 +203,8 @@ def _solvers() -> Iterator[Check]:
         except Exception as error:  # whatever a broken library raises
             right, found = False, f"{type(error).__name__}: {error}"
         seconds = f"{found}, {time.perf_counter() - start:.1f} s with its start"
-        fix = "" if right else "run `make set-up` in the checkout: it installs the pinned versions"
-        yield Check(f"solver {label}", "ok" if right else "problem", seconds, fix)
+        fix = "" if right else f"{_SET_UP}: it installs the pinned versions"
+        yield _check(f"solver {label}", seconds, fix)
 
 
 def _spark() -> Iterator[Check]:
@@ -219,14 +214,12 @@ def _spark() -> Iterator[Check]:
     with tempfile.TemporaryDirectory() as folder:
         try:
             with spark("local[2]", Path(folder) / "spark.log") as context:
-                total = context.parallelize(range(10), 2).sum()
+                right = context.parallelize(range(10), 2).sum() == 45
         except BadInput as error:
-            yield Check("Spark", "problem", str(error), "see Java above")
+            yield _check("Spark", str(error), "see Java above")
             return
-    right = total == 45
-    yield Check(
-        "Spark", "ok" if right else "problem", f"two tasks in {time.perf_counter() - start:.1f} s with its start"
-    )
+    found = f"two tasks in {time.perf_counter() - start:.1f} s with its start"
+    yield _check("Spark", found, "" if right else "see Java above")
 
 
 def _kernels() -> Iterator[Check]:
@@ -242,7 +235,7 @@ def _kernels() -> Iterator[Check]:
                 if problem is not None and problem.kind == kind_of(trial).name:
                     calls |= member.calls(trial, problem, member.complete({}, problem.name))
     compile_calls(list(calls.values()))
-    yield Check("kernels", "ok", f"{len(calls)} are compiled")
+    yield _check("kernels", f"{len(calls)} are compiled")
 
 
 @click.command("completion")
