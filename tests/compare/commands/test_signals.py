@@ -39,7 +39,14 @@ def test_a_signal_ends_solve_with_one_line_and_the_incumbent(
 ) -> None:
     steps = ("--option", "steps=100000000") if method == "polish" else ()
     words = (*COMMAND, "solve", str(file), "--problem", "k-tco", "--method", method, "--json", *steps)
-    solving = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    solving = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: [signal.signal(each, signal.SIG_DFL) for each in NUMBERS],  # not ignored, as in a job of sh
+    )
     time.sleep(moment)
     os.killpg(solving.pid, number) if number is signal.SIGINT else solving.send_signal(number)
     out, err = solving.communicate(timeout=15)
