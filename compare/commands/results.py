@@ -61,10 +61,9 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
     if common and not by:
         raise BadInput("--common: give --by as well, the columns whose groups are compared")
     rows = StudyResults(folder).results(all_runs=all_runs, **key_values(where, "--where")).rows
+    runs, rows = rows, grouped(rows, by, common=common) if by else rows
     if isinstance(answers, Path):
-        click.echo(f"{answers}: {write_answers(folder, rows, answers)} answers", err=True)
-    if by:
-        rows = grouped(rows, by, common=common)
+        click.echo(f"{answers}: {write_answers(folder, runs, answers)} answers", err=True)
     if output is not None:
         names = {**names_of(Store.existing(folder).plan().spec), **key_values(others["rename"], "--rename")}
         export(rows, output, by=by, bold=bool(others["bold"]), names=names)
