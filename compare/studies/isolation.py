@@ -256,7 +256,10 @@ class Solver:
             os.kill(self._pid, signal.SIGINT)
             while self._connection.poll(max(0.0, end - time.monotonic())):
                 if (ended := self._heard.hear(self._connection.recv())) is not None:
-                    return IsolatedRun(ended[0], peak, ended[1], output=self._printed())
+                    result, seconds, _ = ended
+                    if result.status is Status.FEASIBLE and not result.reason:
+                        result = replace(result, reason=_INTERRUPTED)
+                    return IsolatedRun(result, peak, seconds, output=self._printed())
         return self._stopped(job, _INTERRUPTED, peak)
 
     def _stopped(self, job: Job, reason: str, peak: float) -> IsolatedRun:
