@@ -1,4 +1,4 @@
-"""Starts of exact methods, and heuristics guided by an LP solution: greedy overlays, local search, dives."""
+"""Starts of exact methods, and heuristics guided by an LP solution: greedy overlays and local search."""
 
 from __future__ import annotations
 
@@ -45,11 +45,10 @@ from ....instances.contract.problem import Problem
 from ....instances.contract.run import Clock, offer
 from ....instances.topics.instance import TopicInstance
 from ...engine import tree_search
-from ...engine.relaxation import UNIT, Bits, Reals
+from ...engine.relaxation import UNIT, Reals
 from ...engine.stoppable import Answer, finished_within
 from ..relaxation.candidate_edges import CandidateEdges, all_pairs, keys_of
 from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
-from ..relaxation.cutting_planes import CuttingPlanes
 from ..relaxation.presolve import root
 from ..relaxation.proven_bound import MOST_PROVEN
 from ..relaxation.separation import Goal
@@ -62,8 +61,6 @@ _ROUNDS, _FEW_ROUNDS = 2_000, 350  # few of a large instance without a time limi
 _LONGEST_GREEDY = 30.0
 _HOT, _COLD = 0.2, 0.05
 _FEW_NODES = 50
-_DIVE_ROUNDS, _DIVE_STEPS = 6, 4_000
-_INTEGRAL = 1e-6
 
 
 def heuristic_overlays(
@@ -410,56 +407,3 @@ class Incumbent(tree_search.Incumbent):
 
 def _padded(x: Reals, size: int) -> Reals:
     return np.concatenate([x, np.zeros(size - len(x))])
-
-
-def dive(planes: CuttingPlanes, incumbent: Incumbent, x: Reals, clock: Clock, *, goal: float, share: float) -> None:
-    """Fix the free edges of largest LP value at 1, a share at a time, until the LP bound reaches the incumbent.
-
-    Parameters
-    ----------
-    planes : CuttingPlanes
-        Its bounds on edges change; the next :meth:`.Relaxation.tighten` sets them again.
-    incumbent : Incumbent
-        Improved by a short local search along every LP solution.
-    x : float64 array, one a candidate edge
-        The LP solution to start from.
-    goal : float
-        Stop at an incumbent of this value.
-    share : float
-        The share of the free edges of positive value to fix at a time; at least one is fixed.
-
-    Notes
-    -----
-    About 1 ÷ share LP solves times a few rounds of cuts.
-    """
-    lower, upper = np.zeros(len(x), np.int8), np.ones(len(x), np.int8)
-    while incumbent.value > goal and not clock.passed:
-        _fix_heaviest(lower, x, share)
-        bound = planes.tighten(
-            clock,
-            lower=lower,
-            upper=upper,
-            enough=int(min(incumbent.value - 1, 2**29)) * UNIT,
-            exact=False,
-            stall=0.02,
-            rounds=_DIVE_ROUNDS,
-        )
-        if bound is None or not planes.lp.feasible:
-            return
-        x = np.append(planes.lp.x, np.zeros(len(planes.edges) - len(planes.lp.x)))
-        incumbent.improve_along(planes.edges, x, clock, goal=goal, steps=_DIVE_STEPS)
-        if bound.units > int(min(incumbent.value - 1, 2**29)) * UNIT:
-            return
-        grown = len(planes.edges) - len(lower)
-        lower, upper = np.append(lower, np.zeros(grown, np.int8)), np.append(upper, np.ones(grown, np.int8))
-        if not ((x > _INTEGRAL) & (lower == 0)).any():
-            return
-
-
-def _fix_heaviest(lower: Bits, x: Reals, share: float) -> None:
-    free = np.flatnonzero((x > _INTEGRAL) & (lower == 0))
-    ones = free[x[free] > 1 - _INTEGRAL]
-    rest = free[x[free] <= 1 - _INTEGRAL]
-    heaviest = rest[np.argsort(-x[rest], kind="stable")[: max(1, int(share * len(rest)))]]
-    lower[ones] = 1
-    lower[heaviest] = 1

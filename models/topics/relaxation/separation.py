@@ -4,10 +4,9 @@ Connected topics: for topic t and a partition of V_t into k blocks, x(cross) ≥
 dominant of the spanning-tree polytope of each topic, as does the multi-commodity flow relaxation (Fulkerson 1971; Dar,
 Fischer, Martinovic, Scheithauer 2021).
 
-Fault tolerance: a topic of three or more subscribers stays connected after any one of them leaves, so (i) a partition
-of V_t − s into k blocks is crossed by at least k − 1 edges, and (ii) G_t has no bridge: every cut of V_t is crossed by
-two edges. The 0/1 vectors that satisfy all of (i) are the fault-tolerant overlays; (ii) follows from (i) in integers
-only.
+Fault tolerance: a topic of three or more subscribers stays connected after any one of them leaves, so a partition of
+V_t − s into k blocks is crossed by at least k − 1 edges. The 0/1 vectors that satisfy all of these rows are the
+fault-tolerant overlays. That every subscriber has two neighbours follows in integers only, and stands in the first LP.
 
 True diameter 2: two subscribers of a topic are adjacent or have a common neighbour in the topic. For u, v in V_t and
 any W ⊆ V_t − {u, v}: x(uv) + x(u–W) + x(v–the others) ≥ 1, as one of the two edges of every path u–w–v is on the
@@ -69,7 +68,7 @@ class DiameterSeparator(Separator):
 
 
 class FaultSeparator(Separator):
-    """The rows of topics that stay connected after any one subscriber has left: cuts of two edges, then its topics."""
+    """The rows of topics that stay connected after any one subscriber has left."""
 
     splits = False
 
@@ -81,14 +80,11 @@ class FaultSeparator(Separator):
         return degree_rows(topic_offsets)
 
     def violated(self, edges: CandidateEdges, x: Weights, *, tolerance: float, exact: bool) -> TopicRows:
-        """Rows of the topics without one subscriber, and cuts that need two edges."""
+        """Rows of the topics, then of the topics without one subscriber."""
         offsets, links = edges.instance.topic_offsets, edges.links
         if self._leaving is None or self._leaving.num_edges != len(edges):
             self._leaving = leaving_topics(offsets, links, len(edges))
-        rows = joined(
-            violated_partitions(offsets, links, x, tolerance=tolerance, exact=False),
-            violated_two_cuts(offsets, links, x, tolerance=tolerance),
-        )
+        rows = violated_partitions(offsets, links, x, tolerance=tolerance, exact=False)
         if not len(rows.topic):
             rows = self._leaving.violated(x, tolerance=tolerance, exact=False)
         if exact and not len(rows.topic):
@@ -181,18 +177,6 @@ def degree_rows(topic_offsets: Offsets) -> TopicRows:
     return TopicRows(topic, np.full_like(topic, TWICE), np.full_like(topic, 2), offsets, label)
 
 
-def violated_two_cuts(topic_offsets: Offsets, links: Links, weights: Weights, *, tolerance: float) -> TopicRows:
-    """A minimum cut of each topic of three or more subscribers, if less than 2 − `tolerance` crosses it.
-
-    Stoer and Wagner 1997: time O(Σ_t |V_t|³), memory O(max |V_t|²).
-    """
-    label = np.empty(topic_offsets[-1], np.int32)
-    below = _minimum_cuts(topic_offsets, label, links, weights) < 2 - tolerance
-    topics = np.arange(len(topic_offsets) - 1, dtype=np.int32)
-    rows = TopicRows(topics, np.full_like(topics, TWICE), np.full_like(topics, 2), topic_offsets, label)
-    return rows.chosen(below & (np.diff(topic_offsets) > 2))
-
-
 @kernel
 def _links_without(topic: Ids, leaver: Ids, links: Links) -> tuple[Offsets, Ids, Ids, Ids]:
     offsets = np.zeros(len(topic) + 1, np.int64)
@@ -211,46 +195,6 @@ def _links_without(topic: Ids, leaver: Ids, links: Links) -> tuple[Offsets, Ids,
                 a[size], b[size] = links.a[k] - (links.a[k] > s), links.b[k] - (links.b[k] > s)
                 size += 1
     return offsets, edge, a, b
-
-
-@kernel
-def _minimum_cuts(topic_offsets: Offsets, label: Ids, links: Links, weights: Weights) -> Weights:
-    """Write 1 for one side of a minimum cut of each topic and 0 for the other; returns what crosses it."""
-    least = np.full(len(topic_offsets) - 1, np.inf)
-    for t in range(len(least)):
-        n = topic_offsets[t + 1] - topic_offsets[t]
-        side = label[topic_offsets[t] : topic_offsets[t + 1]]
-        between = np.zeros((n, n))
-        for k in range(links.offsets[t], links.offsets[t + 1]):
-            between[links.a[k], links.b[k]] = between[links.b[k], links.a[k]] = weights[links.edge[k]]
-        group, gone = np.arange(n), np.zeros(n, np.bool_)
-        for left in range(n, 1, -1):
-            reach, done = np.zeros(n), gone.copy()
-            last = before = -1
-            for _ in range(left):
-                nearest = -1
-                for v in range(n):
-                    if not done[v] and (nearest < 0 or reach[v] > reach[nearest]):
-                        nearest = v
-                before, last = last, nearest
-                done[last] = True
-                for v in range(n):
-                    reach[v] += between[last, v]
-            cut = between[last].sum()
-            if cut < least[t]:
-                least[t] = cut
-                for v in range(n):
-                    side[v] = group[v] == last
-            for v in range(n):
-                between[before, v] += between[last, v]
-                between[v, before] = between[before, v]
-                if group[v] == last:
-                    group[v] = before
-            between[before, before] = 0.0
-            between[last, :] = 0.0
-            between[:, last] = 0.0
-            gone[last] = True
-    return least
 
 
 _PER_TOPIC = 6

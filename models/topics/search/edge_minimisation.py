@@ -16,7 +16,7 @@ from ...engine.exact_method import SearchLog
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
-from ..lp_heuristics.lp_guided import ANY_OVERLAY, Incumbent, dive, guided_candidates
+from ..lp_heuristics.lp_guided import ANY_OVERLAY, Incumbent, guided_candidates
 from ..relaxation.candidate_edges import count_links
 from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
 from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, is_timely
@@ -26,7 +26,6 @@ _ROOT_STALL = 1e-3
 _BUILD_EVERY = 5
 _FEW_EDGES = 500
 _LP_SHARE = 0.5  # of the time left, for the LP of the root
-_DIVES = (0.3, 0.1, 0.05)
 _LONG_SEARCH = 20_000  # steps, at least
 _MANY_EDGES = 500  # of the start; the tree's searches do better below
 _CLOSED_BY_TREES = 10  # edges, at most
@@ -100,7 +99,7 @@ def minimise_edges(
 ) -> SearchOutcome:
     """Find an overlay with the cheapest edges within the goal's limits, and prove it; the fewest if each costs 1.
 
-    Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; dives; then
+    Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; then
     branch and bound with reduced-cost fixing. If half of the time does not suffice for a bound of the root LP, the
     search of :func:`.best` has the rest; if the gap is too wide for a tree, it has up to three quarters. Incumbent and
     bound remain after Ctrl-C, a time limit or a MemoryError.
@@ -187,11 +186,6 @@ class _Search:
         far = far and incumbent.value - goal > _CLOSED_BY_TREES * planes.cost_scale
         if far:
             self._search_long(clock.share(0.75, most=_SEARCHED * self.start.num_edges))
-        if self.goal.searchable:
-            for share in _DIVES:
-                if not self._done():
-                    dive(planes, incumbent, x, clock.share(0.3), goal=goal, share=share)
-                    self._print(force=True)
         if searchable and not far and not self._done():
             steps = max(_LONG_SEARCH, planes.lp.work // WORK_A_STEP)  # about as long as the LPs took
             incumbent.improve_along(planes.edges, along, clock.share(0.25), goal=goal, steps=steps)
