@@ -80,7 +80,7 @@ def _run(words: list[str], loopback: bool, memory: str, folder: Path) -> tuple[U
     environment = os.environ | {"PYSPARK_SUBMIT_ARGS": f"--driver-memory {driver} {settings} pyspark-shell"}
     command = [*_PROGRAM, *words, "--master", "{master}" if loopback else "local[2]"]
     if loopback:
-        command = [sys.executable, "-m", "overlaybench.compare.studies.loopback_cluster", "--memory", memory, *command]
+        command = [sys.executable, "-m", "tests.compare.loopback_cluster", "--memory", memory, *command]
     sizes = [0]
 
     def measure_disk() -> None:

@@ -54,7 +54,7 @@ COMMANDS = {
          "Compare the studies in FOLDER and OTHER run by run; or, with --paired, two or more METHODs in FOLDER.",
          "compare results/mine --paired gm low-oda"),
         (_MANY, "verify", "studies:verify",
-         "Check every stored row, answer and proof of the study in FOLDER again, on Spark.", "verify results/mine"),
+         "Check every stored row, answer and proof of the study in FOLDER again.", "verify results/mine"),
         (_MANY, "rerun", "studies:rerun", "Repeat the run with this KEY and compare.", "rerun results/mine 3f2a"),
         (_MANY, "library", "library:library_", "List, get and run the library's instances, and score methods on them.",
          "library run gm best --time-limit 10 --out results/library"),

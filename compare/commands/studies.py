@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import shlex
 import sys
 from collections import Counter
@@ -85,6 +83,7 @@ def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, 
 def expected(asked: Study, store: Store, master: str) -> str:
     """What a study would run, by problem and method, and the time of it; instances that are not stored have none."""
     from ..studies.progress import Tally
+    from ..studies.spark_session import local_cores
     from ..studies.store import StoredInstance
 
     known = store.index() if store.has_plan else {}
@@ -94,8 +93,7 @@ def expected(asked: Study, store: Store, master: str) -> str:
     tasks = store.keyed(asked.tasks(index))
     done = store.done()
     left = [task for key, task in tasks.items() if key not in done]
-    local = re.fullmatch(r"local\[(\d+|\*)\]", master)
-    cores = (os.cpu_count() or 1) if local and local[1] == "*" else int(local[1]) if local else 1
+    cores = local_cores(master) or 1
     work = Tally(store, left, {one.digest: one.size for one in index.values()}).work
     lines = [f"{asked.name}: {len(index)} instances, {len(tasks)} runs, {len(tasks) - len(left)} of them stored"]
     lines += asked.notes
@@ -228,7 +226,7 @@ def _plots(first: dict[str, str | None], more: tuple[str, ...]) -> tuple[Plot, .
 )
 @click.option("--seed", default=0, show_default=True, help="Of the draw of --rerun.")
 def verify(folder: Path, master: str, archive: Path | None, share: float | None, seed: int) -> None:
-    """Check every stored row, answer and proof of the study in FOLDER again, on Spark.
+    """Check every stored row, answer and proof of the study in FOLDER again.
 
     Exit status 1 if one is wrong. docs/results.md says what is checked, and what it cannot find.
     """

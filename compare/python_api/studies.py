@@ -122,17 +122,12 @@ class StudyResults:
 
         With `all_runs` also the stored runs that are no longer in the study.
         """
-        from ..studies.bounds import problem_order, sizes_of
+        from ..studies.bounds import sizes_of, sorted_by
         from ..studies.results import results
 
         rows = results(self.path, texts_of(where), all_runs=all_runs)
         sizes = sizes_of(rows)
-        order = {name: rank for rank, name in enumerate(problem_order(rows))}
-        rows = rows.sort_values(
-            ["problem", "family", *sizes, "instance", "variant", "seed"],
-            key=lambda column: column.map(order) if column.name == "problem" else column,
-            ignore_index=True,
-        )
+        rows = sorted_by(rows, "problem", "family", *sizes, "instance", "variant", "seed")
         title = f"{len(rows)} runs" if len(rows) != 1 else "1 run"
         return ResultTable(rows, title, columns=("problem", "family", "instance", *sizes[:1], *_SHOWN))
 

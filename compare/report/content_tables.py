@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from ...instances.content.files import CONTENT
-from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.result import Status
 from ..figures.charts import content_charts
 from ..intervals import mean_interval
+from ..studies.bounds import sorted_by
 from .tables import Domain
 
 BASELINE = "random-assignment"
@@ -29,12 +29,7 @@ def content_runs(rows: pd.DataFrame) -> pd.DataFrame:
     baseline = runs[runs["method"] == BASELINE].groupby(pair)["value"].mean().rename("baseline")
     runs = runs.join(baseline, on=pair)
     runs["crr"] = _quotient(runs["baseline"], runs["value"])
-    order = {name: index for index, name in enumerate(PROBLEMS)}
-    return runs.sort_values(
-        [*_SHAPE, "instance", "seed", "key"],
-        key=lambda column: column.map(order) if column.name == "problem" else column,
-        ignore_index=True,
-    )
+    return sorted_by(runs, *_SHAPE, "instance", "seed", "key")
 
 
 def _quotient(above: pd.Series[float], below: pd.Series[float]) -> pd.Series[float]:

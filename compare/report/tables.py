@@ -11,7 +11,7 @@ import pandas as pd
 from ...instances.contract.catalogue import KINDS
 from ...instances.contract.result import Status
 from ..figures.style import Drawing
-from ..studies.bounds import TOLERANCE, measures_of, problem_order, proven, relative_gaps, sized, sizes_of, with_bounds
+from ..studies.bounds import measures_of, near, proven, relative_gaps, sized, sizes_of, sorted_by, with_bounds
 from ..studies.columns import with_integrals
 from ..studies.task import plain_variant
 
@@ -73,13 +73,8 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     runs["label"] = variants.where(limits <= 1, variants + ", " + shown)
     runs = with_integrals(with_bounds(runs, pairs), pairs)
     runs["gap"] = relative_gaps(runs["value"], runs["lower_bound"])
-    runs["reached"] = (runs["value"] - runs["optimum"]).abs() <= TOLERANCE * runs["optimum"].abs().clip(lower=1)
-    rank = {name: index for index, name in enumerate(problem_order(runs))}
-    runs = runs.sort_values(
-        ["problem", "exact", "label", "family", "extent", "volume", "instance", "seed", "key"],
-        key=lambda column: column.map(rank) if column.name == "problem" else column,
-        ignore_index=True,
-    )
+    runs["reached"] = near(runs["value"], runs["optimum"])
+    runs = sorted_by(runs, "problem", "exact", "label", "family", "extent", "volume", "instance", "seed", "key")
     runs["anchor"] = [f"run-{number}" for number in range(1, len(runs) + 1)]
     return runs
 

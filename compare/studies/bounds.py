@@ -124,17 +124,11 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     )
     pairs["best"] = [values.get(pair, _NOTHING).value for pair in at]
     pairs["best_key"] = [(values.get(pair, _NOTHING).keys or ("",))[0] for pair in at]
-    closed = (pairs["best"] - pairs["bound"]).abs() <= TOLERANCE * pairs["best"].abs().clip(lower=1)
-    pairs["optimum"] = pairs["best"].where(closed)
+    pairs["optimum"] = pairs["best"].where(near(pairs["bound"], pairs["best"]))
     pairs["gap"] = relative_gaps(pairs["best"], pairs["bound"])
     level = dict(zip(rows["key"], levels(rows), strict=True))
     pairs["proven"] = [weakest([level[key] for key in keys]) for keys in pairs["bound_keys"]]
-    rank = {name: index for index, name in enumerate(problem_order(rows))}
-    return pairs.sort_values(
-        ["problem", "family", "extent", "volume", "instance"],
-        key=lambda column: column.map(rank) if column.name == "problem" else column,
-        ignore_index=True,
-    )
+    return sorted_by(pairs, "problem", "family", "extent", "volume", "instance")
 
 
 def with_bounds(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -188,17 +182,17 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.D
     for row in rows[rows["counters"].str.contains(f'"{VERDICT}": "wrong', regex=False)].itertuples():
         add("wrong proof", row, f"the checker refused a proof: {object_in(row.counters)[VERDICT]}", row.key)
     for row in optimal.itertuples():
-        if not abs(row.value - row.lower_bound) <= TOLERANCE * max(1.0, abs(row.value)):
+        if not near(row.lower_bound, row.value):
             sentence = f"status optimal with value {row.value:g} and lower bound {row.lower_bound:g}"
             add("optimal without proof", row, sentence, row.key)
     contradicted = set()
     for at, group in optimal.groupby(["problem", "instance"], sort=False):
         low, high = group.loc[group["value"].idxmin()], group.loc[group["value"].idxmax()]
-        if high["value"] - low["value"] > TOLERANCE * max(1.0, abs(high["value"])):
+        if not near(low["value"], high["value"]):
             contradicted.add(at)
             sentence = " and ".join(f"{one['variant']} proved {one['value']:g} optimal" for one in (low, high))
             add("two optima", low, sentence, low["key"], high["key"])
-    for pair in pairs[pairs["best"] < pairs["bound"] - TOLERANCE * pairs["bound"].abs().clip(lower=1)].itertuples():
+    for pair in pairs[(pairs["best"] < pairs["bound"]) & ~near(pairs["best"], pairs["bound"])].itertuples():
         if (pair.problem, pair.instance) not in contradicted:
             by = " and ".join(names[key] for key in pair.bound_keys)
             sentence = (
@@ -219,6 +213,21 @@ def problem_order(rows: pd.DataFrame) -> list[str]:
     """The problems that occur in `rows`, in the order ``overlaybench list problems`` has, others after."""
     present = set(rows["problem"])
     return [name for name in PROBLEMS if name in present] + sorted(present - set(PROBLEMS))
+
+
+def sorted_by(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """The rows sorted by columns, problems in the order of :func:`problem_order`."""
+    rank = {name: index for index, name in enumerate(problem_order(rows))}
+    return rows.sort_values(
+        list(columns), key=lambda column: column.map(rank) if column.name == "problem" else column, ignore_index=True
+    )
+
+
+def near(numbers: Any, others: Any) -> Any:
+    """Whether numbers equal others but for rounding, elementwise; never where one is missing or infinite."""
+    with np.errstate(invalid="ignore"):
+        close = np.abs(numbers - others) <= TOLERANCE * np.maximum(1.0, np.abs(others))
+    return close & np.isfinite(numbers) & np.isfinite(others)
 
 
 def relative_gaps(values: pd.Series[float], bounds: pd.Series[float]) -> pd.Series[float]:

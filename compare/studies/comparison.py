@@ -14,7 +14,7 @@ import pandas as pd
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Status
 from ..intervals import bootstrap_interval
-from .bounds import TOLERANCE, problem_order
+from .bounds import near, sorted_by
 from .results import results
 from .row import object_in
 
@@ -153,9 +153,7 @@ def _judged(pairs: pd.DataFrame, noise: float) -> pd.DataFrame:
 def _steps(first: pd.Series[float], second: pd.Series[float], *, missing: float) -> pd.Series[str]:
     """``better`` where the first number is lower than the second."""
     x, y = (side.fillna(missing).to_numpy(dtype=np.float64) for side in (first, second))
-    with np.errstate(invalid="ignore"):
-        near = np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) <= TOLERANCE * np.maximum(1.0, np.abs(y)))
-    same = (x == y) | near
+    same = (x == y) | near(x, y)
     return pd.Series(np.select([same, x < y], ["same", "better"], "worse"), first.index, dtype="object")
 
 
@@ -177,10 +175,7 @@ def summary(comparison: StudyComparison) -> pd.DataFrame:
     if table.empty:
         return table
     table[list(_COUNTS)] = table[list(_COUNTS)].astype("Int64")
-    order = {name: rank for rank, name in enumerate(problem_order(table))}
-    return table.sort_values(
-        groups, key=lambda column: column.map(order) if column.name == "problem" else column, ignore_index=True
-    )
+    return sorted_by(table, *groups)
 
 
 def _line(pairs: pd.DataFrame) -> dict[str, Any]:

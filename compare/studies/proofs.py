@@ -50,6 +50,7 @@ _NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?|inf)"
 _OPTIMAL = re.compile(rf"proven: (\S+) {_NUMBER} is optimal$")
 _AT_LEAST = re.compile(rf"proven: (\S+) is at least {_NUMBER}; the proof has (?:no answer|an answer of {_NUMBER})$")
 _CHECK_SECONDS, _CHECK_SHARE = 60.0, 10.0
+_NO_VERDICT = "not checked"
 _PAIR = ["instance", "problem"]
 _TOLERANCE = 1e-6
 
@@ -85,9 +86,9 @@ def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, di
             words, capture_output=True, text=True, timeout=seconds, preexec_fn=die_with_parent, check=False
         )
     except subprocess.TimeoutExpired:
-        return CheckedProof(f"not checked: the checker had no verdict after {seconds:g} s")
+        return CheckedProof(f"{_NO_VERDICT}: the checker had no verdict after {seconds:g} s")
     lines = (ended.stdout.strip() or ended.stderr.strip()).splitlines()
-    sentence = lines[-1].replace(f"{proof}: ", "", 1) if lines else f"not checked: exit status {ended.returncode}"
+    sentence = lines[-1].replace(f"{proof}: ", "", 1) if lines else f"{_NO_VERDICT}: exit status {ended.returncode}"
     if ended.returncode != 0:
         return CheckedProof(sentence)
     with gzip.open(proof) as file:  # which the checker has read
@@ -98,13 +99,13 @@ def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, di
     if found := _AT_LEAST.match(sentence):
         value = None if found[3] is None else float(found[3])
         return CheckedProof(sentence, True, found[1], float(found[2]), value)
-    return CheckedProof(f"not checked: {sentence}")
+    return CheckedProof(f"{_NO_VERDICT}: {sentence}")
 
 
 def _check_proof(instance: Any, problem: Problem[Any, Any], proof: Path, run_seconds: float) -> CheckedProof:
     """Check a proof about an instance in memory, for at most a minute and ten times the seconds of its run."""
     if problem.kind not in FORMATS:
-        return CheckedProof(f"not checked: the checker knows no instances of the kind {problem.kind}")
+        return CheckedProof(f"{_NO_VERDICT}: the checker knows no instances of the kind {problem.kind}")
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
         seconds = _CHECK_SECONDS + _CHECK_SHARE * (run_seconds if isfinite(run_seconds) else 0.0)
         file = file_for_checker(instance, problem.kind, Path(folder))
@@ -167,8 +168,8 @@ def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path |
 
 
 def has_evidence(counters: str) -> bool:
-    """Whether a row's counters (JSON) have a proof or a bound that was checked."""
-    return any(f'"{name}": ' in counters for name in (PROOF, CERTIFIED))
+    """Whether a row's counters (JSON) say that a proof or a bound was checked."""
+    return any(f'"{name}": ' in counters for name in COUNTERS)
 
 
 def without_digest(counters: str) -> str:
@@ -179,20 +180,27 @@ def without_digest(counters: str) -> str:
 def faults_of_evidence(
     counters: Mapping[str, Any], instance: Any, problem: Problem[Any, Any], proof: Path, seconds: float
 ) -> Iterator[str]:
-    """Check again what a row's counters say was checked."""
-    certified = counters.get(CERTIFIED)
-    if certified is None and PROOF not in counters:
-        return
-    if PROOF not in counters:
-        yield f"is certified to be at least {certified}, which no proof of the run proves"
-    elif not proof.is_file() or digest_of(proof) != counters[PROOF]:
-        yield f"its proof {proof.name} is {'not the file that was checked' if proof.is_file() else 'missing'}"
+    """Check again what a row's counters say was checked; a checker without a verdict contradicts no other one."""
+    if not proof.is_file():
+        yield f"has {_named(counters)} as evidence, and its proof {proof.name} is missing"
+    elif counters.get(PROOF) != digest_of(proof):
+        yield f"its proof {proof.name} is not the file that was checked"
     else:
         checked = _check_proof(instance, problem, proof, seconds)
-        if not checked.accepted and (certified is not None or checked.sentence.startswith("wrong")):
+        bound = _bound(checked, problem)
+        found = {PROOF: digest_of(proof), VERDICT: checked.sentence} | ({} if bound is None else {CERTIFIED: bound})
+        undecided = any(str(each.get(VERDICT)).startswith(_NO_VERDICT) for each in (counters, found))
+        compared = (CERTIFIED,) if undecided else COUNTERS
+        if checked.sentence.startswith("wrong"):
             yield f"its proof is not accepted: {checked.sentence}"
-        elif certified is not None and (bound := _bound(checked, problem)) != certified:
-            yield f"its proof proves a bound of {bound}, its row has {certified} as certified"
+        elif any(counters.get(name) != found.get(name) for name in compared) and (
+            not undecided or CERTIFIED in counters
+        ):
+            yield f"has {_named(counters)} as evidence, and its proof gives {_named(found)}"
+
+
+def _named(counters: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}: {counters[name]}" for name in COUNTERS if name in counters)
 
 
 def digest_of(file: Path) -> str:

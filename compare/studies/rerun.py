@@ -18,6 +18,7 @@ from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Status
 from ..catalogue import METHODS, kind_named, version_of
+from .bounds import near
 from .isolation import Solver
 from .proofs import without_digest
 from .recipe import Recipe
@@ -30,7 +31,6 @@ from .task import STORED, Task
 _DECIDED = ("status", "value", "lower_bound", "measures", "answer")
 _MEMORY = re.compile(r"[\d.,]+ (MiB|GiB|bytes)\b")
 _LONGEST = 200
-_TOLERANCE = 1e-6
 _NEAR_LIMIT = 0.8
 
 
@@ -117,7 +117,7 @@ def faults_of_rerun(run: Rerun) -> Iterator[str]:
     before, after = run.before, run.after
     for one, other, when in ((before, after, "a repeated run"), (after, before, "the stored run")):
         bound, value = one["lower_bound"], other["value"]
-        if bound is not None and value is not None and value < bound - _TOLERANCE * max(1.0, abs(bound)):
+        if bound is not None and value is not None and value < bound and not near(value, bound):
             yield f"{when} has an answer of value {value:g}, below the bound {bound:g} of the other"
     if Status.INFEASIBLE in (before["status"], after["status"]) and (before["answer"] or after["answer"]):
         yield "is infeasible in one of two runs, and answered in the other"

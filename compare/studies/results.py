@@ -15,7 +15,7 @@ from ...instances.contract.files import atomic_write
 from ...instances.contract.result import Status
 from ..catalogue import kind_named
 from ..intervals import mean_interval
-from .bounds import TOLERANCE
+from .bounds import near
 from .columns import researched
 from .latex import csv_text, results_latex, workbook
 from .store import Store
@@ -88,12 +88,11 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     rows = rows.rename(columns={name: f"by_{name}" for name in set(by) & _COUNTS})
     names = [f"by_{name}" if name in _COUNTS else name for name in by]
     failed, cases = rows["status"] == Status.FAILED, rows["instance"] + " " + rows["problem"]
-    close = (rows["value"] - rows["optimum"]).abs() <= TOLERANCE * rows["optimum"].abs().clip(lower=1)
     counted = rows.assign(
         runs=1,
         failed=failed.astype(int),
         optimal=(rows["status"] == Status.OPTIMAL).astype(int),
-        reached=(close & ~failed).astype(int),
+        reached=(near(rows["value"], rows["optimum"]) & ~failed).astype(int),
         instances=cases.where(rows["value"].notna() & ~failed),
         ratio_instances=cases.where(rows["ratio"].notna()),
         value=rows["value"].where(~failed),

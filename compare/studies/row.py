@@ -10,11 +10,12 @@ import platform
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from importlib import metadata
-from math import inf
+from math import inf, isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,19 +33,40 @@ from .task import STORED, Task
 FORMAT = "results/3"
 """Of the results folder: its number rises with every change of `COLUMNS` or of the files."""
 
-Holds = Callable[[Any], bool]
 _TEXT, _INTEGER, _NUMBER = pa.string(), pa.int64(), pa.float64()
+_LONGEST_COUNTERS = 2**16
+_CLOCKS_DIFFER = timedelta(days=1)
 
 
-def _form(pattern: str) -> Holds:
+class Column(NamedTuple):
+    """A column: its type, whether a value is one that a run can have, and what the value is checked against.
+
+    docs/results.md says what the column means, and has `checked` as a table.
+    """
+
+    type: pa.DataType
+    holds: Callable[[Any], bool]
+    checked: str
+
+
+def _form(pattern: str) -> Callable[[Any], bool]:
     return lambda text: re.fullmatch(pattern, text) is not None
 
 
-def _is_object(text: str) -> bool:
+def _object(text: str) -> dict[str, Any]:
     def no_number(name: str) -> float:
+        if name == "Infinity":  # the certified bound of what is infeasible
+            return inf
         raise ValueError(f"{name} is no number of JSON")
 
-    return isinstance(json.loads(text, parse_constant=no_number), dict)
+    found = json.loads(text, parse_constant=no_number)
+    if not isinstance(found, dict):
+        raise TypeError("not an object")
+    return found
+
+
+def _is_object(text: str) -> bool:
+    return _object(text) is not None
 
 
 def _is_given(value: object) -> bool:
@@ -55,50 +77,110 @@ def _is_amount(number: float) -> bool:
     return 0 <= number < inf
 
 
+def _is_past(text: str) -> bool:
+    return datetime.fromisoformat(text) <= datetime.now(UTC) + _CLOCKS_DIFFER
+
+
 def _are_distinct(pairs: Iterable[tuple[str, float]]) -> bool:
     named = dict(pairs)
-    return len(named) == len(list(pairs)) and None not in named.values()
+    return len(named) == len(list(pairs)) and None not in named and None not in named.values()
 
 
 def _are_integers(numbers: list[int | None] | None) -> bool:
     return numbers is None or None not in numbers
 
 
-COLUMNS: dict[str, tuple[pa.DataType, Holds]] = {
-    "key": (_TEXT, _form("[0-9a-f]{32}")),
-    "instance": (_TEXT, _form("[0-9a-f]{8,128}")),
-    "recipe": (_TEXT, _is_object),
-    "family": (_TEXT, _is_given),
-    "kind": (_TEXT, KINDS.__contains__),
-    "sizes": (pa.map_(_TEXT, _INTEGER), _are_distinct),
-    "problem": (_TEXT, PROBLEMS.__contains__),
-    "method": (_TEXT, _is_given),
-    "variant": (_TEXT, _is_given),
-    "options": (_TEXT, _is_object),
-    "exact": (pa.bool_(), _is_given),
-    "seed": (_INTEGER, lambda seed: 0 <= seed < 2**31),
-    "time_limit": (_NUMBER, lambda seconds: 0 < seconds < inf),
-    "memory_limit": (_INTEGER, lambda mib: mib > 0),
-    "status": (_TEXT, list(Status).__contains__),
-    "reason": (_TEXT, _is_given),
-    "value": (_NUMBER, lambda value: True),
-    "lower_bound": (_NUMBER, lambda bound: True),
-    "seconds": (_NUMBER, _is_amount),
-    "cpu_seconds": (_NUMBER, lambda seconds: not (seconds or 0.0) < 0),
-    "measures": (pa.map_(_TEXT, _NUMBER), _are_distinct),
-    "counters": (_TEXT, _is_object),
-    "answer": (pa.list_(pa.int32()), _are_integers),
-    "peak_memory": (_NUMBER, _is_amount),
-    "code_version": (_TEXT, _form(r"[0-9a-f]{12}(\+[0-9a-f]+)?")),
-    "judge": (_TEXT, _is_given),
-    "versions": (_TEXT, lambda text: _is_object(text) and "python" in json.loads(text)),
-    "machine": (_TEXT, lambda text: _is_object(text) and "host" in json.loads(text)),
-    "started": (_TEXT, _form(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+\d\d:\d\d|Z)")),
-    "points": (pa.list_(pa.struct(dict.fromkeys(Point._fields, _NUMBER))), _is_given),
-}
-"""Of each column: its type, and whether a value is one that a run can have; docs/results.md says what it means."""
+def _are_counters(text: str) -> bool:
+    return len(text) <= _LONGEST_COUNTERS and all(type(value) in (int, float, str) for value in _object(text).values())
 
-SCHEMA = pa.schema([(name, kind) for name, (kind, _) in COLUMNS.items()]).with_metadata({"overlaybench": FORMAT})
+
+def _are_versions(text: str) -> bool:
+    found = _object(text)
+    return "python" in found and all(type(value) is str for value in found.values())
+
+
+def _is_machine(text: str) -> bool:
+    return {name: type(value) for name, value in _object(text).items()} == _MACHINE
+
+
+_MACHINE = {"processor": str, "cores": int, "memory": int, "system": str, "host": str}
+_KEY, _JUDGE = "the key", "instance, answer and bound, judged again"
+COLUMNS: dict[str, Column] = {
+    "key": Column(_TEXT, _form("[0-9a-f]{32}"), "the columns of the task, hashed again"),
+    "instance": Column(_TEXT, _form("[0-9a-f]{8,128}"), "the key; the stored file; the recipe"),
+    "recipe": Column(
+        _TEXT,
+        _is_object,
+        "makes the instance again; not where a file is missing, or a workload is a plug-in or of another version; "
+        "another recipe of the same instance and family is not found",
+    ),
+    "family": Column(_TEXT, _is_given, "the recipe"),
+    "kind": Column(_TEXT, KINDS.__contains__, "the problem"),
+    "sizes": Column(pa.map_(_TEXT, _INTEGER), _are_distinct, "the instance"),
+    "problem": Column(_TEXT, PROBLEMS.__contains__, _KEY),
+    "method": Column(_TEXT, _is_given, _KEY),
+    "variant": Column(_TEXT, _is_given, "the method and its options, in this version of the code"),
+    "options": Column(_TEXT, _is_object, f"{_KEY}; in this version of the code, the method"),
+    "exact": Column(pa.bool_(), _is_given, "the method, in this version of the code"),
+    "seed": Column(_INTEGER, lambda seed: 0 <= seed < 2**31, _KEY),
+    "time_limit": Column(_NUMBER, lambda seconds: 0 < seconds < inf, _KEY),
+    "memory_limit": Column(_INTEGER, lambda mib: mib > 0, _KEY),
+    "status": Column(
+        _TEXT,
+        list(Status).__contains__,
+        f"{_JUDGE}; what the method can end with; the seconds; not: of runs without an answer, that one failed or is "
+        "infeasible, and which limit stopped a heuristic that used half of its time",
+    ),
+    "reason": Column(
+        _TEXT, _is_given, "none of an optimal run, one of a failed run; why a method skips; its text is not promised"
+    ),
+    "value": Column(_NUMBER, lambda value: True, _JUDGE),
+    "lower_bound": Column(
+        _NUMBER,
+        lambda bound: True,
+        "the value where it is optimal; the last point; every answer to the instance, also by implications",
+    ),
+    "seconds": Column(
+        _NUMBER,
+        _is_amount,
+        "not before the last point, and within the limit; else not promised, but finite and not negative",
+    ),
+    "cpu_seconds": Column(
+        _NUMBER,
+        lambda seconds: isnan(seconds) or _is_amount(seconds),
+        "not promised: at most what the machine's cores give within the limit; NaN only of a run that was stopped",
+    ),
+    "measures": Column(pa.map_(_TEXT, _NUMBER), _are_distinct, _JUDGE),
+    "counters": Column(
+        _TEXT,
+        _are_counters,
+        "those of a proof by its file, checked again; others are not promised: numbers and texts, 64 KiB at most",
+    ),
+    "answer": Column(
+        pa.list_(pa.int32()),
+        _are_integers,
+        "valid, and of this value and these measures; not another such answer, which `--rerun` finds",
+    ),
+    "peak_memory": Column(_NUMBER, _is_amount, "not promised: at most the machine's memory"),
+    "code_version": Column(_TEXT, _form(r"[0-9a-f]{12}(\+[0-9a-f]+)?"), _KEY),
+    "judge": Column(_TEXT, _is_given, "the problem, in this version of the code"),
+    "versions": Column(_TEXT, _are_versions, "not promised: texts, Python's among them"),
+    "machine": Column(_TEXT, _is_machine, "not promised: has these fields and no others"),
+    "started": Column(
+        _TEXT,
+        lambda text: _form(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+\d\d:\d\d|Z)")(text) and _is_past(text),
+        "not promised: a time that is not in the future",
+    ),
+    "points": Column(
+        pa.list_(pa.struct(dict.fromkeys(Point._fields, _NUMBER))),
+        _is_given,
+        "the last one by the outcome; its time and earlier ones are not promised: each later and better, finite, within"
+        " the seconds",
+    ),
+}
+"""The columns of a row, in their order."""
+
+SCHEMA = pa.schema([(name, column.type) for name, column in COLUMNS.items()]).with_metadata({"overlaybench": FORMAT})
 
 MEASURED = ("seconds", "cpu_seconds", "peak_memory", "machine", "started", "points")
 """The columns in which two runs of one task may differ."""
@@ -165,10 +247,10 @@ def impossible(row: Mapping[str, Any]) -> list[str]:
     if missing := [name for name in COLUMNS if name not in row]:
         return [f"has no {missing[0]}"]
     faults = []
-    for name, (kind, holds) in COLUMNS.items():
+    for name, column in COLUMNS.items():
         try:
-            pa.array([row[name]], kind)
-            held = holds(row[name])
+            held = column.holds(row[name])  # first: Arrow aborts the process for a map with a null as name
+            pa.array([row[name]], column.type)
         except (pa.ArrowException, TypeError, ValueError, OverflowError, RecursionError):
             held = False
         if not held:
@@ -195,7 +277,9 @@ def from_line(line: bytes) -> dict[str, Any]:
             row["answer"] = np.frombuffer(base64.b64decode(row["answer"]), dtype="<i4")
         for name in ("sizes", "measures"):
             row[name] = [tuple(pair) for pair in row[name]]
-    except (KeyError, TypeError, RecursionError) as error:
+            if any(type(pair[0]) is not str for pair in row[name]):
+                raise ValueError(f"{name} without a name")
+    except (KeyError, IndexError, TypeError, RecursionError) as error:
         raise ValueError(f"not a row: {error!r}") from None
     return row
 

@@ -53,6 +53,14 @@ _MOST_CHARACTERS = 300
 _ERROR_LINE = re.compile(r"^\w*(?:Error|Exception|Interrupt)\b.*", re.MULTILINE)
 
 
+def local_cores(master: str) -> int:
+    """The cores of this machine that a master ``local``, ``local[3]`` or ``local[*]`` has; 0 for a cluster."""
+    local = re.fullmatch(r"local(?:\[([0-9]+|\*)\])?", master)
+    if local is None:
+        return 0
+    return os.cpu_count() or 1 if local[1] == "*" else int(local[1] or 1)
+
+
 @contextmanager
 def spark(
     master: str, log: Path, archive: Path | None = None, plug_ins: PlugIns | None = None
@@ -62,8 +70,8 @@ def spark(
     The workers of a cluster get `archive` (`overlaybench archive`), or this package, and then need the pinned libraries
     in their Python; and the files of the plug-ins.
     """
-    local = re.fullmatch(r"local(?:\[([0-9]+|\*)\])?", master)
-    conf = SparkConf().setAppName("overlaybench").setMaster(f"local[{local[1] or 1},{_FAILURES}]" if local else master)
+    cores = local_cores(master)
+    conf = SparkConf().setAppName("overlaybench").setMaster(f"local[{cores},{_FAILURES}]" if cores else master)
     conf.setAll([*_CONFIGURATION.items()])
     with (
         tempfile.TemporaryDirectory(prefix="overlaybench-") as folder,
@@ -73,6 +81,7 @@ def spark(
         if master.startswith("local"):
             os.environ["PYSPARK_PYTHON"] = sys.executable
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+            conf.set("spark.archives", "")  # Java keeps the archive of a cluster that this process used before
         else:
             code = archive or write_archive(Path(folder) / f"{PACKAGE}.zip")
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable if archive is None else "python3")
@@ -230,7 +239,7 @@ def run_on_spark(
 
 
 PACKAGE = "overlaybench"
-_FLOORS = ("instances", "heuristics", "models", "compare")
+_LAYERS = ("instances", "heuristics", "models", "compare")
 _EXCLUDED = ("__pycache__", "pyspark/jars", "pyspark/examples", "pyspark/data", "pyspark/sbin")
 
 
@@ -258,8 +267,8 @@ def write_archive(file: Path, *, libraries: bool = False) -> Path:
 def _code() -> Iterator[tuple[Path, str]]:
     root = Path(__file__).resolve().parents[2]
     yield from ((path, f"{PACKAGE}/{path.name}") for path in root.glob("__init__.py*"))
-    for floor in _FLOORS:
-        for path in sorted((root / floor).rglob("*")):
+    for layer in _LAYERS:
+        for path in sorted((root / layer).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 yield path, f"{PACKAGE}/{path.relative_to(root).as_posix()}"
 

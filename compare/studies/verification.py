@@ -6,8 +6,11 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +24,14 @@ from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, Point, Trajectory
 from ...models.engine.stoppable import finished_within
 from ..catalogue import METHODS, code_version, kind_named, own_part
-from .bounds import TOLERANCE, disagreements, proven
+from .bounds import disagreements, near, proven
 from .isolation import memory_bounded
 from .progress import Bar
 from .proofs import faults_of_evidence, has_evidence
 from .recipe import Recipe
 from .rerun import faults_of_rerun, rerun, sampled
 from .row import impossible, of_instance, of_result, of_task, spread, table_of
-from .spark_session import PlugIns, awaited, find_plug_ins, spark
+from .spark_session import PlugIns, awaited, find_plug_ins, local_cores, spark
 from .store import LOG, Store, read_log, read_part
 from .study import Study, study_of
 from .task import STORED, Task, options_json
@@ -41,11 +44,14 @@ Fault = tuple[str, str]
 Item = Row | tuple[str, str, int]
 """A row, or an entry of the index: recipe, digest and size."""
 
-Apply = Callable[[list[Item], int, PlugIns], list[Fault]]
+Apply = Callable[[list[list[Item]], PlugIns], list[Fault]]
 
-_ROWS_PER_SLICE, _PROOFS_PER_SLICE = 50, 5
+_ROWS_TOGETHER, _PROOFS_TOGETHER = 50, 5
 _MOST_SECONDS = 300.0
 _SLACK_SHARE, _SLACK_SECONDS = 1.25, 10.0
+_JUDGED_SHARE = 1.5
+_LIMIT_SHARE = 0.5
+_LARGEST = 2.0**53
 _LONGEST = 200
 _ENDED_WITHOUT = (Status.FAILED, Status.SKIPPED)
 
@@ -64,37 +70,60 @@ class Verification:
 def verify(
     folder: Path, master: str, archive: Path | None = None, *, share: float = 0.0, seed: int = 0, quiet: bool = True
 ) -> Verification:
-    """Check every stored row on Spark, and what rows, plan, index and labels say of each other.
+    """Check every stored row, and what rows, plan, index and labels say of each other.
 
-    Of each row all that follows from it is derived again: its key; its instance, from its file and from its recipe; and
-    from instance, answer, bound and points the whole outcome, as the problem judges it. Its proof is checked again.
-    No bound of a row may lie above a valid answer's value on the same instance, directly or by an implication between
-    problems. The plan and every row must follow from the text of a study in the folder.
+    Of each row all that follows from it is derived again (`COLUMNS`): its key; its instance, from its file and from its
+    recipe; and from instance, answer, bound and points the whole outcome, as the problem judges it. Its proof is
+    checked again. No bound of a row may lie above a valid answer's value on the same instance, directly or by an
+    implication between problems. The plan and every row must follow from the text of a study in the folder.
 
-    A `share` of the runs, drawn at random by `seed`, is repeated and compared (:func:`.faults_of_rerun`). A folder
-    without results, with a damaged plan or of another version is bad input.
+    Rows are checked by processes on the cores of a `master` ``local[…]``, else on that Spark cluster. A `share` of the
+    runs, drawn at random by `seed`, is repeated and compared (:func:`.faults_of_rerun`). A folder without results, with
+    a damaged plan or of another version is bad input.
     """
     store = Store.existing(folder)
+    at, cores = str(store.folder.resolve()), local_cores(master)
 
-    def on_spark(items: list[Item], slices: int, plug_ins: PlugIns) -> list[Fault]:
-        with Bar(len(items), "rows and instances checked", quiet=quiet) as bar:
+    def apply(parts: list[list[Item]], plug_ins: PlugIns) -> list[Fault]:
+        sizes = list(itertools.accumulate(map(len, parts)))
+        with ExitStack() as stack:
+            bar = stack.enter_context(Bar(sizes[-1], "rows and instances checked", quiet=quiet))
+            if cores:
+                pool = stack.enter_context(ProcessPoolExecutor(min(cores, len(parts)), get_context("fork")))
+                found = []
+                for checked, faults in zip(sizes, pool.map(partial(faults_of_part, at), parts), strict=True):
+                    found += faults
+                    bar.show(checked)
+                return found
             bar.waiting("Spark")
-            with spark(master, store.folder / "spark.log", archive, plug_ins) as context:
-                faults_of, checked = checked_in(str(store.folder.resolve()), plug_ins), context.accumulator(0)
+            context = stack.enter_context(spark(master, store.folder / "spark.log", archive, plug_ins))
+            done = context.accumulator(0)
 
-                def counted(item: Item) -> list[Fault]:
-                    found = faults_of(item)
-                    checked.add(1)
-                    return found
+            def faults_of(part: list[Item]) -> list[Fault]:
+                plug_ins.register()
+                faults = faults_of_part(at, part)
+                done.add(len(part))
+                return faults
 
-                rows = context.parallelize(items, slices).flatMap(counted)
-                return list(awaited(rows.collect, lambda: bar.show(checked.value)))
+            on_cluster = context.parallelize(parts, len(parts)).flatMap(faults_of)
+            return list(awaited(on_cluster.collect, lambda: bar.show(done.value)))
 
-    return verified(store, on_spark, share=share, seed=seed)
+    return verified(store, apply, share=share, seed=seed)
+
+
+def faults_of_part(folder: str, items: Sequence[Item]) -> list[Fault]:
+    """The faults of rows and entries of the index; whatever they hold, nothing is raised."""
+    faults: list[Fault] = []
+    for item in items:
+        if isinstance(item, tuple):
+            faults += [("index.json", fault) for fault in _found(partial(_faults_of_entry, *item, folder))]
+        else:
+            faults += [(str(item.get("key")), fault) for fault in faults_of_row(item, folder)]
+    return faults
 
 
 def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -> Verification:
-    """As :func:`verify`, where `apply` has the rows and the entries of the index checked, in about so many slices."""
+    """As :func:`verify`, where `apply` has parts of the rows and of the entries of the index checked."""
     rows, faults = _stored_rows(store)
     try:
         find_plug_ins(store.plan().spec)
@@ -113,7 +142,8 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
     items: list[Item] = sorted([*rows, *index], key=_instance_of)
     proofs = sum(has_evidence(str(row.get("counters"))) for row in rows)
     if items:
-        faults += apply(items, max(1, len(items) // _ROWS_PER_SLICE, proofs // _PROOFS_PER_SLICE), plug_ins)
+        size = math.ceil(len(items) / max(1, len(items) // _ROWS_TOGETHER, proofs // _PROOFS_TOGETHER))
+        faults += apply([items[at : at + size] for at in range(0, len(items), size)], plug_ins)
     faults += damaged
     wrong = {key for key, _ in faults}
     sound = [row for row in rows if row["key"] not in wrong]
@@ -131,20 +161,8 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
 
 
 def _instance_of(item: Item) -> str:
-    """The digest by which items are sorted: what is about one instance is checked in one slice."""
+    """The digest by which items are sorted: what is about one instance is checked together."""
     return item[1] if isinstance(item, tuple) else str(item.get("instance"))
-
-
-def checked_in(folder: str, plug_ins: PlugIns) -> Callable[[Item], list[Fault]]:
-    """The function that a worker applies to each row and each entry of the index."""
-
-    def faults_of(item: Item) -> list[Fault]:
-        plug_ins.register()
-        if isinstance(item, tuple):
-            return [("index.json", fault) for fault in _found(lambda: _faults_of_entry(*item, folder))]
-        return [(str(item.get("key")), fault) for fault in faults_of_row(item, folder)]
-
-    return faults_of
 
 
 def _faults_of_entry(recipe: str, digest: str, size: int, folder: str) -> Iterator[str]:
@@ -169,7 +187,7 @@ def faults_of_row(row: Row, folder: str) -> list[str]:
         return faults
     if row["method"] not in METHODS and "+" not in row["code_version"]:
         return [f"has the unknown method '{row['method']}'"]
-    return [fault for check in CHECKS for fault in _found(lambda check=check: check(row, folder))]  # type: ignore[misc]
+    return [fault for check in CHECKS for fault in _found(partial(check, row, folder))]
 
 
 def _found(check: Callable[[], Iterator[str]]) -> Iterator[str]:
@@ -237,6 +255,11 @@ def _outcome(row: Row, folder: str) -> Iterator[str]:
     method = method.answering(problem.name)
     if row["lower_bound"] is not None and not (method.exact or method.bounds):
         yield f"has the lower bound {row['lower_bound']:g}, and {method.name} proves none"
+    if method.exact and status is Status.FEASIBLE:
+        yield f"is feasible, and {method.name} ends with a proof or at a limit"
+    stopped = status is Status.TIME_LIMIT and not row["reason"] and not (method.exact or method.bounds)
+    if stopped and row["seconds"] < _LIMIT_SHARE * row["time_limit"]:
+        yield f"is {status} after {row['seconds']:g} s of {row['time_limit']:g}, for no other reason"
     if _is_current(row):
         reason = method.skip(instance, problem) if method.skip else ""
         if reason != (row["reason"] if status is Status.SKIPPED else ""):
@@ -244,10 +267,10 @@ def _outcome(row: Row, folder: str) -> Iterator[str]:
 
 
 def _evidence(row: Row, folder: str) -> Iterator[str]:
-    if has_evidence(row["counters"]):
+    proof = Store(Path(folder)).proof(row["key"])
+    if has_evidence(row["counters"]) or proof.is_file():
         problem = PROBLEMS[row["problem"]]
         instance = _stored_instance(folder, row["instance"], problem.kind)
-        proof = Store(Path(folder)).proof(row["key"])
         yield from faults_of_evidence(json.loads(row["counters"]), instance, problem, proof, row["seconds"])
 
 
@@ -255,9 +278,21 @@ CHECKS = (_task, _recipe, _outcome, _evidence)
 """Each takes a row whose columns are possible by themselves and the results folder, and yields the row's faults."""
 
 
-def _worsens(points: Sequence[Row], name: str, sign: int) -> bool:
-    known = [math.inf if point[name] is None else sign * point[name] for point in points]
-    return not all(before >= after for before, after in itertools.pairwise(known))
+def _improves(points: Sequence[Row]) -> bool:
+    """Whether points are of numbers that a value can be, in the order of time, and never get worse."""
+    seconds = [0.0, *(point["seconds"] for point in points)]
+    values = [math.inf if point["value"] is None else point["value"] for point in points]
+    bounds = [-math.inf if point["lower_bound"] is None else point["lower_bound"] for point in points]
+    ordered = (seconds, values, bounds) == (sorted(seconds), sorted(values, reverse=True), sorted(bounds))
+    return ordered and all(number is None or abs(number) < _LARGEST for point in points for number in point.values())
+
+
+def _memory_of(row: Row) -> float:
+    return float(json.loads(row["machine"])["memory"] * 2**20)
+
+
+def _most_cpu_seconds(row: Row) -> float:
+    return float((_JUDGED_SHARE * row["time_limit"] + _SLACK_SECONDS) * json.loads(row["machine"])["cores"])
 
 
 RULES: dict[str, Callable[[Row], bool]] = {
@@ -265,17 +300,15 @@ RULES: dict[str, Callable[[Row], bool]] = {
         r["status"] in _ENDED_WITHOUT or 0 < r["seconds"] <= _SLACK_SHARE * r["time_limit"] + _SLACK_SECONDS
     ),
     "0 seconds, although it was skipped": lambda r: r["status"] != Status.SKIPPED or r["seconds"] == 0,
+    "processor seconds that its machine can give within its limit": lambda r: (
+        r["status"] in (Status.FAILED, Status.TIME_LIMIT, Status.OPTIMAL)
+        if math.isnan(r["cpu_seconds"])
+        else r["cpu_seconds"] <= _most_cpu_seconds(r)
+    ),
+    "memory that its machine has": lambda r: r["peak_memory"] <= _memory_of(r),
     "a status that a lower bound can have": lambda r: r["status"] not in _ENDED_WITHOUT or r["lower_bound"] is None,
     "a finite lower bound": lambda r: r["lower_bound"] != math.inf or r["status"] == Status.INFEASIBLE,
-    "points in the order of time": lambda r: all(
-        before <= after for before, after in itertools.pairwise([0.0, *(point["seconds"] for point in r["points"])])
-    ),
-    "points that never get worse": lambda r: (
-        not (_worsens(r["points"], "value", 1) or _worsens(r["points"], "lower_bound", -1))
-    ),
-    "points of finite numbers": lambda r: all(
-        number is None or math.isfinite(number) for point in r["points"] for number in point.values()
-    ),
+    "points that are finite, each later and better": lambda r: _improves(r["points"]),
 }
 """What every row must have beside what is derived, whatever its problem and method."""
 
@@ -338,7 +371,7 @@ def _stored_rows(store: Store) -> tuple[list[dict[str, Any]], list[Fault]]:
             key = row.get("key")
             if not isinstance(key, str):
                 faults.append((file.name, "has a row without a key"))
-            elif _comparable(rows.setdefault(key, row)) != _comparable(row):
+            elif (known := rows.setdefault(key, row)) is not row and _comparable(known) != _comparable(row):
                 faults.append((key, f"has two different rows, one of them in {file.name}"))
     return list(rows.values()), faults
 
@@ -377,7 +410,7 @@ def _contradictions(rows: Sequence[Row]) -> Iterator[Fault]:
     above = set()
     for row in rows:
         bound, lowest = row["lower_bound"], best[row["instance"], row["problem"]]
-        if bound is not None and bound > lowest + TOLERANCE * max(1.0, abs(lowest)):
+        if bound is not None and bound > lowest and not near(bound, lowest):
             above.add(row["key"])
             yield row["key"], f"its lower bound {bound:g} lies above the value {lowest:g} of an answer"
     for kind, sentence, keys in disagreements(frame, pairs)[["kind", "sentence", "keys"]].itertuples(index=False):

@@ -331,7 +331,7 @@ def judged(
         lower_bound=lower_bound,
         answer=answer,
         measures=problem.measures(instance, answer),
-        reason=proposal.reason,
+        reason="" if closed else proposal.reason,
         trace=None if proposal.trace is None else proposal.trace(),
         points=completed(value, lower_bound),
     )

@@ -12,8 +12,8 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from overlaybench.compare.studies.loopback_cluster import Cluster, loopback_cluster
 from tests.compare.faults import ON_A_CLUSTER, ON_ONE_MACHINE
+from tests.compare.loopback_cluster import Cluster, loopback_cluster
 from tests.compare.trial_study import WELL, WITHOUT_TRIAL, Damage, Trial, table
 
 COUNTS = ("faults", "stored_before", "lost", "doubled", "failed", "unexplained", "other")

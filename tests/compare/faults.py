@@ -17,9 +17,9 @@ from pathlib import Path
 import psutil
 import pyarrow.parquet as pq
 
-from overlaybench.compare.studies.loopback_cluster import Cluster
 from overlaybench.compare.studies.row import from_line
 from overlaybench.compare.studies.store import Store, read_log
+from tests.compare.loopback_cluster import Cluster
 from tests.compare.trial_study import BAD, WELL, Trial, table, wait_for, wait_for_more
 
 

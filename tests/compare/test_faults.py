@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from overlaybench.compare.studies.loopback_cluster import loopback_cluster
 from tests.compare.fault_harness import FaultHarness
 from tests.compare.faults import ON_A_CLUSTER, ON_ONE_MACHINE, TOGETHER
+from tests.compare.loopback_cluster import loopback_cluster
 
 pytestmark = pytest.mark.spark
 

@@ -34,7 +34,7 @@ from overlaybench.compare.studies.spark_session import PlugIns
 from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance, checksum
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
-from overlaybench.compare.studies.verification import Fault, Item, checked_in, verified
+from overlaybench.compare.studies.verification import Fault, Item, faults_of_part, verified
 from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.result import Result, Status
@@ -233,9 +233,8 @@ def verify_case(name: str, folder: Path) -> Case:
     store = Store(folder / "out")
     file = store.folder / "plan.parquet" if name == "labels" else file
 
-    def here(items: list[Item], slices: int, plug_ins: PlugIns) -> list[Fault]:
-        faults_of = checked_in(str(store.folder), plug_ins)
-        return [fault for item in items for fault in faults_of(item)]
+    def here(parts: list[list[Item]], plug_ins: PlugIns) -> list[Fault]:
+        return [fault for part in parts for fault in faults_of_part(str(store.folder), part)]
 
     def read() -> None:
         if name == "part":

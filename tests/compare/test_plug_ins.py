@@ -28,6 +28,7 @@ from overlaybench.compare.studies.store import Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.catalogue import WORKLOADS, Catalogue, modules_beside
+from tests.compare.loopback_cluster import loopback_cluster
 
 MINE = '''
 import overlaybench as ob
@@ -306,7 +307,15 @@ def test_workers_run_a_method_that_is_defined_in_a_notebook(tmp_path: Path) -> N
 def test_a_cluster_gets_the_modules_too(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     elsewhere = tmp_path_factory.mktemp("cluster")
     study = ["study", folder / "study.toml", "--out", elsewhere / "out", "--quiet", "--master", "{master}"]
-    words = [sys.executable, "-m", "overlaybench.compare.studies.loopback_cluster", "--workers", "1"]
-    command = [*words, sys.executable, "-m", "overlaybench.compare", *map(str, study)]
-    done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, timeout=280)
+    with loopback_cluster(1) as cluster:
+        words = [str(word).replace("{master}", cluster.master) for word in study]
+        environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
+        done = subprocess.run(
+            [sys.executable, "-m", "overlaybench.compare", *words],
+            cwd=elsewhere,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=280,
+        )
     assert "10 runs: 6 feasible, 4 skipped" in done.stdout, done.stderr

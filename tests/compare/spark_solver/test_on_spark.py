@@ -26,7 +26,6 @@ from overlaybench.compare.spark_solver.conquer import LOCALITIES, in_parts
 from overlaybench.compare.spark_solver.judge import edges_by_number
 from overlaybench.compare.spark_solver.numbering import numbered, read_rows
 from overlaybench.compare.spark_solver.solving import Source, check, generate, session_on, solve
-from overlaybench.compare.studies.loopback_cluster import loopback_cluster
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
@@ -34,6 +33,7 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import MinTCO
+from tests.compare.loopback_cluster import loopback_cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1200)]
 

@@ -16,7 +16,6 @@ import pytest
 
 from overlaybench.compare.catalogue import code_version
 from overlaybench.compare.studies import spark_study
-from overlaybench.compare.studies.loopback_cluster import Cluster, loopback_cluster
 from overlaybench.compare.studies.row import MEASURED, SCHEMA
 from overlaybench.compare.studies.spark_session import write_archive
 from overlaybench.compare.studies.spark_study import _check_code, run_study
@@ -24,6 +23,7 @@ from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.errors import BadInput
+from tests.compare.loopback_cluster import Cluster, loopback_cluster
 
 pytestmark = pytest.mark.spark
 

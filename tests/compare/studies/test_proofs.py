@@ -71,18 +71,23 @@ def test_a_proof_is_kept_checked_and_certifies_the_value_of_every_run(proven: St
     assert levels.to_dict() == {"branch-and-cut": "certified", "cp-sat": "certified", "gm": ""}
 
 
-@pytest.mark.parametrize("raised", [1.0, 5.0])
-def test_a_forged_bound_is_a_fault(proven: Store, raised: float) -> None:
-    row = stored(proven)["branch-and-cut"]
-    forged = row["value"] + raised
-    assert faults(proven, row, certified=forged) == [
-        f"its proof proves a bound of {row['value']}, its row has {forged} as certified"
-    ]
+@pytest.mark.parametrize("name", ["proof", "proof_check", "certified"])
+def test_any_dropped_or_changed_evidence_is_found(proven: Store, name: str) -> None:
+    rows = stored(proven)
+    row = rows["branch-and-cut"]
+    for value in (
+        None,
+        row["value"] + 1,
+        1e300,
+        0.0,
+        "wrong: line 7: no",
+        "0" * 64,
+        f"proven: min-tco {row['value']:g}",
+    ):
+        assert faults(proven, row, **{name: value})
     for method in ("cp-sat", "gm"):
-        assert faults(proven, stored(proven)[method], certified=3.0) == [
-            "is certified to be at least 3.0, which no proof of the run proves"
-        ]
-    assert "no proof of the run" in faults(proven, row, proof=None)[0]
+        assert faults(proven, rows[method], **{name: json.loads(row["counters"])[name]})
+    assert faults(proven, row, proof=None, proof_check=None, certified=None)
 
 
 def test_a_proof_that_was_changed_exchanged_or_removed_is_a_fault(proven: Store) -> None:
@@ -93,16 +98,16 @@ def test_a_proof_that_was_changed_exchanged_or_removed_is_a_fault(proven: Store)
         lines = gzip.decompress(before).decode().splitlines(keepends=True)
         file.write_bytes(gzip.compress("".join(lines[:-1]).encode()))
         assert faults(proven, row) == [f"its proof {file.name} is not the file that was checked"]
-        assert faults(proven, row, proof=digest_of(file))[0].startswith("its proof is not accepted: wrong: ")
+        assert "wrong: " in faults(proven, row, proof=digest_of(file))[0]
         file.unlink()
-        assert faults(proven, row) == [f"its proof {file.name} is missing"]
+        assert f"{file.name} is missing" in faults(proven, row)[0]
     finally:
         file.write_bytes(before)
 
 
 def test_a_proof_of_another_problem_certifies_nothing(proven: Store, tmp_path: Path) -> None:
     row = stored(proven)["branch-and-cut"]
-    assert any("a bound of None" in fault for fault in faults(proven, {**row, "problem": "low-tco"}))
+    assert any("its proof gives" in fault for fault in faults(proven, {**row, "problem": "low-tco"}))
 
 
 def test_a_proof_repeats_no_run_that_has_one_and_a_run_without_is_repeated_only_for_it(tmp_path: Path) -> None:

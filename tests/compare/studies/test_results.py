@@ -26,7 +26,7 @@ from overlaybench.compare.studies.results import export, grouped, results, write
 from overlaybench.compare.studies.row import MEASURED, SCHEMA, table_of
 from overlaybench.compare.studies.spark_session import spark
 from overlaybench.compare.studies.store import Plan, Store, read_part, write_part
-from overlaybench.compare.studies.verification import faults_of_row, verify
+from overlaybench.compare.studies.verification import faults_of_row
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import read_overlay
@@ -220,23 +220,9 @@ def test_status_shows_how_far_a_study_is(own: Store) -> None:
 
 
 @pytest.mark.spark
-def test_spark_reads_the_folder_and_verify_finds_every_forged_row(own: Store) -> None:
-    rows = own.table().to_pylist()
-    exact = [number for number, row in enumerate(rows) if row["exact"]]
-    greedy = [number for number, row in enumerate(rows) if not row["exact"]]
-    forged = {
-        change(own, greedy[0], value=rows[greedy[0]]["value"] + 1),
-        change(own, greedy[1], answer=rows[greedy[1]]["answer"][2:]),
-        change(own, greedy[2], answer=[0, 77]),
-        change(own, exact[0], lower_bound=rows[exact[0]]["lower_bound"] + 5),
-        change(own, exact[1], lower_bound=1.0),
-        change(own, exact[2], counters='{"certified": 3.0}'),
-    }
-    verification = verify(own.folder, "local[2]")
-    assert (verification.checked, verification.proofs) == (12, 1)
-    assert {key for key, _ in verification.faults} == forged
-    with spark("local[1]", own.folder / "spark.log"):
-        frame = SparkSession.builder.getOrCreate().read.parquet(str(own.runs))
+def test_spark_reads_the_folder(store: Store) -> None:
+    with spark("local[1]", store.folder / "spark.log"):
+        frame = SparkSession.builder.getOrCreate().read.parquet(str(store.runs))
         assert frame.count() == 12
         assert frame.columns == SCHEMA.names
 

@@ -1,6 +1,6 @@
 """A Spark standalone cluster on the loopback interface: a master, and workers that start executors.
 
-``python -m overlaybench.compare.studies.loopback_cluster [--workers N] [--memory SIZE] COMMAND…`` runs a command with
+``python -m tests.compare.loopback_cluster [--workers N] [--memory SIZE] COMMAND…`` runs a command with
 ``{master}`` replaced by the master's address, and kills every process of the cluster when the command has ended.
 """
 
@@ -22,7 +22,7 @@ from typing import NoReturn
 import click
 import pyspark
 
-from ...instances.contract.run import die_with_parent
+from overlaybench.instances.contract.run import die_with_parent
 
 _HOST = "127.0.0.1"
 _MOST_SECONDS = 90.0
