@@ -6,7 +6,7 @@ import gzip
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -163,7 +163,9 @@ def write_report(
     for plot, points in plotted:
         study.keep(plot.name, points)
     parts = [study.part(domain) for domain in _DOMAINS if (study.runs["kind"] == domain.kind).any()]
-    figures = _drawn(study, parts, load_instance, plotted, DEFAULT_OPTIONS)
+    on_page = replace(DEFAULT_OPTIONS, formats=figure_options.formats)
+    apart = figure_options != on_page
+    figures = _drawn(study, parts, load_instance, plotted, replace(on_page, formats=()) if apart else on_page)
     shown = [_on_page(drawings) for drawings in figures]
     content = study.content([printable(note) for note in (*notes, *missing)])
     html = _template().render(
@@ -178,7 +180,7 @@ def write_report(
         endings=figure_options.formats,
         packed=len(rows) > PACKED_FROM,
     )
-    if figure_options != DEFAULT_OPTIONS:
+    if apart:
         figures = _drawn(study, parts, load_instance, plotted, figure_options)
     files = {f"tables/{name}.csv": text for name, text in study.csv.items()}
     files |= {f"tables/{name}.tex": text.encode() for name, text in study.tex.items()}
