@@ -335,7 +335,8 @@ class StudyPage:
         shown = rows.assign(reached=rows["reached"].where(rows["versus_optimum"] > 0))
         names = ("method", *_OVER_BOUND, *(_OVER_OPTIMUM if told_apart else ()), *_OUTCOMES)
         to = [self.rows_of(problem, method) for method in rows["method"]]
-        return table(shown, names, kept, to=to, links={"worst_ratio": rows["worst_run"].tolist()})
+        links, heads = {"worst_ratio": rows["worst_run"].tolist()}, {"failed": "failed"}
+        return table(shown, names, kept, to=to, links=links, heads=heads)
 
     def _families(self, problem: str, results: pd.DataFrame) -> Table | None:
         """The mean ratio by family; None with a single family."""
