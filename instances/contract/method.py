@@ -17,6 +17,7 @@ from .option import Option, Value, complete, keyed
 from .problem import Answer, Instance, Problem, family_of
 from .result import Result, Status, Trace
 from .run import PAUSES, Trajectory, on_trial, setting, solving
+from .signals import stopped
 
 _ROUNDING, _TRIAL_SECONDS = 1e-6, 0.5
 _INTERPRET = "OVERLAYBENCH_INTERPRET"
@@ -252,8 +253,8 @@ class Method(Generic[Instance, Answer]):
                 proposal = self.solve(instance, problem, **given)
             except KeyboardInterrupt:
                 answer, bound = run.best_offered()
-                if answer is None and bound is None:
-                    raise
+                if run.is_nested or stopped() or (answer is None and bound is None):
+                    raise  # what it is a part of ends, too
                 proposal = Proposal(answer, bound, Status.TIME_LIMIT, reason="interrupted")
             seconds = PAUSES.now() - start
         result = judged(self.name, instance, problem, proposal, seconds, trajectory)

@@ -249,7 +249,7 @@ class _Run:
     def __init__(
         self, instance: Any, problem: Problem[Any, Any], trajectory: Trajectory, watcher: Watcher | None
     ) -> None:
-        self.process = os.getpid()
+        self.process, self.is_nested = os.getpid(), _active() is not None
         self._instance, self._problem = instance, problem
         self._trajectory, self._watcher = trajectory, watcher
         self._value, self._bound = math.inf, -math.inf

@@ -59,6 +59,24 @@ def test_a_signal_ends_solve_with_one_line_and_the_incumbent(
         assert json.loads(out)["value"] is not None
 
 
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_signal_ends_a_search_of_many_runs(tmp_path: Path, number: signal.Signals) -> None:
+    words = (*COMMAND, "worst", "--method", "gm", "--problem", "min-tco", "--nodes", "8", "--topics", "8")
+    searching = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        preexec_fn=lambda: [signal.signal(each, signal.SIG_DFL) for each in NUMBERS],
+    )
+    time.sleep(4)
+    searching.send_signal(number)
+    _, err = searching.communicate(timeout=15)
+    assert searching.returncode == 128 + number, err
+    assert "Traceback" not in err
+
+
 def test_ctrl_c_returns_the_incumbent_of_a_solver_in_this_process(file: Path) -> None:
     instance, before = ob.read(file), signal.signal(signal.SIGINT, signal.default_int_handler)
     ob.solve(instance, "k-tco", "ilp", time_limit=0.1)
