@@ -16,6 +16,7 @@ from .relaxation import NO_COLUMNS, UNIT, Bits, Bound, HighsLP, Reals, Relaxatio
 _PATIENCE = 25
 _USED = 1e-9
 _LARGEST = 2.0**60
+_HALF = 32
 Text = tuple[Any, ...]
 
 
@@ -131,15 +132,18 @@ class SparseRelaxation(Relaxation[SparseRows]):
         """Weak duality: Σ duals·rhs + Σ_columns min over x of (cost − cover)·x, in integers."""
         self.idle = np.where(self.lp.row_duals > _USED, 0, self.idle + 1)
         sizes = np.diff(self.rows.offsets)
-        total_cover = float(np.abs(self.rows.values.astype(np.float64)) @ np.repeat(self.lp.row_duals, sizes)) + 1
-        # A ray proves infeasibility at any scale: the largest at which sums of products fit.
-        scale = self.unit if self.lp.feasible else _LARGEST / total_cover
-        kind = np.int64 if scale * total_cover <= _LARGEST else object  # Python's integers do not overflow
+        real = np.abs(self.rows.values.astype(np.float64)) * np.repeat(self.lp.row_duals, sizes)
+        most = float(np.bincount(self.rows.columns, real, minlength=1).max()) + 1
+        # A ray proves infeasibility at any scale: the largest at which the sums of a column fit.
+        scale = self.unit if self.lp.feasible else _LARGEST / most
+        kind = np.int64 if scale * most <= 2 * _LARGEST else object  # Python's integers do not overflow
         duals = np.minimum(self.lp.row_duals * float(scale), _LARGEST).astype(np.int64).astype(kind)
         reduced = self._cost_units.astype(kind) if self.lp.feasible else np.zeros(len(self._cost_units), kind)
         np.subtract.at(reduced, self.rows.columns, np.repeat(duals, sizes) * self.rows.values)
         low, high = (0, 1) if lower is None or upper is None else (lower, upper)
-        total = sum((duals * self.rows.rhs).tolist()) + int(np.where(reduced > 0, reduced * low, reduced * high).sum())
+        least = np.where(reduced > 0, reduced * low, reduced * high)
+        halves = int((least >> _HALF).sum()), int((least & (2**_HALF - 1)).sum())  # the sum of all may not fit
+        total = sum((duals * self.rows.rhs).tolist()) + (halves[0] << _HALF) + halves[1]
         proof = SparseMultipliers(self.rows.texts, duals, not self.lp.feasible)
         reduced = np.clip(reduced, -int(_LARGEST), int(_LARGEST)).astype(np.int64)
         return Bound(total + (self._constant if self.lp.feasible else 0), NO_COLUMNS, reduced, proof)
