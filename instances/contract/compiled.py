@@ -73,6 +73,8 @@ class Kernel:
 
         dispatcher: Any = numba.njit(nogil=True)(self.py_func)
         dispatcher._cache = _shared_cache(self)
+        resolve = dispatcher.get_call_template
+        dispatcher.get_call_template = lambda types, named: resolve(tuple(map(_widest, types)), named)
         PAUSES.end()
         return dispatcher
 
@@ -154,6 +156,17 @@ interpreting: ContextVar[Interpreter | None] = ContextVar("interpreting", defaul
 def interpreted(interpreter: Interpreter) -> AbstractContextManager[Interpreter]:
     """Interpret compiled functions meanwhile."""
     return setting(interpreting, interpreter)
+
+
+def _widest(numba_type: Any) -> Any:
+    """The type that a kernel is compiled for when another one calls it: int64 for every signed integer and constant.
+
+    Otherwise a kernel would be compiled anew for each width and each constant that it is called with.
+    """
+    from numba import types
+
+    plain = types.unliteral(numba_type)
+    return types.int64 if plain in types.signed_domain else plain
 
 
 def compile_calls(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:

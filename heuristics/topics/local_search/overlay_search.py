@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.contract.arrays import Ids, entries_of, offsets_of
+from ....instances.contract.arrays import Ids, entries_of, frozen, offsets_of
 from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
@@ -430,10 +430,11 @@ def contracted(nodes: Ids, fixed: TopicComponents, united: TopicComponents) -> S
     owners, positions = owners[kept], number[vertices[kept]]
     _, topics = np.unique(topics[order], return_inverse=True)
     return Subscriptions(
-        node_offsets=offsets_of(owners, len(nodes)),
-        node_topics=topics[positions].astype(np.int32),
-        topic_offsets=offsets_of(topics, int(topics.max(initial=-1)) + 1),
-        topic_nodes=owners[np.argsort(positions, kind="stable")],
+        # Read-only as those of an instance: one compilation serves both.
+        node_offsets=frozen(offsets_of(owners, len(nodes)), np.int64),
+        node_topics=frozen(topics[positions], np.int32),
+        topic_offsets=frozen(offsets_of(topics, int(topics.max(initial=-1)) + 1), np.int64),
+        topic_nodes=frozen(owners[np.argsort(positions, kind="stable")], np.int32),
         positions=positions,
         vertex_offsets=offsets_of(positions, len(order)).astype(np.int32),
     )
