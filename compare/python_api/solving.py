@@ -150,9 +150,11 @@ def _certified(
     options: dict[str, Any],
 ) -> Result[Any]:
     """Solve without presolve, whose steps no constraint derives, and translate the proof."""
-    from ..studies.proofs import file_for_checker, write_vipr
+    from ..studies.proofs import TRANSLATED, file_for_checker, write_vipr
 
     certificate = Path(options.pop("proof")).expanduser()
+    if problem.kind not in TRANSLATED:
+        raise BadInput(f"{certificate}: proofs of {problem.name} have no translation to VIPR: choose another ending")
     with atomic_file(certificate, if_filled=True):  # it can be written
         pass
     if any(option.name == "presolve" for option in method.answering(problem.name).options):

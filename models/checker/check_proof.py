@@ -27,12 +27,17 @@ from steiner import Steiner
 from topics import Topics
 
 KINDS = (Topics, Steiner, Content)
+LONGEST, MOST = 2**26, 2**30  # characters of a line, and of all: a small file may unpack to any number
 
 
 def lines_of(path):
     """The lines of a proof with their numbers."""
+    number, read = 0, 0
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
+        while line := file.readline(LONGEST + 1):
+            number, read = number + 1, read + len(line)
+            need(len(line) <= LONGEST, f"line {number} has more than {LONGEST:,} characters")
+            need(read <= MOST, f"the proof has more than {MOST:,} characters")
             yield number, json.loads(line)
 
 

@@ -329,14 +329,16 @@ class Translation:
         self.model, cases, self.value, self.bound, claim = examine(instance, proof)
         lines = [line for _, line in lines_of(proof)]
         reduced = {line[0] for line in lines} & {"leaf", "node", "edge", "paths"}
-        need(not reduced, f"lines {sorted(reduced)} have no translation: solve with --option presolve=no")
+        need(not reduced, f"lines {sorted(reduced)} have no translation: solve with --option presolve=false")
         self.given = [line[1:] for line in lines if line[0] == "row"]
         self.read, self.made = {}, {}
         begins = [k for k, line in enumerate(lines) if line[0] == "case"]
         self.cases = [lines[k:end] for k, end in zip(begins, [*begins[1:], len(lines) - 1])]
         self.file = Certificate()
-        kind = next(compact for kind, compact in COMPACT.items() if isinstance(self.model, kind))
-        self.compact = kind(self.file, self.model, lines[0][1], self.cases[0][0][1] if self.cases else {})
+        need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
+        self.compact = COMPACT[type(self.model)](
+            self.file, self.model, lines[0][1], self.cases[0][0][1] if self.cases else {}
+        )
         self.file.objective = self.compact.objective
         self.solution = None if claim[1] is None else self.compact.solution(claim[1])
         if self.bound > 0:

@@ -15,6 +15,7 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.studies.proofs import run_checker
 from tests.compare.conftest import Run
+from tests.models.checker import vipr_reader
 
 SMALL: dict[str, dict[str, Any]] = {
     "zipf": {"nodes": 10, "topics": 8, "subscriptions": 3},
@@ -151,3 +152,38 @@ def test_the_checker_runs_without_the_package(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "is optimal" in done.stdout
+
+
+def test_the_commands_write_certificates(run: Run, tmp_path: Path) -> None:
+    file, proof, out = written("uniform", tmp_path), tmp_path / "p.gz", tmp_path / "c.vipr"
+    assert run("solve", file, "--problem", "min-tco", "--proof", out)[0] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.mps", "c.vipr", file.name]
+    text, value = out.read_text(), ob.solve(ob.read(file), "min-tco").value
+    found = vipr_reader.read(text)
+    assert found.lower == found.upper == value
+    words = ("solve", file, "--problem", "min-tco", "--method", "branch-and-cut", "--proof", proof, "--option")
+    assert run(*words, "presolve=false")[0] == 0
+    status, said, _ = run("check-proof", file, proof, "--to-vipr", out)
+    assert (status, said) == (0, f"proven: min-tco {value} is optimal\n")
+    assert out.read_text() == text
+    assert refusal(run, "check-proof", file, proof, "--to-vipr", tmp_path / "c.txt").endswith("choose another name\n")
+
+
+def test_what_has_no_certificate_is_refused_in_a_line(run: Run, tmp_path: Path) -> None:
+    proof, out = tmp_path / "p.gz", tmp_path / "c.vipr"
+    file = tmp_path / "leaf.csv"
+    file.write_text("node,topic\na,t\nb,t\nc,t\n")
+    ob.solve(ob.read(file), "min-tco", "branch-and-cut", proof=proof)
+    assert "solve with --option presolve=false" in refusal(run, "check-proof", file, proof, "--to-vipr", out)
+    file = written("content", tmp_path)
+    assert "proofs of content-steiner have no translation" in refusal(run, "solve", file, "--proof", out)
+    ob.solve(ob.read(file), "content-steiner", "branch-and-cut", proof=proof)
+    assert "proofs of content-steiner have no translation" in refusal(run, "check-proof", file, proof, "--to-vipr", out)
+    assert not out.exists()
+
+
+def refusal(run: Run, *words: object) -> str:
+    """The one line that a command ends with."""
+    status, _, said = run(*words)
+    assert (status, said.count("\n")) == (2, 1), said
+    return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -105,3 +106,17 @@ def test_bounds_are_shown_rounded_down_and_answers_up() -> None:
     assert module.shown(third, module.ROUND_FLOOR) == "0.666666666"
     assert module.shown(third, module.ROUND_CEILING) == "0.666666667"
     assert module.shown(Fraction(12), module.ROUND_FLOOR) == "12"
+
+
+def test_a_proof_that_unpacks_to_too_much_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    PATH.write(tmp_path / "t.csv")
+    file = tmp_path / "p.gz"
+    with gzip.open(file, "wt", compresslevel=9) as opened:
+        for _ in range(80):
+            opened.write(" " * 2**20)
+    assert file.stat().st_size < 10**6
+    assert verdict(tmp_path / "t.csv", file) == "line 0: line 1 has more than 67,108,864 characters"
+    write_lines(file, proof(PATH, *[["row", "parts", 0, [0, 1]]] * 100))
+    assert not isinstance(verdict(tmp_path / "t.csv", file), str)
+    monkeypatch.setattr(checker(), "MOST", 3000)
+    assert verdict(tmp_path / "t.csv", file) == "line 0: the proof has more than 3,000 characters"
