@@ -13,7 +13,7 @@ NEVER = 2**62
 Process = Generator[simpy.Event, Any, None]
 
 
-class Clock:
+class SimulatedClock:
     """Simulated time in microseconds; what happens at the same time happens in the order in which it was planned."""
 
     def __init__(self) -> None:

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import metadata
@@ -186,6 +187,14 @@ def test_the_checker_imports_its_own_folder_and_the_standard_library() -> None:
 def test_no_module_imports_the_checker() -> None:
     paths = [path for layer in LAYERS for path in modules_of(layer).values()]
     assert [path for path in paths for module, _ in imports_of(path) if "checker" in module.split(".")] == []
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    paths = [*CHECKER.glob("*.py"), *(path for layer in LAYERS for path in modules_of(layer).values())]
+    nodes = (node for path in paths for node in ast.parse(path.read_text()).body)
+    names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef) and not node.name.startswith("_"))
+    assert len(names) > 200
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 def imports_between_modules() -> nx.DiGraph[str]:

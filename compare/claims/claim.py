@@ -156,7 +156,7 @@ def verdict_of(number: Interval, must: Limit, nearly: Limit | None = None) -> Ve
 
 
 @dataclass
-class Tally:
+class CaseTally:
     """Counts the cases of a universal claim and keeps the first that contradicts it."""
 
     n: int = 0
@@ -246,7 +246,7 @@ def claim(id_: str, *grids: str, said: str = "", place: str = "") -> Callable[[C
 
 
 @dataclass(frozen=True)
-class Row:
+class LedgerRow:
     """The row of a claim in the ledger: what someone cites.
 
     Attributes
@@ -280,7 +280,7 @@ class Row:
         return {"id": flat.pop("id"), "verdict": own.pop("verdict"), **own, **flat}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Row:
+    def from_dict(cls, data: Mapping[str, Any]) -> LedgerRow:
         """The inverse of :meth:`to_dict`."""
         own = dict(data)
         judged_ = {name: own.pop(name) for name in Judgement.__dataclass_fields__}

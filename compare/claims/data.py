@@ -20,7 +20,7 @@ from typing import Any
 from ...instances.contract.catalogue import Catalogue
 from .bench import Bench, Experiment
 from .claim import FALLS, RISES, Claim, Judgement, Limit, about
-from .figures import Curve, Figure, Panel, Table
+from .figures import Curve, Figure, Panel, PaperTable
 from .grids import Grid, Sheet
 from .rows import Part, on_rows
 
@@ -36,14 +36,14 @@ def _of(kind: type[Any]) -> list[Any]:
 
 
 @cache
-def read(file: Path) -> tuple[Grid | Claim | Figure | Table, ...]:
+def read(file: Path) -> tuple[Grid | Claim | Figure | PaperTable, ...]:
     """All that a file of runs defines."""
     return tuple(_Reader(file).defined())
 
 
 GRIDS: Catalogue[Grid] = Catalogue("grid", lambda _name: _of(Grid))
 FIGURES: Catalogue[Figure] = Catalogue("figure", lambda _name: _of(Figure))
-TABLES: Catalogue[Table] = Catalogue("table", lambda _name: _of(Table))
+TABLES: Catalogue[PaperTable] = Catalogue("table", lambda _name: _of(PaperTable))
 
 
 @cache
@@ -89,7 +89,7 @@ class _Reader:
         self._each = _filled(data.pop("each", {}), let)
         self._data = _filled(data, let)
 
-    def defined(self) -> Iterator[Grid | Claim | Figure | Table]:
+    def defined(self) -> Iterator[Grid | Claim | Figure | PaperTable]:
         grids = {one["name"]: self._grid(one) for one in self._data.get("grid", ())}
         claims = {one["id"]: one for one in self._entries(self._data.get("claim", ()))}
         yield from grids.values()
@@ -153,9 +153,9 @@ class _Reader:
         x, curves, prepared = tuple(entry["x"]), self._curves(entry), self._prepared(entry)
         return Figure(x=x, panels=tuple(panels), curves=curves, more=more, **given, **prepared)
 
-    def _table(self, entry: Mapping[str, Any]) -> Table:
+    def _table(self, entry: Mapping[str, Any]) -> PaperTable:
         given = {name: entry[name] for name in ("name", "grid", "where", "marked") if name in entry}
-        return Table(parts=self._parts(entry), **given, **self._prepared(entry))
+        return PaperTable(parts=self._parts(entry), **given, **self._prepared(entry))
 
 
 def _filled(value: Any, given: Mapping[str, Any]) -> Any:

@@ -76,7 +76,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Table:
+class PaperTable:
     """A table of a paper: each printed number as a part (`Part.name`, `Part.published`) on the rows of a query.
 
     `marked` names the printed numbers that the paper itself contradicts, with the reason.
@@ -139,7 +139,7 @@ def draw(figure: Figure, points: pd.DataFrame) -> Drawing:
         return curves(shown, *axes, name=figure.name.replace(".", "-"), caption=caption, form=figure.form)
 
 
-def table_of(table: Table, rows: pd.DataFrame) -> pd.DataFrame:
+def table_of(table: PaperTable, rows: pd.DataFrame) -> pd.DataFrame:
     """Every printed number of a table beside ours with its interval; what the paper contradicts itself is marked."""
     rows = table.prepare(rows).query(table.where)
     found = []

@@ -15,7 +15,7 @@ _PAIRS, _COMPARISONS, _LISTED, _EDGES, _TOPICS, _UPDATES, _MEMBERS, _LOWERED = r
 _NONE = -1
 
 
-class Work(NamedTuple):
+class LineCounts(NamedTuple):
     """How often the lines of Algorithms 2 and 3 are executed."""
 
     pairs: int  # Algorithm 2, line 4: pairs of nodes
@@ -50,7 +50,7 @@ class LinkLists(NamedTuple):
 
 def merge_by_link_contributions(
     instance: TopicInstance, *, newest: bool = True, as_printed: bool = False
-) -> tuple[npt.NDArray[np.int64], Work]:
+) -> tuple[npt.NDArray[np.int64], LineCounts]:
     """The edges (u, v), u < v, of Greedy Merge by Algorithms 1-3 in the order of their addition, and its work.
 
     Parameters
@@ -71,14 +71,14 @@ def merge_by_link_contributions(
     n = instance.num_nodes
     lists = int(np.diff(instance.node_offsets).max(initial=0)) + 1
     edges, work = _construct(singletons(instance), lists, newest, as_printed)
-    return np.stack(np.divmod(edges, max(n, 1)), axis=1), Work(*work.tolist())
+    return np.stack(np.divmod(edges, max(n, 1)), axis=1), LineCounts(*work.tolist())
 
 
 @kernel
 def _construct(
     components: TopicComponents, lists: int, newest: bool, as_printed: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The edges u·|V| + v in the order of their addition, and the fields of `Work`."""
+    """The edges u·|V| + v in the order of their addition, and the fields of `LineCounts`."""
     n = len(components.node_offsets) - 1
     work = np.zeros(8, np.int64)
     links = _initialized(components, lists, work)

@@ -12,7 +12,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, SEED, Bench
-from .claim import Judgement, Limit, Tally, at_least, claim, exact, judged, over
+from .claim import CaseTally, Judgement, Limit, at_least, claim, exact, judged, over
 
 _WEIGHTED = ("plane", "transit-stub")
 _CONNECTED = {"edges": "min-tco", "max-degree": "minmax-tco"}
@@ -37,7 +37,7 @@ def LOGARITHMIC_RATIO(bench: Bench) -> Judgement:
     nodes, count = (10, 6) if bench.quick else (16, 30)
 
     def ratio(law: str) -> Judgement:
-        tally, largest = Tally(), 0.0
+        tally, largest = CaseTally(), 0.0
         for number, one in enumerate(instances(law, nodes, count, topics=10, subscriptions=4)):
             least = bench.run("branch-and-cut", one, "weighted-tco", progress="off", time_limit=60).lower_bound
             found = bench.value("weighted-gm", one, "weighted-tco") / (least or 1.0)
@@ -69,7 +69,7 @@ def BEATS_EQUAL_EDGES(bench: Bench) -> Judgement:
 @claim("N.KTCO.1")
 def FAULT_TOLERANT(bench: Bench) -> Judgement:
     """Whether the judge of k-tco accepts the overlays of GM2 and of HararyPT."""
-    tally, valid = Tally(), dict[str, int]()
+    tally, valid = CaseTally(), dict[str, int]()
     for law in LAWS[:2]:
         for number, one in enumerate(instances(law, *((100, 3) if bench.quick else (1000, 8)))):
             for method in ("gm2", "harary-per-topic"):
@@ -153,7 +153,7 @@ def RELAYS_LOWER_DEGREES(bench: Bench) -> Judgement:
 @claim("N.SOC.2")
 def NO_RELAY_IS_CONNECTED(bench: Bench) -> Judgement:
     """Whether the least degree at a filtering cost of 0 is that of Min-TCO and MinMax-TCO."""
-    tally = Tally()
+    tally = CaseTally()
     for degree, connected in _CONNECTED.items():
         for law in LAWS:
             for number, one in enumerate(instances(law, count=2 if bench.quick else 15, **_SMALL)):

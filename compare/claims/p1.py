@@ -25,10 +25,10 @@ from ...models.topics.enumeration import minimum_set_cover, smallest_degree_of
 from ..intervals import mean_interval
 from ..studies.recipe import Recipe
 from .bench import LAWS, TIES, Bench, grid
-from .claim import FALLS, RISES, Judgement, Line, Tally, Verdict, all_of, at_most, claim, exact
+from .claim import FALLS, RISES, CaseTally, Judgement, Line, Verdict, all_of, at_most, claim, exact
 from .claim import verdict_of as verdict
 from .link_contributions import merge_by_link_contributions
-from .properties import Case, assorted, counts, invalid
+from .properties import PropertyCase, assorted, counts, invalid
 
 _MOST_TRACED, _MOST_COUNTED = 60, 2000
 _SOLVED = 200
@@ -38,7 +38,7 @@ _OVERLAY_SECONDS = 3.0
 @claim("P1.L6.1")
 def topic_connected(bench: Bench) -> Judgement:
     """Lemma 6.1 and §6.1, the second by the contributions in traces of small runs."""
-    tally = Tally()
+    tally = CaseTally()
     for name, instance in assorted(bench.quick):
         traced = instance.num_nodes <= _MOST_TRACED
         for ties in TIES:
@@ -77,7 +77,7 @@ def common_topics(instance: TopicInstance) -> int:
 @claim("P1.L6.2")
 def edge_count(bench: Bench) -> Judgement:
     """Lemma 6.2 with constant 1."""
-    tally, largest = Tally(), 0.0
+    tally, largest = CaseTally(), 0.0
     for name, instance in assorted(bench.quick):
         allowed = min(instance.num_nodes**2, instance.num_subscriptions)
         for ties in TIES:
@@ -94,7 +94,7 @@ def running_time(bench: Bench) -> Judgement:
     for law in LAWS:
         for recipe in grid("", law, 1, nodes=200 if bench.quick else 1000, topics=100, subscriptions=10):
             named.append((f"{law}, |V| = {dict(recipe.parameters)['nodes']}", recipe.make()))
-    tally, shares, lines = Tally(), [0.0], [0.0]
+    tally, shares, lines = CaseTally(), [0.0], [0.0]
     for name, instance in named:
         _, work = merge_by_link_contributions(instance)
         common = common_topics(instance)
@@ -139,7 +139,7 @@ def ratio(bench: Bench) -> Judgement:
     }
     mine = rows[rows["method"] == "gm"]
     ratios = mine["value"].astype(float) / mine["instance"].map(solved["lower_bound"].astype(float))
-    tally, sensitivity = Tally(), []
+    tally, sensitivity = CaseTally(), []
     for own, value, ties in zip(mine["instance"], ratios, mine["ties"], strict=True):
         tally.add(value <= bounds["log natural"][own], f"{solved['recipe'][own]}, ties {ties}: {value:.3f}")
     for name, bound in bounds.items():
@@ -159,9 +159,11 @@ def cuboid(bench: Bench) -> Judgement:
     """Lemma 6.6: both counts, and the ratio (2 + k)/4 at k = m, which is at least log₂|T|/8."""
     sizes = [(k, m) for k, m in product(range(2, 7), range(3, 7)) if not bench.quick or k + m <= 7]
     built = {(k, m): greedy_merge_cuboid(k=k, m=m) for k, m in sizes}
-    cases = [Case(f"k = {k}, m = {m}", one, 2 * k + k * m, exhaustive=k + m <= 7) for (k, m), one in built.items()]
+    cases = [
+        PropertyCase(f"k = {k}, m = {m}", one, 2 * k + k * m, exhaustive=k + m <= 7) for (k, m), one in built.items()
+    ]
     found = counts(bench, "gm", "min-tco", cases)
-    tally = Tally()
+    tally = CaseTally()
     for (k, m), instance in built.items():
         result = bench.run("branch-and-cut", instance, "min-tco")
         least = result.status is Status.OPTIMAL and result.value == 2 * m + 2 * k
@@ -217,7 +219,7 @@ def _covers(number: int, elements: tuple[int, int], sets: tuple[int, int]) -> It
 @claim("P1.L5.2")
 def single_node(bench: Bench) -> Judgement:
     """Lemma 5.2 in both directions, and the remark that d ≤ 2 is decided by the pairs of neighbours."""
-    tally = Tally()
+    tally = CaseTally()
     for name, cover in _covers(60 if bench.quick else 400, (4, 9), (3, 7)):
         degree, _ = smallest_degree_of(single_node_instance(cover), len(cover.sets))
         least = len(minimum_set_cover(cover))
@@ -248,7 +250,7 @@ def _cover_of(instance: TopicInstance, node: int) -> SetCover:
 @claim("P1.L5.1")
 def duplicated(bench: Bench) -> Judgement:
     """Lemma 5.1's instance, both sides solved for every d ≥ 3 at once."""
-    tally = Tally()
+    tally = CaseTally()
     for name, cover in _covers(20 if bench.quick else 150, (5, 8), (3, 5)):
         single = single_node_instance(cover)
         degree, _ = smallest_degree_of(single, len(cover.sets))
@@ -264,7 +266,7 @@ def np_hard(bench: Bench) -> Judgement:
 
     With m = |S|(|S| − 1)/2 + 1 copies a cover of k sets exists exactly if k·m + m − 1 edges suffice.
     """
-    tally = Tally()
+    tally = CaseTally()
     for name, cover in _covers(10 if bench.quick else 60, (4, 6), (3, 4)):
         copies = len(cover.sets) * (len(cover.sets) - 1) // 2 + 1
         result = bench.run("branch-and-cut", repeated_instance(cover, copies), "min-tco")
@@ -277,7 +279,7 @@ def np_hard(bench: Bench) -> Judgement:
 @claim("P1.L7.1")
 def repeated(bench: Bench) -> Judgement:
     """Lemma 7.1: the covers in overlays, the upper bound, and that a factor c gives a cover within 2c."""
-    tally = Tally()
+    tally = CaseTally()
     for name, cover in _covers(12 if bench.quick else 90, (4, 7), (3, 5)):
         sets = len(cover.sets)
         copies, best, instance = sets**2, minimum_set_cover(cover), repeated_instance(cover, sets**2)

@@ -25,10 +25,10 @@ from ..catalogue import problem_named
 from ..intervals import Interval, mean_interval
 from ..studies.recipe import Recipe
 from .bench import LAWS, TIES, Bench, grid
-from .claim import Judgement, Limit, Line, Tally, Verdict, all_of, claim, exact, judged
+from .claim import CaseTally, Judgement, Limit, Line, Verdict, all_of, claim, exact, judged
 from .claim import verdict_of as verdict
 from .p2_constructed import chain, correlated, dense_prefixes, tree_of_bridges, tree_with_bridges
-from .properties import Case, assorted, counts, invalid
+from .properties import PropertyCase, assorted, counts, invalid
 
 Edge = tuple[int, int]
 Graph: TypeAlias = "nx.Graph[int]"
@@ -161,7 +161,7 @@ def _least_share(
 @claim("P2.I.1")
 def whole_star(bench: Bench) -> Judgement:
     """§1.1 on the binary tree of topics, where maximum degree 3 suffices."""
-    tally, lines = Tally(), dict[str, Line]()
+    tally, lines = CaseTally(), dict[str, Line]()
     for h in (2, 3) if bench.quick else (2, 3, 4, 5):
         instance = binary_tree_of_topics(h=h)
         n = instance.num_nodes
@@ -177,7 +177,7 @@ def _proven(
     bench: Bench, problem: str, method: str, build: Callable[..., TopicInstance], optimum: Mapping[int, int]
 ) -> Judgement:
     """Whether the proven optimum is the claimed one at every size."""
-    tally = Tally()
+    tally = CaseTally()
     for n, claimed in optimum.items():
         result = bench.run(method, build(n=n), problem)
         if result.status is not Status.OPTIMAL:
@@ -203,7 +203,7 @@ def _for_some_ties(found: Judgement) -> Judgement:
 def lemma_1(bench: Bench) -> Judgement:
     """Lemma 1: the count, the linear ratio, and the optimum."""
     sizes = (4, 6, 20) if bench.quick else range(4, 21, 2)
-    cases = [Case(f"n = {n}", minmax_oda_matchings(n=n), n * (n - 2) / 2, exhaustive=n <= 6) for n in sizes]
+    cases = [PropertyCase(f"n = {n}", minmax_oda_matchings(n=n), n * (n - 2) / 2, exhaustive=n <= 6) for n in sizes]
     found = counts(bench, "minmax-oda", "min-tco", cases)
     lines = [*found.sensitivity]
     for method in ("minmax-oda", "gm-m"):
@@ -223,7 +223,7 @@ def lemma_1(bench: Bench) -> Judgement:
 def lemma_5(bench: Bench) -> Judgement:
     """Lemma 5: CD-ODA's count for some choice of ties, and the optimum."""
     sizes = range(3, 7 if bench.quick else 13)
-    cases = [Case(f"n = {n}", nested_subscriptions(n=n), n * (n - 1) / 2) for n in sizes]
+    cases = [PropertyCase(f"n = {n}", nested_subscriptions(n=n), n * (n - 1) / 2) for n in sizes]
     found = _for_some_ties(counts(bench, "cd-oda", "2d-true", cases))
     optimum = _proven(bench, "2d-true", "cp-sat", nested_subscriptions, {n: n - 1 for n in sizes})
     return _with_optimum(found, optimum)
@@ -233,7 +233,7 @@ def lemma_5(bench: Bench) -> Judgement:
 def lemma_6(bench: Bench) -> Judgement:
     """Lemma 6 for each of its two algorithms, the optimum, and CD-ODA-II's ratio on an instance of ours."""
     sizes = range(2, 5 if bench.quick else 7)
-    cases = [Case(f"n = {n}", weighted_nested_subscriptions(n=n), n * (n - 1) / 2 + n) for n in sizes]
+    cases = [PropertyCase(f"n = {n}", weighted_nested_subscriptions(n=n), n * (n - 1) / 2 + n) for n in sizes]
     first, second = (counts(bench, method, "2d-true", cases) for method in FAMILY[1:])
     ours = {n: dense_prefixes(n) for n in ((3, 5) if bench.quick else (3, 5, 8, 12))}
     right = all(
@@ -262,7 +262,7 @@ def case_vii(bench: Bench) -> Judgement:
     found = {}
     for method in (*FAMILY, "2d-oda"):
         claimed = {n: n if method == "2d-oda" else 2 * n - 5 for n in sizes}
-        cases = [Case(f"n = {n}", case_seven(n=n), claimed[n], exhaustive=n <= 8) for n in sizes]
+        cases = [PropertyCase(f"n = {n}", case_seven(n=n), claimed[n], exhaustive=n <= 8) for n in sizes]
         found[method] = counts(bench, method, "2d-true", cases)
     gravest = all_of(one.verdict for one in found.values())
     lines = [Line(f"{method}, n = {sizes[-1]}", one.number, one.verdict) for method, one in found.items()]
@@ -293,7 +293,7 @@ def better_than_family(bench: Bench) -> Judgement:
 @claim("P2.L7")
 def diameter_two(bench: Bench) -> Judgement:
     """Lemma 7, and §6.5's same sentence on the CD-ODA family."""
-    tally, judge = Tally(), problem_named("2d-true")
+    tally, judge = CaseTally(), problem_named("2d-true")
     for method in ("2d-oda", *FAMILY):
         for name, instance in assorted(bench.quick):
             for ties in TIES:
@@ -372,7 +372,7 @@ def lemma_4(bench: Bench) -> Judgement:
     """Lemma 4 with h rounded up, and down in the sensitivity."""
     sides = {}
     for name, rounded in (("h = ⌈n/2k⌉ + 1", math.ceil), ("h = ⌊n/2k⌋ + 1", math.floor)):
-        tally, least, unclear = Tally(), math.inf, 0
+        tally, least, unclear = CaseTally(), math.inf, 0
         for case, instance in _small_instances(bench.quick).items():
             for k in _FACTORS:
                 height = rounded(instance.num_nodes / (2 * k)) + 1
@@ -398,7 +398,7 @@ def lemma_4(bench: Bench) -> Judgement:
 def perfect_matchings(bench: Bench) -> Judgement:
     """§3: every n/2 consecutive edges of MinMax-ODA are a perfect matching."""
     every = {**_small_instances(bench.quick), **{f"Lemma 1, n = {n}": minmax_oda_matchings(n=n) for n in (4, 6, 8)}}
-    tallies = {"the first n/2 edges": Tally(), "every further n/2 edges": Tally()}
+    tallies = {"the first n/2 edges": CaseTally(), "every further n/2 edges": CaseTally()}
     for name, instance in every.items():
         half = instance.num_nodes // 2
         for edges in steps_of(bench, "minmax-oda", instance):
@@ -420,7 +420,7 @@ def perfect_matchings(bench: Bench) -> Judgement:
 @claim("P2.L3")
 def matchings_of_graphs(bench: Bench) -> Judgement:
     """Lemma 3 on all small graphs, by exhaustive search."""
-    tally, fewer = Tally(), 0
+    tally, fewer = CaseTally(), 0
     for graph in nx.graph_atlas_g():
         if graph.number_of_edges() and len(graph) <= (5 if bench.quick else 7):
             degree = largest_degree(graph)

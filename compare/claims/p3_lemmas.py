@@ -32,7 +32,7 @@ from ...instances.topics.constructions import binary_tree_of_topics, root_and_le
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, TIES, Bench, grid
-from .claim import Judgement, Line, Tally, Verdict, at_least, at_most, claim, depends_on, exact, judged
+from .claim import CaseTally, Judgement, Line, Verdict, at_least, at_most, claim, depends_on, exact, judged
 from .properties import assorted, invalid, on_assorted
 
 _MINMAX = "minmax-tco"
@@ -50,7 +50,7 @@ def small(quick: bool, each: int, *, nodes: int, topics: int, subscriptions: int
 @claim("P3.L3")
 def a_third_of_the_best_matching(bench: Bench) -> Judgement:
     """Every phase's merges against those of the best matching at its start, by exhaustive search."""
-    tally, shares = Tally(), list[float]()
+    tally, shares = CaseTally(), list[float]()
     for seed, instance in enumerate(small(bench.quick, 20, nodes=8, topics=6, subscriptions=3)):
         for ties in TIES:
             trace = bench.run("gm-m", instance, _MINMAX, ties=ties, seed=seed, trace=True).trace or ()
@@ -126,7 +126,7 @@ def average_degree(bench: Bench) -> Judgement:
 @claim("P3.L6")
 def extension(bench: Bench) -> Judgement:
     """GM-M started from random edges, and from overlays of the two halves of the nodes."""
-    tally, shares = Tally(), list[float]()
+    tally, shares = CaseTally(), list[float]()
     for seed, instance in enumerate(small(bench.quick, 12, nodes=20, topics=15, subscriptions=4)):
         optimum = bench.value("branch-and-cut", instance, _MINMAX)
         log = float(np.log(instance.num_nodes * instance.num_topics))
@@ -165,7 +165,7 @@ def edges_of_contribution_0(bench: Bench) -> Judgement:
     Lemma 2's proof discards them after each phase, which leaves GM-M's choices as they are; the sentence says "at the
     end", when the degrees that they took have decided other edges.
     """
-    discarded, phases = list[float](), Tally()
+    discarded, phases = list[float](), CaseTally()
     for seed, instance in enumerate(small(bench.quick, 20, nodes=30, topics=20, subscriptions=5)):
         for ties in TIES:
             degree = bench.value("gm-m", instance, _MINMAX, ties=ties, seed=seed)
@@ -214,7 +214,7 @@ def _contributions(labels: Labels) -> Labels:
 def matchings(bench: Bench) -> Judgement:
     """Whether the edges of GM-M's D phases form D matchings: the chromatic index, by exhaustive search."""
     triangle = TopicInstance.from_subscriptions({"v1": ["a", "c"], "v2": ["a", "b"], "v3": ["b", "c"]})
-    tally, beyond = Tally(), 0
+    tally, beyond = CaseTally(), 0
     for number, instance in enumerate((triangle, *small(bench.quick, 12, nodes=8, topics=6, subscriptions=3))):
         for ties in TIES:
             overlay = bench.run("gm-m", instance, _MINMAX, ties=ties).answer
@@ -242,7 +242,7 @@ def data_structures(bench: Bench) -> Judgement:
     """Algorithms 3 to 6, corrected, against Algorithms 1 and 2 under the same rule and seed; and as printed."""
     shape: dict[str, Any] = {"nodes": 60 if bench.quick else 200, "topics": 50, "least": 5, "most": 30}
     instances = [one.make() for one in grid("P3.A3", "uniform-varying", 2 if bench.quick else 10, **shape)]
-    tally, work = Tally(), list[float]()
+    tally, work = CaseTally(), list[float]()
     for (seed, instance), ties in product(enumerate(instances), TIES):
         run = bench.run("gm-m", instance, _MINMAX, ties=ties, seed=seed, data="table")
         other = bench.run("gm-m", instance, _MINMAX, ties=ties, seed=seed)
@@ -350,7 +350,7 @@ def conquered_degree(bench: Bench) -> Judgement:
 @claim("P3.L8")
 def bad_partition(bench: Bench) -> Judgement:
     """Lemma 8's tree: optimum 3, and degree |T| if the root and all leaves are one part."""
-    tally = Tally()
+    tally = CaseTally()
     for h in (2, 3) if bench.quick else (2, 3, 4):
         optimum = bench.value("branch-and-cut", binary_tree_of_topics(h=h), _MINMAX)
         tally.add(optimum == 3, f"h = {h}: optimum {optimum:g}")
@@ -379,7 +379,7 @@ def conquered_tree(bench: Bench, h: int, part: Iterable[int], ties: str) -> int:
 
 def _connected(bench: Bench, method: str, **options: tuple[int, ...]) -> Judgement:
     """Topic-connectivity on assorted instances over η, p, λ and the rules for ties."""
-    tally, settings = Tally(), [dict(zip(options, values, strict=True)) for values in product(*options.values())]
+    tally, settings = CaseTally(), [dict(zip(options, values, strict=True)) for values in product(*options.values())]
     for name, instance in assorted(bench.quick):
         for seed, (given, ties) in enumerate(product(settings, TIES)):
             if instance.num_nodes <= 100 or seed % 7 == 0:
@@ -469,7 +469,7 @@ def _cover(wants: Mapping[int, set[int]], coverage: int, *, as_printed: bool) ->
 @claim("P3.S4C.1")
 def minimal_sets_on_the_tree(bench: Bench) -> Judgement:
     """Lemma 8's tree with the leaves as the lightweight part and all other nodes bulk."""
-    heights, tally, alone = (2, 3, 4, 5) if bench.quick else (2, 3, 4, 5, 6, 7, 8), Tally(), dict[int, int]()
+    heights, tally, alone = (2, 3, 4, 5) if bench.quick else (2, 3, 4, 5, 6, 7, 8), CaseTally(), dict[int, int]()
     degrees: dict[tuple[str, int], int] = {}
     for h, ties in product(heights, TIES):
         instance, order, t = binary_tree_of_topics(h=h), tie_order(ties, 0), 2**h
@@ -509,7 +509,7 @@ def minimal_sets_on_the_tree(bench: Bench) -> Judgement:
 @claim("P3.S4C.3")
 def greedy_sets(bench: Bench) -> Judgement:
     """Algorithm 13 with eq. 8's minimum against the smallest rep-sets, by integer programming."""
-    tally, ratios = Tally(), list[float]()
+    tally, ratios = CaseTally(), list[float]()
     for seed, instance in enumerate(small(bench.quick, 9, nodes=60, topics=30, subscriptions=6)):
         shuffled = random_order(np.arange(60, dtype=np.int32), seed)
         for parts, coverage, ties in ((2, 1, "lowest"), (2, 3, "highest"), (3, 2, "random")):
@@ -576,7 +576,7 @@ def _unreached(instance: TopicInstance, overlay: Overlay | None) -> str:
 @claim("P3.I.2")
 def sparse_overlays(bench: Bench) -> Judgement:
     """Random overlays with as many edges as GM-M's; and the complete overlay's degree against GM-M's."""
-    tries, connected, tally = 20, 0, Tally()
+    tries, connected, tally = 20, 0, CaseTally()
     for seed, (name, instance) in enumerate(one for one in assorted(bench.quick) if one[1].num_nodes >= 60):
         overlay = bench.run("gm-m", instance, _MINMAX).answer
         edges, n, rng = 0 if overlay is None else overlay.num_edges, instance.num_nodes, np.random.default_rng(seed)

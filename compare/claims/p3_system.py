@@ -26,7 +26,7 @@ from ...heuristics.topics.kernels.ties import tie_order
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, TIES, Bench, grid
-from .claim import Judgement, Line, Tally, at_least, at_most, claim, exact, judged
+from .claim import CaseTally, Judgement, Line, at_least, at_most, claim, exact, judged
 
 _MINMAX, _COVERAGE = "minmax-tco", 3
 _BY_LEMMA_9 = "its proof uses Lemma 9, which P3.L9 contradicts; no counterexample here"
@@ -52,7 +52,7 @@ def _lower_bound(bench: Bench, instance: TopicInstance) -> float:
 @claim("P3.L12")
 def degree_of_dcb_m(bench: Bench) -> Judgement:
     """Lemma 12, and Corollary 1 where the inner degree is below the optimum."""
-    tally, shares, corollary = Tally(), list[float](), list[float]()
+    tally, shares, corollary = CaseTally(), list[float](), list[float]()
     for seed, instance in enumerate(instances_p3(1 if bench.quick else 10, nodes=30, topics=15, least=1, most=6)):
         optimum, log = _lower_bound(bench, instance), math.log(instance.num_nodes * instance.num_topics)
         for eta, parts, ties in product((2, 4), (1, 2, 5), TIES):
@@ -73,7 +73,7 @@ def degree_of_dcb_m(bench: Bench) -> Judgement:
 @claim("P3.L15")
 def degree_of_dcbr_m(bench: Bench) -> Judgement:
     """Lemma 15: the optimum is that of the instance on bulk nodes and representatives."""
-    tally, shares, near = Tally(), list[float](), {1: list[float](), 3: [], 30: []}
+    tally, shares, near = CaseTally(), list[float](), {1: list[float](), 3: [], 30: []}
     for seed, instance in enumerate(instances_p3(1 if bench.quick else 10, nodes=30, topics=15, least=1, most=6)):
         whole = _lower_bound(bench, instance)
         for case, (eta, parts, coverage) in enumerate(product((2, 4), (2, 5), near)):
@@ -114,7 +114,7 @@ def equal_parts(bench: Bench) -> Judgement:
 @claim("P3.S5.1")
 def extreme_parameters(bench: Bench) -> Judgement:
     """Every node bulk: GM-M's overlay. λ as large as the parts: DCB-M's."""
-    tally = Tally()
+    tally = CaseTally()
     cases: tuple[tuple[dict[str, int], str, dict[str, int]], ...] = (
         ({"eta": 1}, "gm-m", {}),
         ({"coverage": 1000, "partitions": 6}, "dcb-m", {"partitions": 6}),
@@ -156,7 +156,7 @@ def _schemes(quick: bool, simulate: Callable[..., Decentralised]) -> list[tuple[
 @claim("P3.S4D.2")
 def potential_neighbours(bench: Bench) -> Judgement:
     """Every node learns of its part and, if bulk or a representative, of B and all R; of no other."""
-    tally = Tally()
+    tally = CaseTally()
     for number, (_, partition, found) in enumerate(_schemes(bench.quick, decentralised)):
         core = frozenset(found.representatives.tolist()) | frozenset(partition.bulk.tolist())
         parts = {int(partition.part_of[part[0]]): frozenset(part.tolist()) for part in partition.parts()}
@@ -178,7 +178,7 @@ def potential_neighbours(bench: Bench) -> Judgement:
 @claim("P3.S4D.3")
 def partial_knowledge(bench: Bench) -> Judgement:
     """pn-ratio below 1 for DCBR-M and 1 for GM-M by the same scheme; with nodes as the directory beside it."""
-    tally, schemes = Tally(), _schemes(bench.quick, decentralised)
+    tally, schemes = CaseTally(), _schemes(bench.quick, decentralised)
     for number, (_, _, found) in enumerate(schemes):
         tally.add(found.pn_ratio < 1, f"run {number}: pn-ratio {found.pn_ratio}")
     for instance, _, _ in schemes[:: 3 * len(TIES)]:
@@ -199,7 +199,7 @@ def partial_knowledge(bench: Bench) -> Judgement:
 @claim("P3.S4D.1")
 def five_steps(bench: Bench) -> Judgement:
     """The scheme, with the exchange of topics that Algorithm 12 needs, and the five steps alone, against DCBR-M."""
-    tally, alone, more = Tally(), list[bool](), list[float]()
+    tally, alone, more = CaseTally(), list[bool](), list[float]()
     shapes: tuple[dict[str, int], ...] = (
         ({"nodes": 150},) if bench.quick else ({"nodes": 600}, {"nodes": 200, "topics": 600})
     )

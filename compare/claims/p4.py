@@ -28,10 +28,10 @@ from ..intervals import mean_interval, share_interval
 from .bench import Bench, RunFailed
 from .claim import (
     RISES,
+    CaseTally,
     Judgement,
     Limit,
     Line,
-    Tally,
     Verdict,
     about,
     at_most,
@@ -109,7 +109,7 @@ def steiner_graphs(quick: bool, *, small: bool = False) -> Iterator[tuple[str, S
 @claim("P4.T1")
 def REDUCTION(bench: Bench) -> Judgement:
     """Both optima proven, with a broker at every node, at Steiner nodes only, and for the tree/star problem."""
-    sides = {brokers_at: Tally() for brokers_at in ("all-nodes", "steiner-nodes", "stars")}
+    sides = {brokers_at: CaseTally() for brokers_at in ("all-nodes", "steiner-nodes", "stars")}
     wanted = 0
     for name, graph in steiner_graphs(bench.quick, small=True):
         wanted += 1
@@ -144,7 +144,7 @@ def _star_price(overlay: ContentInstance) -> float:
 @claim("P4.T1.2")
 def NO_CONSTANT_RATIO(bench: Bench) -> Judgement:
     """PARTITION as two brokers of half the demand each; without capacities SET COVER as brokers and users."""
-    rng, partition, cover = np.random.default_rng(13), Tally(), Tally()
+    rng, partition, cover = np.random.default_rng(13), CaseTally(), CaseTally()
     for _ in range(20 if bench.quick else 100):
         numbers = rng.integers(1, 20, 7)
         numbers[0] += numbers.sum() % 2
@@ -260,7 +260,7 @@ def RELAYS(bench: Bench) -> Judgement:
 @claim("P4.2A")
 def APPROXIMATION(bench: Bench) -> Judgement:
     """The metric closure's tree to the proven Steiner tree; Algorithm 3 on users far from their publisher."""
-    tally, ratios, shown = Tally(), [], []
+    tally, ratios, shown = CaseTally(), [], []
     for name, graph in steiner_graphs(bench.quick):
         best = bench.run("branch-and-cut", graph, "steiner", time_limit=_SECONDS)
         if best.status is Status.OPTIMAL and best.value:
@@ -295,7 +295,7 @@ def far_cluster(count: int) -> ContentInstance:
 @claim("P4.S4.4")
 def TREES_OF_MESSAGES(bench: Bench) -> Judgement:
     """The cheapest links of a message among all sets of links; one tree for all flows of users in a ring."""
-    tally = Tally()
+    tally = CaseTally()
     for number, one in enumerate(networks("plane", 2 if bench.quick else 20, users=1, brokers=5, intervals=1)):
         links = cheapest_links(one.core, 4)
         tally.add(len(links) == len({v for link in links for v in link}) - 1, f"network {number}: {links}")
@@ -306,7 +306,7 @@ def TREES_OF_MESSAGES(bench: Bench) -> Judgement:
         )
         ratio = judged(exact(shared / apart), _AT_MOST_ONE)
         lines.append(ratio.line(f"one spanning tree for all flows (eq. 7, 8), cost ÷ apart, ring of {count} users"))
-    whole = Tally()
+    whole = CaseTally()
     for one in networks("plane", 5 if bench.quick else 20, users=60, brokers=8, intervals=10):
         for method in ("random-assignment", "greedy-packing", "clustering", "steiner-mixing"):
             whole.add(is_one_tree(one, bench.run(method, one, "content-shared-tree")), method)
@@ -374,7 +374,7 @@ def cost_of_single_flows(instance: ContentInstance, overlay: ContentOverlay) -> 
 @claim("P4.S3.1")
 def LEAST_COSTS(bench: Bench) -> Judgement:
     """The least access and core costs without capacities and relays, and with either."""
-    free, late, relays = Tally(), Tally(), Tally()
+    free, late, relays = CaseTally(), CaseTally(), CaseTally()
     shape = {"users": 500, "brokers": 20, "intervals": 20, "slack": 1e6}
     for number, one in enumerate(networks("plane", 5 if bench.quick else 50, **shape)):
         cost = part_of_cost("access", one, overlay_of(bench, "greedy-packing", one))
@@ -460,7 +460,7 @@ def two_hop_share(instance: ContentInstance, overlay: ContentOverlay) -> float:
 @claim("P4.S4.8")
 def ROUNDED(bench: Bench) -> Judgement:
     """The rounded linear relaxation and the heuristics to the proven optimum."""
-    tally, ratios = Tally(), dict[str, list[float]]()
+    tally, ratios = CaseTally(), dict[str, list[float]]()
     shape: dict[str, Any] = {"users": 12, "brokers": 4, "intervals": 6}
     for number, one in enumerate(networks("plane", 5 if bench.quick else 30, **shape)):
         best = bench.run("branch-and-cut", one, "content-mst", time_limit=_SECONDS, progress="off")

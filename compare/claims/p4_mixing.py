@@ -19,7 +19,7 @@ from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.result import Status
 from ..intervals import mean_interval, share_interval
 from .bench import Bench
-from .claim import RISES, Judgement, Line, Tally, Verdict, at_most, claim, depends_on, exact, judged
+from .claim import RISES, CaseTally, Judgement, Line, Verdict, at_most, claim, depends_on, exact, judged
 from .p4 import METRICS, PROVEN, cost_of, networks, over_laws, overlay_of, part_of_cost
 
 _SECONDS, _ROUNDING, _MATCH = 60.0, 1e-9, 0.01
@@ -28,7 +28,7 @@ _SECONDS, _ROUNDING, _MATCH = 60.0, 1e-9, 0.01
 @claim("P4.S4.1")
 def HISTOGRAMS(bench: Bench) -> Judgement:
     """Messages and subscriptions on cells; the optimum on 2 cells against that on exact cells, both proven."""
-    rng, lost = np.random.default_rng(6), Tally()
+    rng, lost = np.random.default_rng(6), CaseTally()
     for dimensions, _ in product((1, 2), range(20 if bench.quick else 200)):
         low, high = np.sort(rng.random((2, dimensions, 1)), axis=0)
         cells = [intersected_cells(low[d], high[d], 10)[0] for d in range(dimensions)]
@@ -59,7 +59,7 @@ def HISTOGRAMS(bench: Bench) -> Judgement:
 @claim("P4.S4.2")
 def CHANNELS_ADD_UP(bench: Bench) -> Judgement:
     """The sums over channels and over publishers and subscribers; subscribers of a cell want the same messages."""
-    tally = Tally()
+    tally = CaseTally()
     for law in METRICS:
         for seed, one in enumerate(networks(law, 3 if bench.quick else 20, users=60, brokers=12, intervals=8)):
             brokers = random_assignment(one, seed=seed)
@@ -138,7 +138,7 @@ def UNWANTED(bench: Bench) -> Judgement:
     cheaper: list[bool] = []
 
     def moved(law: str) -> Judgement:
-        tally = Tally()
+        tally = CaseTally()
         shape = {"users": 6, "brokers": 3, "intervals": 12, "width": 0.2, "slack": 1e6}
         for number, one in enumerate(networks(law, 6 if bench.quick else 30, **shape)):
             wanted = np.where(one.subscriptions.any(axis=0), one.rates, 0.0)
@@ -162,7 +162,7 @@ def UNWANTED(bench: Bench) -> Judgement:
 @claim("P4.S4.6")
 def BEST_BROKER(bench: Bench) -> Judgement:
     """Each move of the migration against every broker, evaluated anew; and networks that differ in rates only."""
-    tally = Tally()
+    tally = CaseTally()
     for law in METRICS:
         for seed, one in enumerate(networks(law, 1 if bench.quick else 10, users=60, brokers=8, intervals=6)):
             brokers = random_assignment(one, seed=seed)
@@ -245,7 +245,7 @@ def FORWARDING(bench: Bench) -> Judgement:
 @claim("P4.S5.3")
 def KNOWN_BROKERS(bench: Bench) -> Judgement:
     """Every method with users who know half of the brokers: nobody may be on an unknown one; the cost rises."""
-    tally, ratios = Tally(), dict[str, list[float]]()
+    tally, ratios = CaseTally(), dict[str, list[float]]()
     for seed, one in enumerate(networks("plane", 2 if bench.quick else 15, users=300, brokers=10, slack=1e6)):
         users = np.arange(one.num_users)
         known = np.random.default_rng(seed).permuted(np.tile(np.arange(10) < 5, (len(users), 1)), axis=1)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ...heuristics.brokers.kernels.covering import WorkingTable, covering_set, predicates_evaluated
 from ...heuristics.brokers.kernels.forwarding import S1, S2, STRATEGIES
 from ...heuristics.brokers.kernels.working_map import WorkingMaps, add_link, has_bit, working_maps
-from ...heuristics.brokers.simulator.delta_move import Move, MovingNetwork
+from ...heuristics.brokers.simulator.delta_move import DeltaMove, MovingNetwork
 from ...heuristics.brokers.soft_links import disseminate_over
 from ...instances.brokers.network import BrokerNetwork, BrokerTree
 from ...instances.brokers.predicates import Publications, Subscriptions
@@ -23,7 +23,7 @@ from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.result import Status
 from ..intervals import mean_interval, share_interval
 from .bench import SEED, Bench
-from .claim import RISES, Judgement, Limit, Line, Tally, Verdict, at_least, at_most, claim, exact, judged
+from .claim import RISES, CaseTally, Judgement, Limit, Line, Verdict, at_least, at_most, claim, exact, judged
 from .p5_figures import DENSE, SPARSE
 
 _Link = tuple[int, int]
@@ -71,7 +71,7 @@ def _one_source(tree: BrokerTree, wanted: list[int], count: int, gap: int, *, fa
 def EXAMPLE(bench: Bench) -> Judgement:
     """Fig. 2: A–N1–N2, N2–N3, N2–N4, N4–N5, N4–N6; soft links of A to N2, N3, N5 and N6."""
     tree = BrokerTree.of(7, [(0, 1), (1, 2), (2, 3), (2, 4), (4, 5), (4, 6)])
-    network, tally = _one_source(tree, [3, 5, 6], 1, 1, fanout=5), Tally()
+    network, tally = _one_source(tree, [3, 5, 6], 1, 1, fanout=5), CaseTally()
     for strategy, expected in (("s0", [1]), ("s1", [2]), ("s2", [3, 5, 6])):
         links = [] if strategy == "s0" else [(0, 2), (0, 3), (0, 5), (0, 6)]
         answer = disseminate_over(network, STRATEGIES.index(strategy), np.array(links, np.int32).reshape(-1, 2))
@@ -96,7 +96,7 @@ def contracted(tree: BrokerTree, a: int, links: set[int], radius: int) -> dict[i
 @claim("P5.S3.1")
 def MAPS(bench: Bench) -> Judgement:
     """Each map against a contraction from scratch, the sizes of its sets, and the effect of one more soft link."""
-    tally, entries = Tally(), 0
+    tally, entries = CaseTally(), 0
     for number, (network, links) in enumerate(small_networks(3 if bench.quick else 30)):
         tree, maps = network.tree, working_maps(network.tree, links, capacity=network.num_brokers)
         for a in range(network.num_brokers):
@@ -144,7 +144,7 @@ def ANCHORS(bench: Bench) -> Judgement:
     """Anchors passed on hop by hop, moved towards the receiver, and as printed towards the subscriber."""
 
     def along(towards: str) -> Judgement:
-        tally = Tally()
+        tally = CaseTally()
         for network, _ in small_networks(3 if bench.quick else 30):
             far = network.tree.distances
             for subscriber, path in nx.single_source_shortest_path(nx.Graph(network.tree.links.tolist()), 0).items():
@@ -161,7 +161,7 @@ def ANCHORS(bench: Bench) -> Judgement:
 @claim("P5.S4.3")
 def COVERING_SETS(bench: Bench) -> Judgement:
     """What a covering set matches, the predicates of covered subscriptions, and the example of three subscriptions."""
-    tally, fewer = Tally(), []
+    tally, fewer = CaseTally(), []
     for seed in range(5 if bench.quick else 30):
         network = WORKLOADS[COVERING].generate(seed=seed, brokers=12, subscriptions=400, publications=60)
         lows, highs = network.subscriptions.lows, network.subscriptions.highs
@@ -192,7 +192,7 @@ def _capped(strategy: str) -> dict[str, int]:
 @claim("P5.S5.1")
 def DELIVERY(bench: Bench) -> Judgement:
     """The judge of soft links on every strategy, while links are replaced; and S0's messages without soft links."""
-    tally, alike = Tally(), Tally()
+    tally, alike = CaseTally(), CaseTally()
     for strategy in STRATEGIES:
         options = {} if strategy == "s0" else {"rounds": 8, "window": 15, "candidates": 3}
         for number, (network, _) in enumerate(small_networks(4 if bench.quick else 40, **_capped(strategy))):
@@ -245,7 +245,7 @@ def LOAD_FACTOR(bench: Bench) -> Judgement:
         cases.append((f"the link that bypasses loaded broker {loaded}", traffic, expected, 100))
 
     def kept(factor: str) -> Judgement:
-        tally = Tally()
+        tally = CaseTally()
         for name, network, expected, window in cases:
             answer = bench.run("s2", network, "soft-links", load_factor=factor, window=window).answer
             links = [] if answer is None else [v for u, v in answer.soft_links.tolist() if u == 0]
@@ -259,11 +259,11 @@ def LOAD_FACTOR(bench: Bench) -> Judgement:
 # Δ-moves
 
 
-def possible_moves(tree: BrokerTree, radius: int) -> list[Move]:
+def possible_moves(tree: BrokerTree, radius: int) -> list[DeltaMove]:
     """Every Δ-move in a tree."""
     far, hops, size = tree.distances, tree.next_hops, range(tree.num_brokers)
     return [
-        Move(tree, radius, mover, int(hops[mover, new]), new)
+        DeltaMove(tree, radius, mover, int(hops[mover, new]), new)
         for mover in size
         for new in size
         if 2 <= far[mover, new] <= radius
@@ -296,7 +296,7 @@ def MOVES(bench: Bench) -> Judgement:
     """Random moves with publications under way, by each broker's current view and by one view for each publication."""
 
     def wrong(one_view: bool) -> Judgement:
-        tally = Tally()
+        tally = CaseTally()
         for seed in MOVED_SEEDS[bench.quick]:
             lost, repeated = moved(seed, one_view)
             tally.add(not lost and not repeated, f"seed {seed}: {lost} lost, {repeated} repeated")
@@ -364,7 +364,7 @@ def RADIUS(bench: Bench) -> Judgement:
     tree = WORKLOADS[SPARSE].generate(seed=SEED, publications=1, subscriptions=1).tree
     most = {delta: int((tree.distances <= delta).sum(axis=1).max()) - 1 for delta in _DELTAS}
     moves = Random(SEED).sample(possible_moves(tree, 2), 40)
-    sizes = {r: [len(Move(tree, r, one.mover, one.old, one.new).affected) for one in moves] for r in _DELTAS[1:]}
+    sizes = {r: [len(DeltaMove(tree, r, one.mover, one.old, one.new).affected) for one in moves] for r in _DELTAS[1:]}
     lines = [
         Line.of(f"brokers affected by a move, Δ = {r + 1} − Δ = {r}", number, RISES)
         for r in _DELTAS[1:-1]

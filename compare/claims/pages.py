@@ -9,7 +9,7 @@ from textwrap import shorten, wrap
 
 from ...instances.contract.files import atomic_write
 from ..intervals import Interval
-from .claim import Judgement, Line, Row, Verdict
+from .claim import Judgement, LedgerRow, Line, Verdict
 from .register import CLAIMS
 from .statements import Paper, Statement, papers
 
@@ -22,12 +22,12 @@ Readings, ties and laws that were varied stand under each claim and are not coun
 NOT_RUN = Judgement(Verdict.NOT_DECIDED, "not run in full yet: overlaybench claims ID --run")
 
 
-def row_of(rows: Mapping[str, Row], id_: str) -> Row:
+def row_of(rows: Mapping[str, LedgerRow], id_: str) -> LedgerRow:
     """The row of a claim; ``not decided`` without one."""
-    return rows.get(id_) or Row(id_, False, NOT_RUN)
+    return rows.get(id_) or LedgerRow(id_, False, NOT_RUN)
 
 
-def printed(row: Row, *, every: bool = False) -> str:
+def printed(row: LedgerRow, *, every: bool = False) -> str:
     """A row for a terminal: at most 15 lines of 80 columns; `every` adds what was varied, and the details."""
     claimed, found = CLAIMS[row.id].statement, row.judgement
     head = f"{row.id}  {found.verdict}"
@@ -61,13 +61,13 @@ def _number(claimed: Statement, number: Interval | None) -> str:
     return f"{claimed.number or 'value'} {number}{published}, n = {number.n}"
 
 
-def _sizes(row: Row) -> str:
+def _sizes(row: LedgerRow) -> str:
     version = "quick version" if row.quick else ""
     earlier = f"of an earlier version ({row.earlier})" if row.earlier else ""
     return "; ".join(filter(None, (version, row.judgement.scale, earlier)))
 
 
-def _runs(row: Row) -> str:
+def _runs(row: LedgerRow) -> str:
     seconds = row.seconds + row.grid_seconds
     return f"{row.judgement.runs} runs, {seconds:.0f} s" if row.judgement.runs else ""
 
@@ -76,7 +76,7 @@ def _line(one: Line) -> str:
     return f"{one.varied}: {'' if one.number is None else one.number}, {one.verdict}"
 
 
-def listed(rows: Mapping[str, Row]) -> str:
+def listed(rows: Mapping[str, LedgerRow]) -> str:
     """All claims with their verdicts on record, a line of 80 columns each, and how many have which verdict."""
     lines = []
     for id_, claim in CLAIMS.items():
@@ -87,7 +87,7 @@ def listed(rows: Mapping[str, Row]) -> str:
     return "\n".join([*lines, f"{len(CLAIMS)} claims: {total}."])
 
 
-def write_pages(rows: Mapping[str, Row], page: Path) -> None:
+def write_pages(rows: Mapping[str, LedgerRow], page: Path) -> None:
     """Write the first page, and a page for each paper in a folder of its name beside it."""
     for name, text in pages(rows, page.stem).items():
         target = page.parent / name
@@ -95,14 +95,14 @@ def write_pages(rows: Mapping[str, Row], page: Path) -> None:
         atomic_write(target, text)
 
 
-def pages(rows: Mapping[str, Row], stem: str = "claims") -> dict[str, str]:
+def pages(rows: Mapping[str, LedgerRow], stem: str = "claims") -> dict[str, str]:
     """The Markdown pages by their paths: ``claims.md``, ``claims/p1.md``, …."""
     made = {f"{stem}.md": _first_page(rows, stem)}
     made |= {f"{stem}/{name.lower()}.md": _paper_page(paper, rows) for name, paper in papers().items()}
     return {name: "\n".join(lines) + "\n" for name, lines in made.items()}
 
 
-def _first_page(rows: Mapping[str, Row], stem: str) -> Iterator[str]:
+def _first_page(rows: Mapping[str, LedgerRow], stem: str) -> Iterator[str]:
     ids = [id_ for paper in papers().values() for id_ in paper.claims if id_ in CLAIMS]
     counts = Counter(row_of(rows, id_).judgement.verdict for id_ in ids)
     yield "# The papers' claims and what we measured\n"
@@ -133,12 +133,12 @@ def _of(finding: str) -> list[str]:
     return [id_ for paper in papers().values() for id_, one in paper.claims.items() if one.finding == finding]
 
 
-def _counts(paper: Paper, rows: Mapping[str, Row], stem: str) -> tuple[str, ...]:
+def _counts(paper: Paper, rows: Mapping[str, LedgerRow], stem: str) -> tuple[str, ...]:
     counts = Counter(row_of(rows, id_).judgement.verdict for id_ in paper.claims if id_ in CLAIMS)
     return f"[{paper.name}]({stem}/{paper.name.lower()}.md)", *(str(counts[verdict]) for verdict in Verdict)
 
 
-def _paper_page(paper: Paper, rows: Mapping[str, Row]) -> Iterator[str]:
+def _paper_page(paper: Paper, rows: Mapping[str, LedgerRow]) -> Iterator[str]:
     yield f"# {paper.name}: {paper.title}\n"
     for id_, claimed in paper.claims.items():
         if id_ in CLAIMS:
@@ -165,7 +165,7 @@ def _paper_page(paper: Paper, rows: Mapping[str, Row]) -> Iterator[str]:
         yield from (f"* {_sentence(one.statement)} {one.number} {one.advice}".rstrip() for one in paper.observations)
 
 
-def _section(row: Row, claimed: Statement) -> Iterator[str]:
+def _section(row: LedgerRow, claimed: Statement) -> Iterator[str]:
     """A claim in at most eight lines."""
     found = row.judgement
     yield f"## {row.id}\n"

@@ -14,7 +14,7 @@ from ...instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCT
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import problem_named
 from .bench import TIES, Bench
-from .claim import Judgement, Line, Tally, Verdict, exact
+from .claim import CaseTally, Judgement, Line, Verdict, exact
 
 _SEEDS = (10, 100)
 _SEARCH_SECONDS = 20.0
@@ -45,7 +45,7 @@ def on_assorted(
     **options: Any,
 ) -> Judgement:
     """Run a method on assorted instances under every rule for ties; `violation` is "" where the claim holds."""
-    tally = Tally()
+    tally = CaseTally()
     for name, instance in assorted(bench.quick):
         for ties in TIES:
             result = bench.run(method, instance, problem, ties=ties, seed=tally.n, **options)
@@ -59,7 +59,7 @@ def invalid(instance: TopicInstance, result: Result[Overlay]) -> str:
 
 
 @dataclass(frozen=True)
-class Case:
+class PropertyCase:
     """An instance with its name and the claimed value; `exhaustive` adds the extremes over all choices by search."""
 
     name: str
@@ -68,7 +68,7 @@ class Case:
     exhaustive: bool = True
 
 
-def counts(bench: Bench, method: str, problem: str, cases: Iterable[Case], **options: Any) -> Judgement:
+def counts(bench: Bench, method: str, problem: str, cases: Iterable[PropertyCase], **options: Any) -> Judgement:
     """Compare a method's values with the claimed ones on each case, for ties lowest, highest, random, best and worst.
 
     ``confirmed``: all are equal. ``depends`` on ties: so on every case under some rule, and under another on none or
@@ -95,7 +95,9 @@ def counts(bench: Bench, method: str, problem: str, cases: Iterable[Case], **opt
     return Judgement(verdict, because, exact(found["lowest"][0], len(every)), lines, details)
 
 
-def values_by_rule(bench: Bench, method: str, problem: str, case: Case, **options: Any) -> dict[str, tuple[float, ...]]:
+def values_by_rule(
+    bench: Bench, method: str, problem: str, case: PropertyCase, **options: Any
+) -> dict[str, tuple[float, ...]]:
     """The distinct values of a method on one instance, sorted, by rule for ties; best and worst are searched."""
 
     def value(ties: str, seed: int = 0) -> float:

@@ -15,7 +15,7 @@ from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.method import Method
 from ..catalogue import METHODS
 from .bench import Bench, RunFailed, rows_here, rows_of, run_grids
-from .claim import Claim, Judgement, Row, Verdict
+from .claim import Claim, Judgement, LedgerRow, Verdict
 from .data import claims_on_rows, experiment_of
 from .version import version_of_claim
 
@@ -58,17 +58,17 @@ def claims_named(ids: Sequence[str]) -> list[Claim]:
     return list(found.values())
 
 
-def judge(claim: Claim, quick: bool = True, methods: Mapping[str, Method[Any, Any]] = METHODS) -> Row:
+def judge(claim: Claim, quick: bool = True, methods: Mapping[str, Method[Any, Any]] = METHODS) -> LedgerRow:
     """Run one claim in this process, its grids' runs one after the other, with these algorithms."""
     start = time.perf_counter()
     bench = Bench(quick, methods, {name: rows_here(experiment_of(name, quick), methods) for name in claim.grids})
     judgement = _judgement(claim, bench)
-    return Row(claim.id, quick, judgement, time.perf_counter() - start)
+    return LedgerRow(claim.id, quick, judgement, time.perf_counter() - start)
 
 
 def run_claims(
     claims: Sequence[Claim], quick: bool, folder: Path, master: str, start: Callable[[Claim], None]
-) -> Iterator[Row | tuple[Claim, Exception]]:
+) -> Iterator[LedgerRow | tuple[Claim, Exception]]:
     """Run claims: first all their grids as one study on Spark, then each claim's judge.
 
     Runs that `folder` holds are not repeated, nor are judges of the present code; its ``claims.json`` has every row so
@@ -107,7 +107,7 @@ def run_claims(
             yield claim, error
             continue
         on_grids = sum(float(table["seconds"].sum()) for table in bench.tables.values() if len(table))
-        row = Row(claim.id, quick, judgement, time.perf_counter() - began, on_grids, versions[claim.id])
+        row = LedgerRow(claim.id, quick, judgement, time.perf_counter() - began, on_grids, versions[claim.id])
         keep_rows([row], folder / "claims.json")
         yield row
 
@@ -121,18 +121,18 @@ def _judgement(claim: Claim, bench: Bench) -> Judgement:
     return Judgement(**{**vars(found), "runs": found.runs or bench.done})
 
 
-def rows_in(file: Path, quick: bool | None = None) -> list[Row]:
+def rows_in(file: Path, quick: bool | None = None) -> list[LedgerRow]:
     """The rows in a file (none if it is missing), in its order; those of one version if `quick` is given."""
     stored = json.loads(read_text(file)) if file.is_file() else []
-    return [row for one in stored if (row := Row.from_dict(one)).quick == quick or quick is None]
+    return [row for one in stored if (row := LedgerRow.from_dict(one)).quick == quick or quick is None]
 
 
-def record(file: Path = RECORD) -> dict[str, Row]:
+def record(file: Path = RECORD) -> dict[str, LedgerRow]:
     """The row of each claim on record: that of the full version where there is one."""
     return {row.id: row for row in sorted(rows_in(file), key=lambda row: not row.quick)}
 
 
-def keep_rows(rows: Sequence[Row], file: Path) -> None:
+def keep_rows(rows: Sequence[LedgerRow], file: Path) -> None:
     """Add rows to a file; they replace older ones of the same claim and version."""
     kept = {(row.id, row.quick): row for row in (*rows_in(file), *rows)}
     lines = [_entry(kept[key].to_dict()) for key in sorted(kept, key=str)]
@@ -168,7 +168,7 @@ class TimeToGo:
         self._grids = sum(grids.values()) + (_SPARK_STARTS if any(claim.grids for claim in claims) else 0.0)
         self._measured: list[float] = []
 
-    def add(self, row: Row) -> None:
+    def add(self, row: LedgerRow) -> None:
         """Take note that the next claim's judge took so long."""
         self._measured.append(row.seconds)
 

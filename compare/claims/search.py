@@ -17,7 +17,7 @@ from ...instances.topics.instance import TopicInstance
 from ..catalogue import METHODS
 from ..intervals import mean_interval
 from .bench import Bench
-from .claim import Judgement, Line, Tally, Verdict, at_most, claim, exact, judged
+from .claim import CaseTally, Judgement, Line, Verdict, at_most, claim, exact, judged
 from .hall_of_fame import worst_cases, wrong_with
 from .worst import instance_of, proven_optimum, searches_ties
 
@@ -69,7 +69,7 @@ def TIE_SPREAD(bench: Bench) -> Judgement:
 @claim("W.HALL")
 def HALL(bench: Bench) -> Judgement:
     """The papers' constructions against the worst cases found, which are judged again."""
-    cases, tally = worst_cases(), Tally()
+    cases, tally = worst_cases(), CaseTally()
     for case in cases:
         why = wrong_with(case)
         tally.add(not why, str(why))

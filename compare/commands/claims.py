@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from ..claims.claim import Claim, Row
+from ..claims.claim import Claim, LedgerRow
 from ..claims.pages import listed, printed, row_of, write_pages
 from ..claims.register import CLAIMS, TimeToGo, claims_named, keep_rows, record, run_claims
 from .options import CLAIM, FILE, MASTER
@@ -66,13 +66,15 @@ def claims(
         sys.exit(1)
 
 
-def _run(chosen: Sequence[Claim], quick: bool, folder: Path, master: str, every: bool | None) -> tuple[list[Row], bool]:
+def _run(
+    chosen: Sequence[Claim], quick: bool, folder: Path, master: str, every: bool | None
+) -> tuple[list[LedgerRow], bool]:
     """The rows of a run, and whether a claim raised; rows are printed, with all that was varied if `every`."""
-    to_go, rows = TimeToGo(chosen, quick), list[Row]()
+    to_go, rows = TimeToGo(chosen, quick), list[LedgerRow]()
     click.echo(f"overlaybench: {len(chosen)} {'claim' if len(chosen) == 1 else 'claims'}, {to_go}", err=True)
     for outcome in run_claims(chosen, quick, folder, master, lambda claim: _progress(claim, to_go)):
         _clear()
-        if isinstance(outcome, Row):
+        if isinstance(outcome, LedgerRow):
             to_go.add(outcome)
             rows.append(outcome)
             if every is not None:
@@ -83,7 +85,7 @@ def _run(chosen: Sequence[Claim], quick: bool, folder: Path, master: str, every:
     return rows, len(rows) < len(chosen)
 
 
-def _as_json(row: Row) -> dict[str, object]:
+def _as_json(row: LedgerRow) -> dict[str, object]:
     return {**(asdict(CLAIMS[row.id].statement) if row.id in CLAIMS else {}), **row.to_dict()}
 
 

@@ -16,7 +16,7 @@ from .studies import echo_statuses
 
 if TYPE_CHECKING:
     from ..figures.style import FigureOptions
-    from ..library.table import Table
+    from ..library.table import LibraryTable
 
 _TABLE = click.option("--table", "folder", type=FILE, help="A folder with another library's tables.")
 _GROUP = click.option("--group", "groups", multiple=True, metavar="GROUP", help="Only these groups; repeatable.")
@@ -34,7 +34,7 @@ def library_() -> None:
     """
 
 
-def _table(folder: Path | None) -> Table:
+def _table(folder: Path | None) -> LibraryTable:
     from ..library.table import TABLE, read_table
 
     return read_table(folder or TABLE)

@@ -10,7 +10,7 @@ from ...instances.contract.errors import unknown
 from ...instances.contract.files import atomic_write
 from ..claims.bench import rows_of, run_grids
 from ..claims.data import FIGURES, TABLES, experiment_of
-from ..claims.figures import Figure, Table, draw, points_of, table_of
+from ..claims.figures import Figure, PaperTable, draw, points_of, table_of
 from .options import FILE, MASTER
 from .outputs import show, table
 
@@ -23,7 +23,7 @@ from .outputs import show, table
 @MASTER
 def reproduce(ids: tuple[str, ...], quick: bool, every: bool, out: Path | None, master: str) -> None:
     """Draw the papers' figures and tables with these IDS (P1.F2, P3.T2; none for all) beside the published values."""
-    named: dict[str, Figure | Table] = {**FIGURES, **TABLES}
+    named: dict[str, Figure | PaperTable] = {**FIGURES, **TABLES}
     for name in ids:
         if name not in named:
             raise unknown("figure or table", name, named)

@@ -82,7 +82,7 @@ def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, 
 
 def expected(asked: Study, store: Store, master: str) -> str:
     """What a study would run, by problem and method, and the time of it; instances that are not stored have none."""
-    from ..studies.progress import Tally
+    from ..studies.progress import RunTally
     from ..studies.spark_session import local_cores
     from ..studies.store import StoredInstance
 
@@ -94,7 +94,7 @@ def expected(asked: Study, store: Store, master: str) -> str:
     done = store.done()
     left = [task for key, task in tasks.items() if key not in done]
     cores = local_cores(master) or 1
-    work = Tally(store, left, {one.digest: one.size for one in index.values()}).work
+    work = RunTally(store, left, {one.digest: one.size for one in index.values()}).work
     lines = [f"{asked.name}: {len(index)} instances, {len(tasks)} runs, {len(tasks) - len(left)} of them stored"]
     lines += asked.notes
     for (problem, variant), runs in Counter((task.problem, task.variant) for task in left).items():

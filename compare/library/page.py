@@ -18,7 +18,7 @@ from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status
 from ..studies.columns import gap
-from .table import Entry, Known, Record, Table
+from .table import Entry, Known, LibraryTable, Record
 
 _BEGIN, _END = "<!-- the table -->", "<!-- end of the table -->"
 _PROOF_DIGITS = 12
@@ -40,18 +40,18 @@ def page_text(file: Path) -> str:
     return text
 
 
-def with_table(text: str, table: Table) -> str:
+def with_table(text: str, table: LibraryTable) -> str:
     """A page's text with the table between its two marks."""
     body = "\n".join(_body(table))
     return re.sub(f"{_BEGIN}.*{_END}", lambda _: f"{_BEGIN}\n\n{body}\n{_END}", text, flags=re.DOTALL)
 
 
-def write_page(table: Table, file: Path) -> None:
+def write_page(table: LibraryTable, file: Path) -> None:
     """Replace what is between the two marks of the page by the table; BadInput if the page lacks them."""
     atomic_write(file, with_table(page_text(file), table))
 
 
-def law_points(table: Table, problem: str = "min-tco") -> pd.DataFrame:
+def law_points(table: LibraryTable, problem: str = "min-tco") -> pd.DataFrame:
     """The points of the map: one for each instance with a popularity law, on which the problem is posed.
 
     Returns
@@ -72,7 +72,7 @@ def law_points(table: Table, problem: str = "min-tco") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["law", "nodes", "subscriptions", "gap", "seconds"])
 
 
-def _body(table: Table) -> Iterator[str]:
+def _body(table: LibraryTable) -> Iterator[str]:
     known = [(entry, problem, table.known(entry.name, problem)) for entry, problem in table.pairs()]
     closed = [one for one in known if not one[2].is_open]
     tried = [one for one in known if one[2].is_open and one[2].best is not None]
@@ -130,7 +130,7 @@ def known_row(entry: Entry, problem: str, known: Known) -> dict[str, str]:
     }
 
 
-def _scores(table: Table) -> Iterator[dict[str, str]]:
+def _scores(table: LibraryTable) -> Iterator[dict[str, str]]:
     lines = scored(table).assign(few=lambda each: each["instances"] < _RANKED * each["of"])
     for _, of_problem in lines.groupby("problem", sort=False):
         for line in of_problem.sort_values("few", kind="stable").itertuples():
@@ -152,7 +152,7 @@ def _number(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.10g}"
 
 
-def scored(table: Table, records: Iterable[Record] | None = None) -> pd.DataFrame:
+def scored(table: LibraryTable, records: Iterable[Record] | None = None) -> pd.DataFrame:
     """The score of each method of some runs, by problem and time limit; without runs, of those in the table.
 
     Returns

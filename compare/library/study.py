@@ -23,13 +23,13 @@ from ..studies.proofs import CERTIFIED, PROOF, faults_of_evidence
 from ..studies.row import object_in
 from ..studies.store import Store
 from ..studies.task import writes_proofs
-from .table import Entry, Record, Table
+from .table import Entry, LibraryTable, Record
 
 _TOLERANCE = 1e-6
 
 
 def chosen(
-    table: Table,
+    table: LibraryTable,
     *,
     names: Sequence[str] = (),
     groups: Sequence[str] = (),
@@ -129,7 +129,7 @@ class LibraryRun(NamedTuple):
     record: Record
 
 
-def library_runs(table: Table, store: Store) -> list[LibraryRun]:
+def library_runs(table: LibraryTable, store: Store) -> list[LibraryRun]:
     """The runs of a folder's present study on the library's instances and for its problems.
 
     Primal integrals are against the best value known, or that of these runs if it is lower.
@@ -165,19 +165,19 @@ def _record(name: str, row: Mapping[str, Any], best: float) -> Record:
 
 
 @dataclass(frozen=True)
-class Update:
+class LibraryUpdate:
     """The table after an update, how many runs it took in and how many of them with a certified bound.
 
     `refused` has the key of each run whose answer or bound was not accepted, and why.
     """
 
-    table: Table
+    table: LibraryTable
     taken: int
     certified: int
     refused: tuple[tuple[str, str], ...]
 
 
-def updated(table: Table, store: Store, progress: Callable[[int, int], object] | None = None) -> Update:
+def updated(table: LibraryTable, store: Store, progress: Callable[[int, int], object] | None = None) -> LibraryUpdate:
     """Take the runs of a results folder that are runs of the library into the table.
 
     Every answer is validated by its problem again, on an instance with the digest of the table. A bound counts if the
@@ -208,7 +208,7 @@ def updated(table: Table, store: Store, progress: Callable[[int, int], object] |
                 f"{known.value:g} of {known.best.method}: one is wrong; nothing was taken in"
             )
     certified = sum(not math.isnan(record.bound) for record in records)
-    return Update(after, len(records), certified, tuple(refused))
+    return LibraryUpdate(after, len(records), certified, tuple(refused))
 
 
 class _RefusedError(Exception):
@@ -240,7 +240,7 @@ def _accepted(one: LibraryRun, store: Store, refused: list[tuple[str, str]]) -> 
     return structs.replace(record, bound=float(bound), proof=str(counters[PROOF]))
 
 
-def with_digests(table: Table) -> tuple[Table, list[str]]:
+def with_digests(table: LibraryTable) -> tuple[LibraryTable, list[str]]:
     """The table with digest and sizes of the entries that have none yet, and why some cannot be made here."""
     entries: dict[str, Entry] = {}
     missing = []

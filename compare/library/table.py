@@ -148,7 +148,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Table:
+class LibraryTable:
     """The library: its entries by name, and by instance, problem, method and limit two of the runs.
 
     `records` has the run of lowest value (then of highest bound, then the fastest), `bounds` that of highest bound
@@ -199,7 +199,7 @@ class Table:
             min(bounded, key=lambda one: (-one.bound, _high(one.seconds)), default=None),
         )
 
-    def with_records(self, records: Iterable[Record]) -> Table:
+    def with_records(self, records: Iterable[Record]) -> LibraryTable:
         """The table with further runs; of those with the same key only the best one and that of highest bound stay."""
         runs: dict[Key, list[Record]] = {}
         for record in (*self.runs, *records):
@@ -221,7 +221,7 @@ def _low(number: float) -> float:
     return -math.inf if math.isnan(number) else number
 
 
-def read_table(folder: Path = TABLE) -> Table:
+def read_table(folder: Path = TABLE) -> LibraryTable:
     """Read instances.csv and, if it is there, records.csv."""
     entries: dict[str, Entry] = {}
     groups: dict[str, tuple[str, ...]] = {}
@@ -245,10 +245,10 @@ def read_table(folder: Path = TABLE) -> Table:
         if record.instance not in entries or record.problem not in entries[record.instance].problems:
             raise BadInput(f"{where}: {_INSTANCES} has no '{record.instance}' with '{record.problem}': remove the line")
         records.append(record)
-    return Table(entries).with_records(records)
+    return LibraryTable(entries).with_records(records)
 
 
-def write_table(table: Table, folder: Path) -> None:
+def write_table(table: LibraryTable, folder: Path) -> None:
     """Write both files, each atomically, a line an instance or a record, in a fixed order."""
     order = {name: number for number, name in enumerate(table.entries)}
     records = sorted(table.runs, key=lambda one: (order[one.instance], *one.key[1:]))

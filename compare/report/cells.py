@@ -65,7 +65,7 @@ def seconds(value: float) -> str:
     return f"{value / 60:.1f} min" if value < 7200 else f"{value / 3600:,.1f} h"
 
 
-class Column(NamedTuple):
+class ShownColumn(NamedTuple):
     """How a column is shown: by default under its name with spaces, numbers by `number` and all else as it is.
 
     `group` is of columns with a common head; `look` is the class of its cells ("n" for numbers, which are aligned on
@@ -79,61 +79,63 @@ class Column(NamedTuple):
 
 
 _BOUND, _OPTIMUM, _INTERVAL = "ratio to the best bound", "ratio where the optimum is proven", "95% interval"
-COLUMNS: Mapping[str, Column] = {
-    "compared_instances": Column("instances", group=_BOUND),
-    "mean_ratio": Column("mean", ratio, _BOUND),
-    "worst_ratio": Column("worst", ratio, _BOUND),
-    "optimum_instances": Column("instances", group=_OPTIMUM),
-    "versus_optimum": Column("runs", group=_OPTIMUM),
-    "reached": Column("reached optimum"),
-    "mean_over_optimum": Column("mean", ratio, _OPTIMUM),
-    "worst_over_optimum": Column("worst", ratio, _OPTIMUM),
-    "proved": Column("proved optimal"),
-    "share": Column("proven optimal", percentage),
-    "mean_integral": Column("primal integral", percentage),
-    "mean_seconds": Column("mean time", seconds),
-    "seeds": Column("seeds of the runs", look="n"),
-    "time_limits": Column("time limit", look="n"),
-    **{str(status): Column(group="runs that ended as") for status in Status},
-    "longest": Column("longest run", seconds),
-    "peak_memory": Column(write=lambda value: number(value / 2**20, ",.0f") + " MiB" if value == value else "–"),
-    "reason": Column(look="wide"),
-    "run": Column(look="wide"),
-    "digest": Column("instance"),
-    "bound": Column("best bound"),
-    "best": Column("best answer"),
-    "lower_bound": Column("own bound"),
-    "gap": Column(write=percentage),
-    "proof": Column("bound proven by", look="wide"),
-    "number": Column("run", look="n"),
-    "limit": Column(look="n"),
-    "seed": Column(write=str),
-    "ratio": Column(write=ratio),
-    "seconds": Column("time", seconds),
-    "key": Column(look="digest"),
-    "instance": Column("digest", look="digest wide"),
-    "recipe": Column(look="wide code"),
-    "runs_listed": Column("runs", look="wide"),
-    "variant": Column("method"),
-    "access_to_core": Column("access ÷ core price"),
-    "crr": Column("cost reduction", ratio),
-    "low": Column("from", ratio, _INTERVAL),
-    "high": Column("to", ratio, _INTERVAL),
-    **dict.fromkeys(("hops", "delay ms"), Column(write=lambda value: number(value, ",.2f"))),
-    **dict.fromkeys(("messages", "soft_links", "bypassed", "lost"), Column(write=lambda value: number(value, ",.0f"))),
-    **dict.fromkeys(("core", "smallest", "largest", "total"), Column(write=ratio)),
-    **dict.fromkeys(("mean", "worst", "forwarding", "gain", "both"), Column(write=ratio)),
-    **dict.fromkeys(("saved", "yield", "late yield", "fewer forwarders"), Column(write=percentage)),
-    **dict.fromkeys(("delivered", "control"), Column(write=percentage)),
+COLUMNS: Mapping[str, ShownColumn] = {
+    "compared_instances": ShownColumn("instances", group=_BOUND),
+    "mean_ratio": ShownColumn("mean", ratio, _BOUND),
+    "worst_ratio": ShownColumn("worst", ratio, _BOUND),
+    "optimum_instances": ShownColumn("instances", group=_OPTIMUM),
+    "versus_optimum": ShownColumn("runs", group=_OPTIMUM),
+    "reached": ShownColumn("reached optimum"),
+    "mean_over_optimum": ShownColumn("mean", ratio, _OPTIMUM),
+    "worst_over_optimum": ShownColumn("worst", ratio, _OPTIMUM),
+    "proved": ShownColumn("proved optimal"),
+    "share": ShownColumn("proven optimal", percentage),
+    "mean_integral": ShownColumn("primal integral", percentage),
+    "mean_seconds": ShownColumn("mean time", seconds),
+    "seeds": ShownColumn("seeds of the runs", look="n"),
+    "time_limits": ShownColumn("time limit", look="n"),
+    **{str(status): ShownColumn(group="runs that ended as") for status in Status},
+    "longest": ShownColumn("longest run", seconds),
+    "peak_memory": ShownColumn(write=lambda value: number(value / 2**20, ",.0f") + " MiB" if value == value else "–"),
+    "reason": ShownColumn(look="wide"),
+    "run": ShownColumn(look="wide"),
+    "digest": ShownColumn("instance"),
+    "bound": ShownColumn("best bound"),
+    "best": ShownColumn("best answer"),
+    "lower_bound": ShownColumn("own bound"),
+    "gap": ShownColumn(write=percentage),
+    "proof": ShownColumn("bound proven by", look="wide"),
+    "number": ShownColumn("run", look="n"),
+    "limit": ShownColumn(look="n"),
+    "seed": ShownColumn(write=str),
+    "ratio": ShownColumn(write=ratio),
+    "seconds": ShownColumn("time", seconds),
+    "key": ShownColumn(look="digest"),
+    "instance": ShownColumn("digest", look="digest wide"),
+    "recipe": ShownColumn(look="wide code"),
+    "runs_listed": ShownColumn("runs", look="wide"),
+    "variant": ShownColumn("method"),
+    "access_to_core": ShownColumn("access ÷ core price"),
+    "crr": ShownColumn("cost reduction", ratio),
+    "low": ShownColumn("from", ratio, _INTERVAL),
+    "high": ShownColumn("to", ratio, _INTERVAL),
+    **dict.fromkeys(("hops", "delay ms"), ShownColumn(write=lambda value: number(value, ",.2f"))),
+    **dict.fromkeys(
+        ("messages", "soft_links", "bypassed", "lost"), ShownColumn(write=lambda value: number(value, ",.0f"))
+    ),
+    **dict.fromkeys(("core", "smallest", "largest", "total"), ShownColumn(write=ratio)),
+    **dict.fromkeys(("mean", "worst", "forwarding", "gain", "both"), ShownColumn(write=ratio)),
+    **dict.fromkeys(("saved", "yield", "late yield", "fewer forwarders"), ShownColumn(write=percentage)),
+    **dict.fromkeys(("delivered", "control"), ShownColumn(write=percentage)),
 }
 """The columns of all tables of the page that are not shown as their names and entries are."""
 
 
-class Table(NamedTuple):
+class PageTable(NamedTuple):
     """A table of the page, its cells as HTML; `name` is that of its CSV file, `exact` marks lines of exact methods."""
 
     name: str
-    columns: Sequence[Column]
+    columns: Sequence[ShownColumn]
     lines: Sequence[Sequence[Markup]]
     anchors: Sequence[str] = ()
     exact: Sequence[bool] = ()
@@ -154,7 +156,7 @@ def table(
     links: Mapping[str, Sequence[str]] | None = None,
     anchors: Sequence[str] = (),
     heads: Mapping[str, str] | None = None,
-) -> Table:
+) -> PageTable:
     """Rows of data as a table of the page.
 
     `names` are the columns that are shown, as `COLUMNS` says but for `heads`; an entry that is `Markup` stays as it is,
@@ -168,7 +170,7 @@ def table(
         targets = (links or {}).get(one, to) or [""] * len(rows)
         cells.append([_cell(entry, column.write, at) for entry, at in zip(rows[one].tolist(), targets, strict=True)])
     exact = rows["exact"].tolist() if "exact" in rows else ()
-    return Table(name, list(columns.values()), list(zip(*cells, strict=True)), anchors, exact)
+    return PageTable(name, list(columns.values()), list(zip(*cells, strict=True)), anchors, exact)
 
 
 def _cell(entry: Any, write: Callable[[Any], str], to: str) -> Markup:
@@ -178,10 +180,10 @@ def _cell(entry: Any, write: Callable[[Any], str], to: str) -> Markup:
     return linked(text, "" if text in _WITHOUT_LINK else to)
 
 
-def _column(name: str, entries: pd.Series[Any], head: str) -> Column:
-    known = COLUMNS.get(name, Column())
+def _column(name: str, entries: pd.Series[Any], head: str) -> ShownColumn:
+    known = COLUMNS.get(name, ShownColumn())
     numbers = is_numeric_dtype(entries) and not is_bool_dtype(entries)
-    return Column(
+    return ShownColumn(
         head or known.head or name.replace("_", " "),
         known.write or (number if numbers else str),
         "" if head else known.group,

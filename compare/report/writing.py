@@ -34,7 +34,7 @@ from ..studies.latex import csv_text, latex_table
 from ..studies.plot import Plot, names_of, plots_of
 from ..studies.store import Store
 from . import broker_tables, content_tables
-from .cells import Anchors, Table, carried, linked, listed_runs, number, ratio, run_links, seconds, table
+from .cells import Anchors, PageTable, carried, linked, listed_runs, number, ratio, run_links, seconds, table
 from .page_data import interactive
 from .summary import INSTANCES, summary
 from .tables import (
@@ -195,7 +195,7 @@ def write_report(
 
 def _drawn(
     study: StudyPage,
-    parts: Sequence[Part],
+    parts: Sequence[PagePart],
     load_instance: Callable[[str], TopicInstance],
     plotted: Sequence[tuple[Plot, pd.DataFrame]],
     options: FigureOptions,
@@ -302,7 +302,7 @@ class StudyPage:
         facts = [(linked(f"{count:,}", to), noun if count == 1 else noun + "s") for count, noun, to in counted]
         return [*facts, (linked(seconds(self.runs["seconds"].sum()), "what-was-run"), "of solving in total")]
 
-    def _results(self) -> Table | None:
+    def _results(self) -> PageTable | None:
         """The results of each method on each problem in a few columns; None without a run."""
         found = [method_table(self.runs, name).assign(problem=name) for name in problem_order(self.runs)]
         if not found:
@@ -328,7 +328,7 @@ class StudyPage:
             "proofs_anchor": instances,
         }
 
-    def _methods(self, problem: str, rows: pd.DataFrame) -> Table:
+    def _methods(self, problem: str, rows: pd.DataFrame) -> PageTable:
         """The problem's main table: the results of each method. Optima that are the bounds are left out."""
         kept = self.keep(problem, rows, f"{problem}: results of each method.", _IN_PAPERS)
         told_apart = rows["versus_optimum"].any() and (rows["compared"] != rows["versus_optimum"]).any()
@@ -338,7 +338,7 @@ class StudyPage:
         links, heads = {"worst_ratio": rows["worst_run"].tolist()}, {"failed": "failed"}
         return table(shown, names, kept, to=to, links=links, heads=heads)
 
-    def _families(self, problem: str, results: pd.DataFrame) -> Table | None:
+    def _families(self, problem: str, results: pd.DataFrame) -> PageTable | None:
         """The mean ratio by family; None with a single family."""
         means, counts = family_ratios(self.runs, problem), family_counts(self.runs, problem)
         if len(means.columns) < 2:
@@ -356,7 +356,7 @@ class StudyPage:
         heads = {"method": "mean ratio to the best bound (instances)", **{str(family): str(family) for family in means}}
         return table(shown, ["method", *means.columns], name, heads=heads)
 
-    def _proofs(self, problem: str) -> Table:
+    def _proofs(self, problem: str) -> PageTable:
         """The bounds and optima of each instance of a problem."""
         pairs = self.pairs[self.pairs["problem"] == problem]
         kept = self.keep(f"{problem}-instances", pairs)
@@ -379,20 +379,20 @@ class StudyPage:
         names += ("runs", "bound", "best", "gap", "optimum", "proof")
         return table(shown, names, kept, links=links, anchors=anchors)
 
-    def _inputs(self) -> Table:
+    def _inputs(self) -> PageTable:
         """The instances of the study by family and size."""
         rows = family_table(self.runs)
         parts = zip(rows["kind"], rows["family"], rows["extent"].map(str), strict=True)
         to, heads = [self.anchors.of("inputs", *each) for each in parts], {"seconds": "total time"}
         return table(rows, _INPUTS, self.keep("inputs", rows), to=to, links={"family": [""] * len(rows)}, heads=heads)
 
-    def _efforts(self) -> Table:
+    def _efforts(self) -> PageTable:
         """The methods with their limits and the outcomes of their runs."""
         rows = effort_table(self.runs)
         to = [self.anchors.of("method", method) for method in rows["method"]]
         return table(rows, _EFFORTS, self.keep("methods", rows), to=to, heads={"seconds": "total time"})
 
-    def _failures(self) -> Table | None:
+    def _failures(self) -> PageTable | None:
         """Failed runs by problem, method and reason, with links; None without any."""
         rows, failed = failure_table(self.runs), self.runs[self.runs["status"] == Status.FAILED]
         if rows.empty:
@@ -439,7 +439,7 @@ class StudyPage:
                 lists.append({**shown, "table": self._run_table(group)})
             yield {"variant": variant, "anchor": self.anchors.of("method", variant), "lists": lists}
 
-    def _run_table(self, group: pd.DataFrame) -> Table:
+    def _run_table(self, group: pd.DataFrame) -> PageTable:
         names = (
             *("number", "digest", "family", *KINDS[group["kind"].iloc[0]].sizes[:2], "seed", "limit", "status"),
             *("value", "lower_bound", "proven", "gap", "bound", "ratio", "seconds", "key"),
@@ -452,19 +452,19 @@ class StudyPage:
         proofs = [self.anchors.of("instance", *of) for of in zip(group["problem"], group["instance"], strict=True)]
         return table(rows, names, links=dict.fromkeys(("digest", "bound"), proofs), anchors=group["anchor"].tolist())
 
-    def part(self, domain: Domain) -> Part:
+    def part(self, domain: Domain) -> PagePart:
         """The section about a domain."""
         runs, tables = domain.runs(self.runs[self.runs["kind"] == domain.kind]), []
         for name, title, sentence, build in domain.tables:
             if len(rows := build(runs)):
                 kept = self.keep(f"{domain.kind}-{name}", rows)
                 tables.append((title, sentence, table(rows, rows.columns, kept)))
-        return Part(domain, runs, tables)
+        return PagePart(domain, runs, tables)
 
 
-class Part(NamedTuple):
+class PagePart(NamedTuple):
     """The section of the page about one kind of instances: its runs, and its tables with titles and sentences."""
 
     domain: Domain
     runs: pd.DataFrame
-    tables: list[tuple[str, str, Table]]
+    tables: list[tuple[str, str, PageTable]]

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from ...instances.contract.arrays import connected_components
 from ...models.topics.relaxation.dual_fitting import DROPPED, count_excess_links
-from .conquer import Subscriptions
+from .conquer import SubscriptionRows
 from .numbering import Numbered
 
 STEPS = 20_000_000_000
@@ -77,7 +77,7 @@ def _sought(batches: Iterable[pa.RecordBatch], *, ranks: str, most: int, sampled
     """Every node with each topic at which its pairs are sought; topics become ranks, of which some are sampled."""
     rank_of = _ranks(ranks)
     for batch in batches:
-        nodes = Subscriptions.of([batch])
+        nodes = SubscriptionRows.of([batch])
         sizes, width = np.diff(nodes.offsets), len(rank_of)
         keys = np.repeat(np.arange(len(sizes)), sizes) * width + rank_of[nodes.topics]
         keys.sort()
@@ -90,7 +90,7 @@ def _sought(batches: Iterable[pa.RecordBatch], *, ranks: str, most: int, sampled
 
 
 def _in_pieces(
-    first: npt.NDArray[np.int32], nodes: Subscriptions, rows: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int32], nodes: SubscriptionRows, rows: npt.NDArray[np.int64]
 ) -> Iterator[pa.RecordBatch]:
     for at in range(0, len(rows), 2**16):
         piece = nodes.taken(rows[at : at + 2**16])

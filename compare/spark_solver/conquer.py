@@ -76,7 +76,7 @@ def _x_at(nodes: int, of: int) -> int:
     return X_END * nodes // of
 
 
-class Subscriptions(NamedTuple):
+class SubscriptionRows(NamedTuple):
     """Some nodes of an instance, sorted, with some of their topics, as CSR arrays."""
 
     nodes: npt.NDArray[np.int64]
@@ -84,7 +84,7 @@ class Subscriptions(NamedTuple):
     topics: Ids
 
     @classmethod
-    def of(cls, batches: Iterable[pa.RecordBatch | pa.Table]) -> Subscriptions:
+    def of(cls, batches: Iterable[pa.RecordBatch | pa.Table]) -> SubscriptionRows:
         """From batches in any order with columns ``id`` and ``topics``, the sorted topics of a node."""
         nodes, sizes, topics = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int32)]
         for batch in batches:
@@ -96,24 +96,24 @@ class Subscriptions(NamedTuple):
         given = cls(np.concatenate(nodes), offsets, np.concatenate(topics).astype(np.int32, copy=False))
         return given.taken(np.argsort(given.nodes, kind="stable"))
 
-    def joined(self, other: Subscriptions) -> Subscriptions:
+    def joined(self, other: SubscriptionRows) -> SubscriptionRows:
         """With the nodes of another, none of which is here. Cost O(Σ|T_v| + |V| log |V|)."""
         nodes = np.concatenate([self.nodes, other.nodes])
         offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
-        both = Subscriptions(nodes, offsets, np.concatenate([self.topics, other.topics]))
+        both = SubscriptionRows(nodes, offsets, np.concatenate([self.topics, other.topics]))
         return both.taken(np.argsort(nodes, kind="stable"))
 
-    def taken(self, rows: npt.NDArray[np.integer]) -> Subscriptions:
+    def taken(self, rows: npt.NDArray[np.integer]) -> SubscriptionRows:
         """The nodes of the given rows, in their order. Cost O(Σ|T_v|) of these nodes."""
         offsets, at = entries_of(self.offsets, rows)
-        return Subscriptions(self.nodes[rows], offsets, self.topics[at])
+        return SubscriptionRows(self.nodes[rows], offsets, self.topics[at])
 
-    def only(self, wanted: npt.NDArray[np.bool_]) -> Subscriptions:
+    def only(self, wanted: npt.NDArray[np.bool_]) -> SubscriptionRows:
         """Without the topics that are not wanted, and without nodes that have no other. `wanted` has a flag a topic."""
         kept = wanted[self.topics]
         offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
         some = np.flatnonzero(np.diff(offsets))
-        return Subscriptions(self.nodes[some], np.append(offsets[some], offsets[-1]), self.topics[kept])
+        return SubscriptionRows(self.nodes[some], np.append(offsets[some], offsets[-1]), self.topics[kept])
 
 
 def edges_of_level(
@@ -188,22 +188,22 @@ def _conquered(
     if not sum(batch.num_rows for batch in given):
         return
     rows = pa.Table.from_batches(given)
-    part = Subscriptions.of([rows.filter(pc.invert(rows["visits"]))])
-    visitors = Subscriptions.of([rows.filter(rows["visits"])])
+    part = SubscriptionRows.of([rows.filter(pc.invert(rows["visits"]))])
+    visitors = SubscriptionRows.of([rows.filter(rows["visits"])])
     strangers = np.flatnonzero(~np.isin(visitors.nodes, part.nodes))
     part = part.joined(visitors.taken(strangers))
-    near = nearest(part, _core(core, below), candidates) if below else Subscriptions.of([])
+    near = nearest(part, _core(core, below), candidates) if below else SubscriptionRows.of([])
     edges = conquer(part, near, order)
     yield pa.RecordBatch.from_arrays([pa.array(edges.min(axis=1)), pa.array(edges.max(axis=1))], ["u", "v"])
 
 
-def _core(path: str, below: int) -> Iterator[Subscriptions]:
+def _core(path: str, below: int) -> Iterator[SubscriptionRows]:
     """The core of a level, in pieces."""
     for batch in ds.dataset(path).to_batches(columns=["id", "topics"], filter=ds.field("x") < below):
-        yield Subscriptions.of([batch])
+        yield SubscriptionRows.of([batch])
 
 
-def conquer(part: Subscriptions, core: Subscriptions, order: TieOrder) -> npt.NDArray[np.int64]:
+def conquer(part: SubscriptionRows, core: SubscriptionRows, order: TieOrder) -> npt.NDArray[np.int64]:
     """The edges that connect each topic of a part within the part and with the core.
 
     Parameters
@@ -242,7 +242,7 @@ def conquer(part: Subscriptions, core: Subscriptions, order: TieOrder) -> npt.ND
     return np.stack([union.nodes[end] for end in np.divmod(overlay.edges, instance.num_nodes)], axis=1)
 
 
-def nearest(part: Subscriptions, core: Iterable[Subscriptions], candidates: int) -> Subscriptions:
+def nearest(part: SubscriptionRows, core: Iterable[SubscriptionRows], candidates: int) -> SubscriptionRows:
     """The candidates of the core for the edges of a part.
 
     Parameters
@@ -290,7 +290,7 @@ def nearest(part: Subscriptions, core: Iterable[Subscriptions], candidates: int)
     keys = keys * width + part.topics[rows // candidates]
     nodes, topics = np.divmod(np.unique(np.concatenate([keys, first[some] * width + present[some]])), width)
     distinct, starts = np.unique(nodes, return_index=True)
-    return Subscriptions(distinct, np.append(starts, len(nodes)), topics.astype(np.int32))
+    return SubscriptionRows(distinct, np.append(starts, len(nodes)), topics.astype(np.int32))
 
 
 class _Index(NamedTuple):

@@ -20,7 +20,7 @@ HEAVY_LINKS = 4_000_000
 
 
 @dataclass(frozen=True)
-class Verdict:
+class OverlayJudgement:
     """The value of an overlay and its violations of topic-connectedness."""
 
     edges: int
@@ -60,7 +60,7 @@ def edges_by_number(session: SparkSession, instance: Numbered, rows: DataFrame, 
 
 def judge(
     session: SparkSession, instance: Numbered, edges: DataFrame, folder: str, heavy: int = HEAVY_LINKS
-) -> Verdict:
+) -> OverlayJudgement:
     """Count the edges and the components of every topic.
 
     A link is an edge (a distinct pair u < v of numbers) with a topic that both its ends subscribe to. A topic has |V_t|
@@ -95,7 +95,7 @@ def judge(
     ]
     more = bad.count() - len(listed)
     violations = [*listed, *([f"and {more} more topics"] if more else [])]
-    return Verdict(count, most, 2 * count / instance.num_nodes, violations)
+    return OverlayJudgement(count, most, 2 * count / instance.num_nodes, violations)
 
 
 def _forests(batches: Iterable[pa.RecordBatch], *, nodes: int) -> Iterator[pa.RecordBatch]:

@@ -26,7 +26,7 @@ from ...instances.topics.workloads import RandomTopics
 from ..studies.spark_session import spark
 from .bound import STEPS, lower_bound
 from .conquer import LOCALITIES, edges_of_level, levels
-from .judge import Verdict, edges_by_number, judge
+from .judge import OverlayJudgement, edges_by_number, judge
 from .numbering import Numbered, move, new_folder, numbered, read_rows
 
 OPTIONS = (
@@ -108,7 +108,7 @@ def completed(options: Mapping[str, object]) -> dict[str, Any]:
     return complete(OPTIONS, dict(options), f"method '{METHOD}' on a cluster")
 
 
-def check(session: SparkSession, source: Source, answer: str) -> Verdict:
+def check(session: SparkSession, source: Source, answer: str) -> OverlayJudgement:
     """Judge an overlay in Parquet files for ``min-tco``; intermediate tables go to a folder beside them."""
     with new_folder(session, f"{answer.replace('*', '').rstrip('/')}.check") as folder:
         return _judged(session, _numbered(session, source, 0, folder), answer, folder)
@@ -121,7 +121,7 @@ def _numbered(session: SparkSession, source: Source, seed: int, folder: str) -> 
     return numbered(session, rows, seed, folder)
 
 
-def _judged(session: SparkSession, instance: Numbered, answer: str, folder: str) -> Verdict:
+def _judged(session: SparkSession, instance: Numbered, answer: str, folder: str) -> OverlayJudgement:
     edges = edges_by_number(session, instance, read_rows(session, answer, {}, ("u", "v")), answer, f"{folder}/judged")
     return judge(session, instance, edges, folder)
 

@@ -134,7 +134,7 @@ class RunKind(NamedTuple):
         return self, (self.problem, self.method), self.method, self.exact
 
 
-class Work(NamedTuple):
+class StudyWork(NamedTuple):
     """Seconds of solving: done, still to do, and the part of the latter that is known by a time limit alone."""
 
     done: float
@@ -158,7 +158,7 @@ class Work(NamedTuple):
         return f"{'at most' if self.is_limited else 'about'} {duration(to_go)} to go" if to_go >= 1 else ""
 
 
-class Tally:
+class RunTally:
     """Counts the runs done and failed that a store logs from now on, of the `tasks` to do; costs reading what is new.
 
     The rows so far say how long runs take. `sizes` has the first size of each instance by digest, `planned` the number
@@ -210,7 +210,7 @@ class Tally:
         return (kind, size), seconds
 
     @property
-    def work(self) -> Work:
+    def work(self) -> StudyWork:
         """The work done and left.
 
         A run to do counts as the mean of those of its kind and size. Where none is done yet it counts as those of the
@@ -229,7 +229,7 @@ class Tally:
                     seconds = expected_seconds(kind.exact, kind.time_limit)
                     limited += runs * seconds if kind.exact else 0.0
                 left += runs * seconds
-        return Work(self._seconds, left, limited)
+        return StudyWork(self._seconds, left, limited)
 
     def show(self, bar: Bar, running: int) -> None:
         """Show the runs done and failed, those running, and the time to go; `status` finds them in the folder."""

@@ -24,7 +24,7 @@ from pyspark.core.broadcast import Broadcast
 from ...instances.contract.errors import BadInput
 from ..catalogue import code_version, kind_named, method_named, own_part, problem_named
 from .isolation import IsolatedRun, Job, Solver, memory_bounded
-from .progress import Bar, Tally
+from .progress import Bar, RunTally
 from .proofs import run_with_evidence
 from .recipe import Recipe
 from .row import object_in, row
@@ -150,7 +150,7 @@ def _run_all(context: SparkContext, tasks: Mapping[str, Task], store: Store, plu
     deaths: Counter[str] = Counter()
     planned = Counter(task.method for task in tasks.values())
     sizes = {instance.digest: instance.size for instance in store.index().values()}
-    tally, most = Tally(store, missing, sizes, planned), _MOST_TOGETHER
+    tally, most = RunTally(store, missing, sizes, planned), _MOST_TOGETHER
     bar.total, bar.what = len(tasks), "runs done"
     if len(missing) < len(tasks) and not bar.quiet:
         bar.note(f"{len(tasks) - len(missing)} of {len(tasks)} runs were done before")
@@ -191,7 +191,7 @@ class _Round:
 
 
 def _run_round(
-    context: SparkContext, tasks: list[Task], store: Store, plug_ins: PlugIns, *, most: int, bar: Bar, tally: Tally
+    context: SparkContext, tasks: list[Task], store: Store, plug_ins: PlugIns, *, most: int, bar: Bar, tally: RunTally
 ) -> Exception | None:
     """Have the workers take runs from a queue until it is empty; return the error that ended them before, if any."""
     folder = store.folder.resolve()

@@ -21,14 +21,14 @@ from ...instances.contract.option import Option
 from ...instances.contract.run import Clock, offer
 from .assignment import Users, content_heuristic, greedy_packing, random_assignment, users_of
 from .clustering import clustering
-from .routing import Network, network_of, prices_from, route
+from .routing import BrokerArrays, network_of, prices_from, route
 from .steiner_mixing import steiner_mixing
 
 _KINDS = ("request_to_move", "accept", "decline", "replicate", "address", "connect", "register", "redirect")
 
 
 @dataclass(frozen=True)
-class Move:
+class MoveRequest:
     """A request to a user to move from its home broker to a foreign one; rounds of requests do not overlap."""
 
     user: int
@@ -57,7 +57,7 @@ class MessageCounts:
 def simulate_migration(
     instance: ContentInstance,
     brokers: Ids,
-    moves: Iterable[Move],
+    moves: Iterable[MoveRequest],
     *,
     publications: int = 0,
     seed: int = 0,
@@ -136,7 +136,7 @@ class _Network:
         self.messages[event.__name__] += 1
         self.schedule(self.now + float(delay), event, *arguments)
 
-    def run_round(self, moves: Sequence[Move]) -> None:
+    def run_round(self, moves: Sequence[MoveRequest]) -> None:
         """Start the moves at the same time and run until no message is on its way."""
         for move in moves:
             self.send(self.access[move.user, move.home], self.request_to_move, move)
@@ -146,13 +146,13 @@ class _Network:
         for forwards in self.forwards:
             forwards.clear()
 
-    def request_to_move(self, move: Move) -> None:
+    def request_to_move(self, move: MoveRequest) -> None:
         self.send(self.access[move.user, move.home], self.accept if move.accepted else self.decline, move)
 
-    def decline(self, move: Move) -> None:
+    def decline(self, move: MoveRequest) -> None:
         """The user stays."""
 
-    def accept(self, move: Move) -> None:
+    def accept(self, move: MoveRequest) -> None:
         user, home, foreign = move.user, move.home, move.foreign
         connected = self.now + self.access[user, home] + self.access[user, foreign] + self.core[home, foreign]
         until = self.now + self.forwarding * (connected + 2 * self.core.max() - self.now)
@@ -162,17 +162,17 @@ class _Network:
         self.send(self.core[home, foreign], self.replicate, move)
         self.send(self.access[user, home], self.address, move)
 
-    def replicate(self, move: Move) -> None:
+    def replicate(self, move: MoveRequest) -> None:
         self.buffers[move.foreign][move.user] = []
         if move.user in self.early[move.foreign]:
             self.early[move.foreign].remove(move.user)
             self.connect(move)
 
-    def address(self, move: Move) -> None:
+    def address(self, move: MoveRequest) -> None:
         self.broker_of[move.user] = move.foreign
         self.send(self.access[move.user, move.foreign], self.connect, move)
 
-    def connect(self, move: Move) -> None:
+    def connect(self, move: MoveRequest) -> None:
         user, foreign = move.user, move.foreign
         if user not in self.buffers[foreign]:
             self.early[foreign].add(user)
@@ -185,7 +185,7 @@ class _Network:
             if broker not in (move.home, foreign):
                 self.send(self.core[foreign, broker], self.register, broker, move)
 
-    def register(self, broker: int, move: Move) -> None:
+    def register(self, broker: int, move: MoveRequest) -> None:
         self.registered[broker][move.user] = move.foreign
 
     def publish(self, user: int, channel: int) -> None:
@@ -244,7 +244,7 @@ class MigrationResult(NamedTuple):
     """An overlay, the requests to move that led to it, and the number of sweeps over the users."""
 
     overlay: ContentOverlay
-    requests: Sequence[Move]
+    requests: Sequence[MoveRequest]
     sweeps: int
 
 
@@ -289,12 +289,12 @@ def migrate(
     best = route(instance, brokers, routing)
     offer(best)
     value = _VALUES[routing]
-    requests: list[Move] = []
+    requests: list[MoveRequest] = []
     sweeps = rounds = 0
     while True:
         network = network_of(instance.core, routing, best.trees[0].links if routing == "shared-tree" else ())
         placement = placement_of(users, network, best.brokers)
-        new_requests: list[Move] = []
+        new_requests: list[MoveRequest] = []
         settled = False
         while not settled and not clock.passed:
             in_sweep = _sweep(users, network, placement, heaviest, willing, refused, clock)
@@ -317,8 +317,14 @@ def migrate(
 
 
 def _sweep(
-    users: Users, network: Network, placement: Placement, heaviest: int, willing: Flags, refused: Flags, clock: Clock
-) -> list[Move]:
+    users: Users,
+    network: BrokerArrays,
+    placement: Placement,
+    heaviest: int,
+    willing: Flags,
+    refused: Flags,
+    clock: Clock,
+) -> list[MoveRequest]:
     """The requests of a sweep."""
     by_weight = np.lexsort((np.arange(len(refused)), -users.demands, placement.brokers))
     homes = placement.brokers[by_weight]
@@ -334,13 +340,19 @@ def _sweep(
         part = turns[start : start + _USERS_AT_ONCE]
         rows = _request_moves(users, network, placement, by_weight[part], willing, refused, least)
         for index, user, home, foreign in rows.tolist():
-            requests.append(Move(user, home, foreign, int(rounds[part[index]]), bool(willing[user])))
+            requests.append(MoveRequest(user, home, foreign, int(rounds[part[index]]), bool(willing[user])))
     return requests
 
 
 @kernel
 def _request_moves(
-    users: Users, network: Network, placement: Placement, turns: Offsets, willing: Flags, refused: Flags, least: float
+    users: Users,
+    network: BrokerArrays,
+    placement: Placement,
+    turns: Offsets,
+    willing: Flags,
+    refused: Flags,
+    least: float,
 ) -> Ids:
     """Move users one after the other; each request is a row: index in `turns`, user, home broker, foreign broker.
 
@@ -393,7 +405,7 @@ class Placement(NamedTuple):
 
 
 @kernel
-def placement_of(users: Users, network: Network, brokers: Ids) -> Placement:
+def placement_of(users: Users, network: BrokerArrays, brokers: Ids) -> Placement:
     """The placement of an assignment, which is copied. Cost O(|U| |C|) and one tree for each channel."""
     size = (users.rates.shape[1], len(network.core))
     subscribers, loads, core_costs = np.zeros(size, dtype=np.int32), np.zeros(size[1]), np.zeros(size[0])
@@ -419,7 +431,7 @@ def cost(users: Users, placement: Placement) -> float:
 
 
 @kernel
-def cost_changes(users: Users, network: Network, placement: Placement, user: int, changes: Floats) -> None:
+def cost_changes(users: Users, network: BrokerArrays, placement: Placement, user: int, changes: Floats) -> None:
     """Set changes[b] to the change of cost if the user moves to broker b.
 
     Cost O(|B| |C|), and one tree for each channel that leaves the user's broker and each broker that it enters.
@@ -441,7 +453,7 @@ def cost_changes(users: Users, network: Network, placement: Placement, user: int
 
 @kernel
 def _add_changes_of_subscriber(
-    network: Network, placement: Placement, channel: int, home: int, rate: float, changes: Floats
+    network: BrokerArrays, placement: Placement, channel: int, home: int, rate: float, changes: Floats
 ) -> None:
     subscribers, rates = placement.subscribers[channel], placement.rates[channel]
     before = placement.core_costs[channel]
@@ -465,7 +477,7 @@ def _add_changes_of_subscriber(
 
 
 @kernel
-def move(users: Users, network: Network, placement: Placement, user: int, broker: int) -> None:
+def move(users: Users, network: BrokerArrays, placement: Placement, user: int, broker: int) -> None:
     """Move a user to a broker. Cost O(|C|), and one tree for each channel that enters or leaves a broker."""
     home = placement.brokers[user]
     placement.brokers[user] = broker

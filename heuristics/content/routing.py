@@ -80,7 +80,7 @@ def _shared_tree(instance: ContentInstance, traffic: BrokerTraffic) -> tuple[Rou
 
 
 @kernel
-def _shared_tree_cost(network: Network, rates: Floats, subscribed: Flags) -> float:
+def _shared_tree_cost(network: BrokerArrays, rates: Floats, subscribed: Flags) -> float:
     """The core cost of a shared tree. Cost O(|B| |C|)."""
     total = 0.0
     prices = np.empty(len(subscribed))
@@ -96,7 +96,7 @@ MST, STEINER, SHARED_TREE = range(3)
 _RELATIVE_GAIN = 1e-12
 
 
-class Network(NamedTuple):
+class BrokerArrays(NamedTuple):
     """The brokers as kernels take them.
 
     Attributes
@@ -131,7 +131,7 @@ class SpanningTree(NamedTuple):
     links: Floats
 
 
-def network_of(core: Floats, routing: str, links: Iterable[tuple[int, int]] = ()) -> Network:
+def network_of(core: Floats, routing: str, links: Iterable[tuple[int, int]] = ()) -> BrokerArrays:
     """The brokers under a routing by name; `links` are those of the shared tree."""
     count = len(core)
     order, parents = np.arange(count, dtype=np.int32), np.full(count, -1, dtype=np.int32)
@@ -147,11 +147,11 @@ def network_of(core: Floats, routing: str, links: Iterable[tuple[int, int]] = ()
                     parents[b] = a
                     reached.append(b)
         order = np.array(reached, dtype=np.int32)
-    return Network(ROUTINGS.index(routing), core, order, parents)
+    return BrokerArrays(ROUTINGS.index(routing), core, order, parents)
 
 
 @kernel
-def prices_from(network: Network, destinations: Flags, prices: Floats) -> None:
+def prices_from(network: BrokerArrays, destinations: Flags, prices: Floats) -> None:
     """Set prices[b] to the price of the tree that connects broker b and all destinations.
 
     Exact for MST and SHARED_TREE; for STEINER the price of the tree of :func:`with_relays`. Cost O(|B|²), for STEINER
@@ -238,7 +238,7 @@ def with_relays(core: Floats, tree: SpanningTree) -> SpanningTree:
 
 
 @kernel
-def _shared_tree_prices(network: Network, destinations: Flags, prices: Floats) -> None:
+def _shared_tree_prices(network: BrokerArrays, destinations: Flags, prices: Floats) -> None:
     """The price of the tree's links between destinations, plus that of the path from each broker to them."""
     order, parents, core = network.order, network.parents, network.core
     below = destinations.astype(np.int64)

@@ -22,7 +22,7 @@ from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
 from .greedy_merge import greedy_merge
 from .kernels.interest import contribution, join, singletons
-from .limits import Limits, components_by_topic, limits_of, offer_star, star
+from .limits import DegreeLimits, components_by_topic, limits_of, offer_star, star
 from .minmax_oda import minmax_oda
 
 Edges = npt.NDArray[np.int32]
@@ -86,7 +86,7 @@ class _State(NamedTuple):
 
 
 class _Removal:
-    def __init__(self, instance: TopicInstance, limits: Limits, clock: Clock, start: Overlay) -> None:
+    def __init__(self, instance: TopicInstance, limits: DegreeLimits, clock: Clock, start: Overlay) -> None:
         self.instance, self.limits, self.clock, self.rounds = instance, limits, clock, 0
         self.state = self._state(start.edges)
         self.kept: list[tuple[float, Edges]] = []
@@ -259,7 +259,7 @@ def edge_insertion(
     return Proposal(overlay, counters={"tree": shape})
 
 
-def _inserted(instance: TopicInstance, limits: Limits, gm: Overlay, shape: str, clock: Clock) -> Overlay | None:
+def _inserted(instance: TopicInstance, limits: DegreeLimits, gm: Overlay, shape: str, clock: Clock) -> Overlay | None:
     """The overlay from one tree; aimed at lower routing costs where the problem finds one above its limit."""
     aimed = limits
     for _ in range(_MOST_TRIES):
@@ -283,7 +283,7 @@ class _Insertion:
     began.
     """
 
-    def __init__(self, instance: TopicInstance, limits: Limits, gm: Overlay) -> None:
+    def __init__(self, instance: TopicInstance, limits: DegreeLimits, gm: Overlay) -> None:
         self.instance, self.limits, self.gm = instance, limits, gm
         self.edges: dict[Edge, None] = {}
         self.components, self.degrees = singletons(instance), [0] * instance.num_nodes

@@ -15,7 +15,7 @@ from .heuristic import heuristic
 from .kernels.best_first import best_first
 from .kernels.partial_overlay import Edges, OverlayBuild
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
-from .local_search.linked_overlay import Links, Subscriptions, links_of, search_topic, subscriptions_of
+from .local_search.linked_overlay import Links, VertexTable, links_of, search_topic, subscriptions_of
 from .local_search.overlay_search import nearest_pairs
 
 _NEAREST = 20
@@ -67,7 +67,7 @@ class _Candidates(NamedTuple):
 
     keys: Edges
     forest: BlockForest
-    subscriptions: Subscriptions
+    subscriptions: VertexTable
 
 
 @kernel
@@ -82,7 +82,7 @@ def _add(u: int, v: int, candidates: _Candidates) -> None:
 
 
 @kernel
-def _saved(u: int, v: int, forest: BlockForest, subscriptions: Subscriptions, unite: bool) -> int:
+def _saved(u: int, v: int, forest: BlockForest, subscriptions: VertexTable, unite: bool) -> int:
     """By how much an edge lowers the number of blocks of all topics; `unite` adds it."""
     offsets, topics, positions = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.positions
     i, end_i = offsets[u], offsets[u + 1]
@@ -98,7 +98,7 @@ def _saved(u: int, v: int, forest: BlockForest, subscriptions: Subscriptions, un
 
 
 @kernel
-def _join_leaves(forest: BlockForest, subscriptions: Subscriptions) -> Edges:
+def _join_leaves(forest: BlockForest, subscriptions: VertexTable) -> Edges:
     n, nodes = len(subscriptions.node_offsets) - 1, subscriptions.topic_nodes
     edges, num_edges = np.empty(forest.blocks.sum(), np.int64), 0
     is_inner, leaves = np.zeros(len(nodes), np.bool_), np.empty(len(nodes), np.int64)
@@ -158,7 +158,7 @@ def block_forest(instance: TopicInstance, overlay: Overlay) -> BlockForest:
 
 
 @kernel
-def _find_blocks(subscriptions: Subscriptions, links: Links, forest: BlockForest, work: Ids) -> None:
+def _find_blocks(subscriptions: VertexTable, links: Links, forest: BlockForest, work: Ids) -> None:
     """A vertex begins a block unless it reaches above its parent (Hopcroft, Tarjan 1973)."""
     order, low, via, by_order = work[0], work[1], work[2], work[3]
     for topic in range(len(forest.blocks)):

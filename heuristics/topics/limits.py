@@ -20,7 +20,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Limits:
+class DegreeLimits:
     """δ and ρ of the named functions are integers times a unit; limits are rounded down to these integers.
 
     `num_nodes` is |V|. `fewest_edges` is |V| − c, where c counts the components of the relation "a common topic": every
@@ -60,17 +60,17 @@ class Limits:
         """ρ in its unit; the overlay must connect every topic."""
         return round(self.problem.routing.of(overlay, instance) / self.cost_unit)
 
-    def limited(self, *, degree: int | None = None, cost: int | None = None) -> Limits:
+    def limited(self, *, degree: int | None = None, cost: int | None = None) -> DegreeLimits:
         """The same functions under other limits, in units."""
         return replace(self, degree=degree, cost=cost)
 
 
-def limits_of(problem: SOC, instance: TopicInstance) -> Limits:
+def limits_of(problem: SOC, instance: TopicInstance) -> DegreeLimits:
     """The limits of a problem on the functions that have names. Cost O(Σ|T_v| log |V|)."""
     degree_unit = 2 / instance.num_nodes if problem.degree.name == "average-degree" else 1.0
     cost_unit = 1 / instance.num_topics if problem.routing.name == "average-topic-diameter" else 1.0
     sizes = np.unique(components_by_topic(instance), return_counts=True)[1]
-    return Limits(
+    return DegreeLimits(
         _in_units(problem.most_degree, degree_unit),
         _in_units(problem.most_cost, cost_unit),
         degree_unit,

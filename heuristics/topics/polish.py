@@ -28,7 +28,7 @@ from .heuristic import TOPIC_CONNECTED
 from .kernels.interest import edge_costs
 from .local_search.linked_overlay import (
     Links,
-    Subscriptions,
+    VertexTable,
     add_edge,
     edges_of,
     links_of,
@@ -367,7 +367,7 @@ def _least_fault_tolerant(instance: TopicInstance) -> int:
 
 
 @kernel
-def _drop_slots(first: int, last: int, subscriptions: Subscriptions, links: Links, work: Ids) -> None:
+def _drop_slots(first: int, last: int, subscriptions: VertexTable, links: Links, work: Ids) -> None:
     """Drop the redundant edges of some slots. Cost O(links of its topics) an edge."""
     for slot in range(first, last):
         if links.member_index[slot] < links.counts[0]:
@@ -378,7 +378,7 @@ def _drop_slots(first: int, last: int, subscriptions: Subscriptions, links: Link
 def _take_steps(
     steps: int,
     candidates: CandidateLists,
-    subscriptions: Subscriptions,
+    subscriptions: VertexTable,
     links: Links,
     work: Ids,
     random: npt.NDArray[np.uint64],
@@ -423,7 +423,7 @@ def _take_steps(
 
 
 @kernel
-def _are_adjacent(u: int, v: int, subscriptions: Subscriptions, links: Links) -> bool:
+def _are_adjacent(u: int, v: int, subscriptions: VertexTable, links: Links) -> bool:
     """Whether two nodes with a common topic are adjacent."""
     offsets, topics, positions = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.positions
     i, end_i = offsets[u], offsets[u + 1]
@@ -443,7 +443,7 @@ def _are_adjacent(u: int, v: int, subscriptions: Subscriptions, links: Links) ->
 
 
 @kernel
-def _drop_if_redundant(slot: int, subscriptions: Subscriptions, links: Links, work: Ids) -> int:
+def _drop_if_redundant(slot: int, subscriptions: VertexTable, links: Links, work: Ids) -> int:
     """Drop an edge if all its topics stay 2-connected without it; returns the number of edges dropped, 0 or 1."""
     u, v = links.ends[slot, 0], links.ends[slot, 1]
     one = links.first[slot]

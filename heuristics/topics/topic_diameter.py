@@ -17,7 +17,7 @@ from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
 from .cd_oda import cd_oda, cd_oda_1, cd_oda_2
 from .kernels.interest import weighted_neighbours
-from .limits import Limits, best_of, components_by_topic, limits_of, star
+from .limits import DegreeLimits, best_of, components_by_topic, limits_of, star
 from .two_diameter_oda import two_diameter_oda
 
 _STARS = (two_diameter_oda, cd_oda, cd_oda_1, cd_oda_2)
@@ -44,7 +44,7 @@ def _candidates(instance: TopicInstance, problem: Problem[TopicInstance, Overlay
         yield from _cliques(instance, limits)
 
 
-def _cliques(instance: TopicInstance, limits: Limits) -> Iterator[tuple[str, Overlay]]:
+def _cliques(instance: TopicInstance, limits: DegreeLimits) -> Iterator[tuple[str, Overlay]]:
     """A clique on each topic; and under an average below 2 a star, and cliques on the smallest topics only."""
     sizes = np.diff(instance.topic_offsets)
     order = [t for t in np.argsort(sizes, kind="stable").tolist() if sizes[t] > 1]

@@ -22,11 +22,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
 from cases import Case, NoInstance, Wrong, is_count, need
-from content import Content
-from steiner import Steiner
-from topics import Topics
+from content import ContentRules
+from steiner import SteinerRules
+from topics import TopicRules
 
-KINDS = (Topics, Steiner, Content)
+KINDS = (TopicRules, SteinerRules, ContentRules)
 LONGEST, MOST = 2**26, 2**30  # characters of a line, and of all: a small file may unpack to any number
 
 

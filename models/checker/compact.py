@@ -129,7 +129,7 @@ def neighbours(n, edges):
     return near
 
 
-class OverlayModel:
+class CompactOverlayModel:
     """x says whether a pair of nodes is an edge. Each topic's subscribers are connected by a flow.
 
     With fault tolerance, also without each of three subscribers or more; with a diameter of 2, by an edge or a common

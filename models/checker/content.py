@@ -21,7 +21,7 @@ _DETOUR = 1e-9  # a price may exceed a detour's by this share
 _GAP = Fraction(5, 10**7)  # a tree ends at nodes whose answers are cheaper by less than this share
 
 
-class Content(Model):
+class ContentRules(Model):
     """Least access and core cost under three routings."""
 
     problems = ("content-steiner", "content-mst", "content-shared-tree")

@@ -10,7 +10,7 @@ import struct
 from cases import INFINITE, Model, is_count, need, reached, reading, text_of
 
 
-class Steiner(Model):
+class SteinerRules(Model):
     """Trees that join terminals. Nodes are numbered from 0 in the file's order.
 
     A column is an arc (tail, head), or a node that is no terminal: 1 if it is on the tree. A tree, directed away from

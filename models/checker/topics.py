@@ -17,7 +17,7 @@ from cases import INFINITE, Model, document, is_count, is_integer, need, need_la
 MOST_COST, MOST_SITES = 1_000_000, 20_000
 
 
-class Topics(Model):
+class TopicRules(Model):
     """Overlays in which every topic is connected, has diameter 2, or stays connected when a subscriber leaves.
 
     A column is a pair of nodes u < v as u·n + v.

@@ -15,9 +15,9 @@ from math import lcm
 
 from cases import INFINITE, Wrong, need
 from check_proof import examine, lines_of
-from compact import OverlayModel, SteinerModel
-from steiner import Steiner
-from topics import Topics
+from compact import CompactOverlayModel, SteinerModel
+from steiner import SteinerRules
+from topics import TopicRules
 
 _SIMPLE = (12, 60, 420)  # denominators by which multipliers are tried before those of the proof: shorter numbers
 _LARGEST = 10**6
@@ -154,7 +154,7 @@ class Fixing:
         return self.made
 
 
-class Tree:
+class DerivedTree:
     """The tree of a case, under the assumption that an answer costs less than is proven, and `within` of its degrees.
 
     A node has fixings by column. Its bound's multipliers are tried with small denominators first: any that do will do.
@@ -360,7 +360,7 @@ class Translation:
     def lower(self, number, below, within=None):
         """Costs ≥ below by a case, or an absurdity if it has no answer."""
         (_, facts), *lines = self.cases[number]
-        tree = Tree(self, below, facts.get("cap"), within)
+        tree = DerivedTree(self, below, facts.get("cap"), within)
         for tag, *items in lines:
             if tag in ("bound", "none"):
                 node, listed, *priced = items
@@ -376,7 +376,7 @@ class Translation:
         self.file.write_mps(path.removesuffix(".vipr") + ".mps")
 
 
-COMPACT = {Topics: OverlayModel, Steiner: SteinerModel}
+COMPACT = {TopicRules: CompactOverlayModel, SteinerRules: SteinerModel}
 
 
 def main(arguments):

@@ -23,7 +23,7 @@ from ...instances.contract.run import Clock, interruptible, offer, offer_value
 from ..engine.cp_sat_solver import minimise_with_cp_sat
 from ..engine.exact_method import START, SolverOutcome, solve_exactly
 from ..engine.ilp_solvers import SOLVER, THREADS, minimise_with_ilp
-from ..engine.proof import Multipliers, ProofFile, Tree
+from ..engine.proof import Multipliers, ProofFile, ProofTree
 from .model import FORMULATION, ContentModel, compact_model
 
 Outcome = SolverOutcome[ContentOverlay]
@@ -92,7 +92,7 @@ def improve_by_moves(
     return best
 
 
-def begin_case(file: ProofFile, instance: ContentInstance, unit: int, model: ContentModel | None = None) -> Tree:
+def begin_case(file: ProofFile, instance: ContentInstance, unit: int, model: ContentModel | None = None) -> ProofTree:
     """Begin the proof, of columns for users only without a model, with the least access cost as its first bound."""
     audiences, commodities = ([], []) if model is None else (model.audiences, model.commodities)
     case = file.case(

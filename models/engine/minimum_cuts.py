@@ -15,7 +15,7 @@ Flags = npt.NDArray[np.bool_]
 _FLOW_EPSILON = 1e-9
 
 
-class Network(NamedTuple):
+class ArcNetwork(NamedTuple):
     """Arcs, each with its reverse, sorted by tail.
 
     Attributes
@@ -34,7 +34,7 @@ class Network(NamedTuple):
     given: Offsets
 
 
-def network_of(num_nodes: int, tails: npt.NDArray[np.integer], heads: npt.NDArray[np.integer]) -> Network:
+def network_of(num_nodes: int, tails: npt.NDArray[np.integer], heads: npt.NDArray[np.integer]) -> ArcNetwork:
     """The network of arcs tail → head."""
     count = len(tails)
     tail, head = np.concatenate([tails, heads]), np.concatenate([heads, tails])
@@ -43,11 +43,11 @@ def network_of(num_nodes: int, tails: npt.NDArray[np.integer], heads: npt.NDArra
     index[order] = np.arange(2 * count)
     offsets = offsets_of(tail, num_nodes)
     reverse = index[(order + count) % max(1, 2 * count)]
-    return Network(offsets, head[order].astype(np.int32), reverse, index[:count])
+    return ArcNetwork(offsets, head[order].astype(np.int32), reverse, index[:count])
 
 
 def minimum_cut(
-    network: Network, capacities: Reals, source: int, sink: int, enough: float
+    network: ArcNetwork, capacities: Reals, source: int, sink: int, enough: float
 ) -> tuple[Flags, Flags] | None:
     """The source sides of two minimum cuts, the smallest and the largest one; None if the flow reaches `enough`.
 
@@ -68,7 +68,7 @@ def minimum_cut(
 
 
 @kernel
-def maximum_flow(network: Network, residual: Reals, source: int, sink: int, enough: float) -> float:
+def maximum_flow(network: ArcNetwork, residual: Reals, source: int, sink: int, enough: float) -> float:
     """Augment until the flow is maximal or at least `enough`; `residual` capacities are updated in place."""
     n = len(network.offsets) - 1
     level, queue = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -120,7 +120,7 @@ def maximum_flow(network: Network, residual: Reals, source: int, sink: int, enou
 
 
 @kernel
-def reachable(network: Network, residual: Reals, start: int, backwards: bool) -> Flags:
+def reachable(network: ArcNetwork, residual: Reals, start: int, backwards: bool) -> Flags:
     """The nodes reachable from `start` along positive residual capacities; `backwards`, those that reach it."""
     reached = np.zeros(len(network.offsets) - 1, np.bool_)
     queue = np.empty(len(reached), np.int32)

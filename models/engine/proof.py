@@ -107,11 +107,11 @@ class ProofFile:
         """Write the first line: what is proven of which instance."""
         self.line("proof", {"format": FORMAT, **facts})
 
-    def case(self, **facts: Any) -> Tree:
+    def case(self, **facts: Any) -> ProofTree:
         """Begin the tree of a statement such as "with no degree above 4"."""
         self.line("case", facts)
         self.cases += 1
-        return Tree(self)
+        return ProofTree(self)
 
     def claim(self, value: float | None, bound: float | None, answer: Any) -> None:
         """Write the last line: the answer, and its optimality if the bound says so."""
@@ -136,7 +136,7 @@ class ProofFile:
         self.line(tag, node, listed, *([prices] if prices else []))
 
 
-class Tree:
+class ProofTree:
     """The search tree of one case: node 0 is its root; a node is a leaf unless it branches."""
 
     def __init__(self, file: ProofFile) -> None:
@@ -170,4 +170,4 @@ class Tree:
 
 
 NO_FILE = ProofFile()
-NO_PROOF = Tree(NO_FILE)
+NO_PROOF = ProofTree(NO_FILE)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...instances.contract.run import Clock
 from .exact_method import SearchLog
-from .proof import NO_PROOF, Tree
+from .proof import NO_PROOF, ProofTree
 from .relaxation import LITTLE, NO_CUTOFF, UNIT, Bits, Bound, HighsLP, Probing, Reals, Relaxation
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _RELIABLE = 2
 _LEAST = 1e-6
 
 
-class Step(NamedTuple):
+class BranchStep(NamedTuple):
     """A column set to 0 or 1, by how much that changes it, and the objective before."""
 
     column: int
@@ -77,7 +77,7 @@ class Branching:
                 best, best_score = column, gains[0] * gains[1]
         return best
 
-    def learn(self, step: Step) -> None:
+    def learn(self, step: BranchStep) -> None:
         """Count what the LP of a child gained over that of its parent; the LP has the child's bounds."""
         gained = max(0.0, self._lp.value - step.value) / self._scale
         self._count_gain(step.column, step.direction, step.change, gained)
@@ -156,7 +156,7 @@ class Node:
     lower: Bits = field(compare=False)
     upper: Bits = field(compare=False)
     case: int = field(default=0, compare=False)
-    branched: Step | None = field(default=None, compare=False)
+    branched: BranchStep | None = field(default=None, compare=False)
     basis: HighsBasis | None = field(default=None, compare=False)
 
 
@@ -185,7 +185,7 @@ class TreeSearch:
         *,
         stop_at_first: bool = False,
         progress: SearchLog,
-        proof: Tree = NO_PROOF,
+        proof: ProofTree = NO_PROOF,
     ) -> None:
         self.proof = proof
         self.planes, self.incumbent, self.progress = planes, incumbent, progress
@@ -304,13 +304,13 @@ class TreeSearch:
         up, down = lower.copy(), upper.copy()
         up[edge], down[edge] = 1, 0
         cases = self.proof.branch(node.case, planes.described(edge))
-        steps = Step(edge, 1, 1 - x[edge], lp.value), Step(edge, 0, x[edge], lp.value)
+        steps = BranchStep(edge, 1, 1 - x[edge], lp.value), BranchStep(edge, 0, x[edge], lp.value)
         return [
             self._child(node, up, upper, cases[0], steps[0]),
             self._child(node, lower, down, cases[1], steps[1]),
         ]
 
-    def _child(self, node: Node, lower: Bits, upper: Bits, case: int, branched: Step | None = None) -> Node:
+    def _child(self, node: Node, lower: Bits, upper: Bits, case: int, branched: BranchStep | None = None) -> Node:
         self._created += 1
         basis = self.planes.lp.basis if self.planes.keeps_rows else None
         return Node(node.units, node.depth - 1, self._created, lower, upper, case, branched, basis)

@@ -19,7 +19,7 @@ from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.exact_method import PROGRESS, SearchLog
-from ..engine.proof import Multipliers, ProofFile, Tree
+from ..engine.proof import Multipliers, ProofFile, ProofTree
 from ..engine.relaxation import Reals
 from ..engine.sparse_relaxation import Text
 from ..engine.tree_search import Incumbent, TreeSearch
@@ -330,7 +330,7 @@ class _Search:
             return []
         return [("cut", *(self.names[v] for v in side)) for side in ascent.sides(self.graph, root)]
 
-    def _case(self, root: int, ascent: Ascent, sides: Sequence[Text], unit: int) -> Tree:
+    def _case(self, root: int, ascent: Ascent, sides: Sequence[Text], unit: int) -> ProofTree:
         """Begin the proof: the bound of dual ascent, and the arcs that it excludes, by paths or each by itself."""
         case = self.file.case(root=self.names[root], unit=unit)
         given = Multipliers(zip(sides, (ascent.duals * unit).tolist(), strict=False))

@@ -21,7 +21,7 @@ from ..engine.ilp_solvers import THREADS
 from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
 from .branch_and_cut import OBJECTIVES
-from .lp_heuristics.lp_guided import Incumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays
+from .lp_heuristics.lp_guided import GuidedIncumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays
 from .relaxation.candidate_edges import count_links
 from .relaxation.cost_splitting import is_affordable, proof_rows, split_by_pricing
 from .relaxation.cutting_planes import CuttingPlanes
@@ -112,7 +112,7 @@ def lower_bound(
     if method != "fitting":
         start = greedy_merge_or_stars(instance, clock)
         goal = Goal(costs=edge_costs(instance) if weighted else None)
-        incumbent = Incumbent(instance, goal, start, 0)
+        incumbent = GuidedIncumbent(instance, goal, start, 0)
         if method == "splitting":
             bound = _by_splitting(instance, incumbent, start, clock, log, weighted, enough)
         else:
@@ -130,7 +130,7 @@ def lower_bound(
 
 
 def _by_planes(
-    planes: CuttingPlanes, incumbent: Incumbent, clock: Clock, log: SearchLog, stall: float, enough: float
+    planes: CuttingPlanes, incumbent: GuidedIncumbent, clock: Clock, log: SearchLog, stall: float, enough: float
 ) -> LowerBound:
     of_degree, rounds = planes.goal.degree_cost > 0, 0
 
@@ -158,7 +158,7 @@ def _by_planes(
 
 def _by_splitting(
     instance: TopicInstance,
-    incumbent: Incumbent,
+    incumbent: GuidedIncumbent,
     start: Overlay,
     clock: Clock,
     log: SearchLog,

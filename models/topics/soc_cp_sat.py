@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ...heuristics.topics.limits import Limits, limits_of, offer_star
+from ...heuristics.topics.limits import DegreeLimits, limits_of, offer_star
 from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
@@ -173,7 +173,7 @@ class DiameterModel(SocModel):
         return hop
 
 
-def least_degree(instance: TopicInstance, limits: Limits, *, average: bool) -> int:
+def least_degree(instance: TopicInstance, limits: DegreeLimits, *, average: bool) -> int:
     """A lower bound on the degree function, in its unit; Moore's bound where all topic diameters are limited.
 
     A node of degree at most d reaches at most d Σ_{i<C} (d − 1)^i others within C hops, so d must be large enough for
@@ -222,11 +222,11 @@ class _Formulation:
     sweeps_cost: bool
 
 
-def _filtering(instance: TopicInstance, soc: SOC, limits: Limits) -> _Formulation:
+def _filtering(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Formulation:
     return _Formulation(lambda _, clock: FilteringModel(instance, clock), limits.least_degree, 0, False)
 
 
-def _diameters(instance: TopicInstance, soc: SOC, limits: Limits) -> _Formulation:
+def _diameters(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Formulation:
     average = soc.routing.name == "average-topic-diameter"
     connected = int((np.diff(instance.topic_offsets) > 1).sum())
 
@@ -241,7 +241,7 @@ def _diameters(instance: TopicInstance, soc: SOC, limits: Limits) -> _Formulatio
 
 
 def _solve(
-    formulate: Callable[[TopicInstance, SOC, Limits], _Formulation],
+    formulate: Callable[[TopicInstance, SOC, DegreeLimits], _Formulation],
     instance: TopicInstance,
     problem: Problem[TopicInstance, Overlay],
     *,
@@ -345,7 +345,7 @@ def _minimise(
     build: Callable[[int | None, Clock], SocModel],
     best: Overlay | None,
     clock: Clock,
-    limits: Limits,
+    limits: DegreeLimits,
     least: int,
     report: Report | None = None,
     *,
@@ -380,7 +380,7 @@ def _minimise(
 
 
 def _method(
-    formulate: Callable[[TopicInstance, SOC, Limits], _Formulation], **fields: Any
+    formulate: Callable[[TopicInstance, SOC, DegreeLimits], _Formulation], **fields: Any
 ) -> Method[TopicInstance, Overlay]:
     return Method(
         source="P1 §9; models/topics/soc_cp_sat.py",

@@ -25,7 +25,7 @@ from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.library.page import scored, write_page
 from overlaybench.compare.library.study import library_runs, updated
-from overlaybench.compare.library.table import Entry, Record, Table, read_table, write_table
+from overlaybench.compare.library.table import Entry, LibraryTable, Record, read_table, write_table
 from overlaybench.compare.studies.isolation import IsolatedRun, memory_bounded
 from overlaybench.compare.studies.recipe import Recipe
 from overlaybench.compare.studies.results import results, write_answers
@@ -248,7 +248,7 @@ def library_case(name: str, folder: Path) -> Case:
     """The table of the library, which takes in a results folder and scores it: one file of the two is damaged."""
     digest = generated("topics").digest
     record = Record("u-5", "min-tco", "gm", 60.0, Status.FEASIBLE, 9.0, math.nan, 0.1, 0.5, "", "abc")
-    write_table(Table({"u-5": structs.replace(LIBRARY, digest=digest)}, {record.key: record}), folder)
+    write_table(LibraryTable({"u-5": structs.replace(LIBRARY, digest=digest)}, {record.key: record}), folder)
     _, use = store_case("part", folder)
     file = next((folder / "out" / "runs").glob("*.parquet")) if name == "part" else folder / f"{name}.csv"
 

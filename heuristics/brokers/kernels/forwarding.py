@@ -23,7 +23,7 @@ NOWHERE = -1
 _MOST_ROWS = 1 << 22
 
 
-class Workspace(NamedTuple):
+class ForwardingBuffers(NamedTuple):
     """The buffers of a forwarding decision: three sets of w words, and the chosen slots, at most c of them."""
 
     anchors: Bits
@@ -32,15 +32,15 @@ class Workspace(NamedTuple):
     targets: npt.NDArray[np.int32]
 
 
-def workspace_for(maps: WorkingMaps) -> Workspace:
+def workspace_for(maps: WorkingMaps) -> ForwardingBuffers:
     """Empty buffers for decisions on some maps."""
     words = maps.real.shape[1]
     anchors, matched, common = np.zeros((3, words), np.uint64)
-    return Workspace(anchors, matched, common, np.zeros(maps.ends.shape[1], np.int32))
+    return ForwardingBuffers(anchors, matched, common, np.zeros(maps.ends.shape[1], np.int32))
 
 
 @kernel
-def find_anchors(maps: WorkingMaps, a: int, sender: int, matching: Ids, workspace: Workspace) -> bool:
+def find_anchors(maps: WorkingMaps, a: int, sender: int, matching: Ids, workspace: ForwardingBuffers) -> bool:
     """Put the downstream anchors of the matching brokers in ``workspace.anchors``; return whether there are any."""
     workspace.anchors[:] = 0
     back = maps.next_hops[a, sender] if sender != NOWHERE else NOWHERE
@@ -53,7 +53,7 @@ def find_anchors(maps: WorkingMaps, a: int, sender: int, matching: Ids, workspac
 
 
 @kernel
-def use_real_links(maps: WorkingMaps, a: int, workspace: Workspace) -> None:
+def use_real_links(maps: WorkingMaps, a: int, workspace: ForwardingBuffers) -> None:
     """Put ``workspace.matched`` in ``workspace.anchors``, each candidate as the last real link on the path to it."""
     workspace.anchors[:] = 0
     for i in range(maps.counts[a]):
@@ -65,7 +65,7 @@ def use_real_links(maps: WorkingMaps, a: int, workspace: Workspace) -> None:
 
 
 @kernel
-def forward_far(maps: WorkingMaps, a: int, workspace: Workspace) -> int:
+def forward_far(maps: WorkingMaps, a: int, workspace: ForwardingBuffers) -> int:
     """S2 (Fig. 6): directly to the nearest anchors, except those beyond one that is chosen already.
 
     The slots are put in ``workspace.targets``; returns their number.
@@ -84,7 +84,7 @@ def forward_far(maps: WorkingMaps, a: int, workspace: Workspace) -> int:
 
 
 @kernel
-def forward_common(maps: WorkingMaps, a: int, real: bool, workspace: Workspace) -> int:
+def forward_common(maps: WorkingMaps, a: int, real: bool, workspace: ForwardingBuffers) -> int:
     """S1 (Fig. 5): to the farthest broker on all primary paths to anchors in one direction. As :func:`forward_far`."""
     workspace.common[:] = 0
     for i in range(maps.counts[a]):
@@ -201,7 +201,7 @@ def _route(
     maps: WorkingMaps,
     strategy: int,
     counts: SentCounts,
-    workspace: Workspace,
+    workspace: ForwardingBuffers,
     messages: npt.NDArray[np.int32],
 ) -> int:
     """Fill `messages`, for each publication the queue of a breadth-first search; return their number, or -1."""
@@ -235,7 +235,7 @@ def choose_targets(
     time: int,
     strategy: int,
     counts: SentCounts,
-    workspace: Workspace,
+    workspace: ForwardingBuffers,
 ) -> int:
     """Put the slots that a broker sends to in ``workspace.targets`` and count them; return their number."""
     common = strategy == S1 or (strategy == SH and is_busy(counts, broker, time))
@@ -245,7 +245,7 @@ def choose_targets(
 
 
 @kernel
-def choose_slots(maps: WorkingMaps, broker: int, common: bool, counts: SentCounts, workspace: Workspace) -> int:
+def choose_slots(maps: WorkingMaps, broker: int, common: bool, counts: SentCounts, workspace: ForwardingBuffers) -> int:
     """As :func:`choose_targets`, for the anchors in ``workspace.anchors``, by S1 if `common`, else by S2."""
     for w in range(len(workspace.anchors)):
         workspace.matched[w] = workspace.anchors[w]

@@ -12,7 +12,16 @@ from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids, frozen
 from ....instances.contract.compiled import kernel
 from ...events import SECOND
-from .forwarding import NOWHERE, SentCounts, Traffic, Workspace, choose_targets, no_messages, traffic_of, workspace_for
+from .forwarding import (
+    NOWHERE,
+    ForwardingBuffers,
+    SentCounts,
+    Traffic,
+    choose_targets,
+    no_messages,
+    traffic_of,
+    workspace_for,
+)
 from .working_map import WorkingMaps, working_maps
 
 SOFT_DELAY = 1000
@@ -154,7 +163,7 @@ def _run(
     timing: Timing,
     queues: _Queues,
     counts: SentCounts,
-    workspace: Workspace,
+    workspace: ForwardingBuffers,
 ) -> None:
     """Process publications and arrivals in order of time; publications first at equal times."""
     # Arrivals: time, number of the sending, publication, sender, receiver, hops. The first entry is for type inference.

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..kernels.forwarding import NOWHERE
 from . import messages
 from .messages import NEW, OLD, Control, Entries, Publication, Sends, Step, Wave
-from .routing import Limits, Neighbourhood, Profile, Routing, edge, selected
+from .routing import BrokerLimits, Neighbourhood, Profile, Routing, edge, selected
 from .tree_changes import REFUSED, Change, OpenWave, Relocation, Waves
 
 COORDINATOR = -2
@@ -45,7 +45,7 @@ class Broker:
     """
 
     me: int
-    limits: Limits
+    limits: BrokerLimits
     attributes: int
     routing: Routing = field(init=False)
     profile: Profile = field(default_factory=Profile)

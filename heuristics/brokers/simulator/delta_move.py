@@ -27,7 +27,7 @@ _FOLLOWING = {"initiate": "update", "update": "end"}
 
 
 @dataclass(frozen=True)
-class Move:
+class DeltaMove:
     """Broker `mover` replaces its primary neighbour `old` by `new`, which is at most Δ hops from it.
 
     Raises
@@ -98,7 +98,7 @@ class MovingNetwork:
         Whether the move is complete at all brokers.
     """
 
-    def __init__(self, move: Move, links: list[Link], strategy: int, *, one_view: bool = True) -> None:
+    def __init__(self, move: DeltaMove, links: list[Link], strategy: int, *, one_view: bool = True) -> None:
         self.move, self._strategy, self._one_view = move, strategy, one_view
         self._trees, self._affected = (move.tree, move.tree_after()), move.affected
         self._maps = [[working_maps(tree, own) for own in _links(tree, links, move)] for tree in self._trees]
@@ -218,7 +218,7 @@ class MovingNetwork:
         self._channels.setdefault((sender, receiver), deque()).append(message)
 
 
-def _links(tree: BrokerTree, links: list[Link], move: Move) -> tuple[list[Link], list[Link]]:
+def _links(tree: BrokerTree, links: list[Link], move: DeltaMove) -> tuple[list[Link], list[Link]]:
     """The soft links that do not bypass the mover, and all that span 2 … Δ hops of the tree."""
     hops, a = tree.distances, move.mover
     valid = [(u, v) for u, v in links if 2 <= hops[u, v] <= move.radius]

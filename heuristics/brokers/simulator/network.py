@@ -14,12 +14,12 @@ import simpy
 
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids
-from ...events import MINUTE, NEVER, SECOND, Clock, Process
+from ...events import MINUTE, NEVER, SECOND, Process, SimulatedClock
 from ..kernels.forwarding import NOWHERE
 from ..kernels.queueing import SOFT_DELAY
 from .broker import COORDINATOR, Broker
 from .messages import Ask, Control, Entries, Grant, Message, Publication, Release, Sends, Subscribe, Unsubscribe
-from .routing import Limits
+from .routing import BrokerLimits
 from .tree_changes import Coordinator
 
 PAUSE, DETECTION, PATIENCE = 50_000, 100_000, MINUTE
@@ -112,7 +112,7 @@ class Log:
         return brokers, lows, highs, np.repeat(times.reshape(-1, 3), sizes, axis=0)
 
 
-class Network:
+class SimulatedNetwork:
     """Brokers and the links between them.
 
     A message to a broker that is down is delivered once it is up again; a publication returns to its sender after
@@ -143,8 +143,8 @@ class Network:
         Told the broker and the outcome of what it asked the coordinator for.
     """
 
-    def __init__(self, given: BrokerNetwork, limits: Iterable[Limits], service: int, predicate: int) -> None:
-        self.clock = Clock()
+    def __init__(self, given: BrokerNetwork, limits: Iterable[BrokerLimits], service: int, predicate: int) -> None:
+        self.clock = SimulatedClock()
         self._given, self._service, self._predicate = given, service, predicate
         self._limits = list(limits)
         links = zip(given.tree.links.tolist(), given.tree.delays.tolist(), strict=True)

@@ -16,8 +16,8 @@ from ....instances.contract.compiled import kernel
 from ...events import NEVER, SECOND
 from ..kernels.link_management import Management
 from ..kernels.queueing import repeated_times
-from .network import Log, Network
-from .routing import Limits, Neighbourhood, anchor, paths_from
+from .network import Log, SimulatedNetwork
+from .routing import BrokerLimits, Neighbourhood, anchor, paths_from
 from .scenario import Director, Scenario
 from .tree_changes import Coordinator
 
@@ -97,8 +97,8 @@ def simulate_system(
     """
     uplinks = [scenario.uplink] * given.num_brokers if scenario.uplink else given.tree.uplinks.tolist()
     own = management if strategy else replace(management, candidates=0)
-    limits = [Limits(given.radius, given.fanout, uplink, strategy, own) for uplink in uplinks]
-    network = Network(given, limits, scenario.service, scenario.predicate)
+    limits = [BrokerLimits(given.radius, given.fanout, uplink, strategy, own) for uplink in uplinks]
+    network = SimulatedNetwork(given, limits, scenario.service, scenario.predicate)
     director, coordinator = Director(given, network, scenario, seed), network.coordinator
     director.set_up()
     for u, v in links.tolist() if links is not None else ():
@@ -236,7 +236,7 @@ def _ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole else 1.0
 
 
-def violations(network: Network, values: Ids, num_brokers: int, quiet: bool = True) -> list[str]:
+def violations(network: SimulatedNetwork, values: Ids, num_brokers: int, quiet: bool = True) -> list[str]:
     """The invariants that a run violates which is `quiet` at its end or not; a few of each.
 
     Notes
@@ -308,7 +308,7 @@ def _counts(
     return owed, possible
 
 
-def _maps(network: Network) -> Iterator[str]:
+def _maps(network: SimulatedNetwork) -> Iterator[str]:
     coordinator = network.coordinator
     changing = frozenset[int]().union(*(region for _, region in coordinator.running.values()))
     if any(what == "table" for what, _ in coordinator.running.values()):
@@ -323,7 +323,7 @@ def _maps(network: Network) -> Iterator[str]:
         yield from _anchors(network, coordinator, broker.me)
 
 
-def _anchors(network: Network, coordinator: Coordinator, me: int) -> Iterator[str]:
+def _anchors(network: SimulatedNetwork, coordinator: Coordinator, me: int) -> Iterator[str]:
     """Each anchor must be on the path to the subscriber's broker, Δ hops away or at its end."""
     table, paths = network.brokers[me].routing.table, paths_from(me, coordinator.edges)
     anchors = dict(zip(table.ids.tolist(), table.anchors.tolist(), strict=True))

@@ -20,8 +20,8 @@ from ..kernels.forwarding import (
     NOWHERE,
     S1,
     SH,
+    ForwardingBuffers,
     SentCounts,
-    Workspace,
     choose_slots,
     is_busy,
     no_messages,
@@ -149,7 +149,7 @@ def selected(table: Entries, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.int6
 
 
 @dataclass(frozen=True)
-class Limits:
+class BrokerLimits:
     """The parameters of a broker; all brokers of a system have the same but for `uplink`.
 
     Attributes
@@ -201,7 +201,12 @@ class Routing:
     """
 
     def __init__(
-        self, hood: Neighbourhood, table: Entries, links: Mapping[int, bool], limits: Limits, sent: Sent = _NOTHING
+        self,
+        hood: Neighbourhood,
+        table: Entries,
+        links: Mapping[int, bool],
+        limits: BrokerLimits,
+        sent: Sent = _NOTHING,
     ) -> None:
         self.hood, self.limits, self._before = hood, limits, sent
         self.links = {v: real for v, real in links.items() if hood.hops.get(v, 0) > 1}
@@ -264,7 +269,7 @@ class Routing:
         return cast(list[int], self.hood.members[self.maps.ends[self.own]].tolist())
 
     @cached_property
-    def workspace(self) -> Workspace:
+    def workspace(self) -> ForwardingBuffers:
         """Buffers of decisions."""
         return workspace_for(self.maps)
 
@@ -351,7 +356,7 @@ class Routing:
 
 @kernel
 def _forward(
-    maps: WorkingMaps, own: int, back: int, now: int, strategy: int, counts: SentCounts, workspace: Workspace
+    maps: WorkingMaps, own: int, back: int, now: int, strategy: int, counts: SentCounts, workspace: ForwardingBuffers
 ) -> int:
     """Choose slots for the anchors in the workspace that are downstream."""
     found = False

@@ -15,7 +15,7 @@ from ....instances.brokers.network import BrokerNetwork
 from ...events import MINUTE, NEVER, SECOND, Process
 from .broker import Broker
 from .messages import Entries
-from .network import DETECTION, Issued, Network
+from .network import DETECTION, Issued, SimulatedNetwork
 from .routing import paths_from
 
 Choice = TypeVar("Choice")
@@ -81,7 +81,7 @@ class Director:
         How often what was asked came about ("move", "leave") or was refused ("move refused").
     """
 
-    def __init__(self, given: BrokerNetwork, network: Network, scenario: Scenario, seed: int) -> None:
+    def __init__(self, given: BrokerNetwork, network: SimulatedNetwork, scenario: Scenario, seed: int) -> None:
         self._given, self._network, self._scenario, self._clock = given, network, scenario, network.clock
         self._random = np.random.default_rng([seed, 18])
         self._next_id = len(given.subscriptions)

@@ -20,7 +20,7 @@ from ..kernels.interest import interest_of, positions_of
 Flags = npt.NDArray[np.bool_]
 
 
-class Subscriptions(NamedTuple):
+class VertexTable(NamedTuple):
     """The interest relation, and the vertices of the graph of every topic.
 
     A vertex is one subscription; in a part of an instance it may be several of one topic, which edges outside the part
@@ -62,13 +62,13 @@ class Links(NamedTuple):
     counts: npt.NDArray[np.int64]  # of edges, of unused links, and of slots in the queue
 
 
-def subscriptions_of(instance: TopicInstance) -> Subscriptions:
+def subscriptions_of(instance: TopicInstance) -> VertexTable:
     """The arrays of an instance, not copies, each subscription a vertex. Cost O(Σ|T_v|)."""
     interest = interest_of(instance)
-    return Subscriptions(*interest, positions_of(interest), np.arange(instance.num_subscriptions + 1, dtype=np.int32))
+    return VertexTable(*interest, positions_of(interest), np.arange(instance.num_subscriptions + 1, dtype=np.int32))
 
 
-def links_of(overlay: Overlay, subscriptions: Subscriptions, *, spare_edges: int, spare_links: int) -> Links:
+def links_of(overlay: Overlay, subscriptions: VertexTable, *, spare_edges: int, spare_links: int) -> Links:
     """The links of an overlay, none marked as bridge, with memory for more edges and links.
 
     Time and memory O(Σ|T_v| + Σ_edges (|T_u| + |T_v|)); an edge without a common topic has no link.
@@ -106,7 +106,7 @@ def edges_of(links: Links) -> npt.NDArray[np.int64]:
 
 
 @kernel
-def _common_topics(edges: Ids, subscriptions: Subscriptions) -> npt.NDArray[np.int64]:
+def _common_topics(edges: Ids, subscriptions: VertexTable) -> npt.NDArray[np.int64]:
     """|T_u ∩ T_v| of each edge."""
     offsets, topics = subscriptions.node_offsets, subscriptions.node_topics
     counts = np.zeros(len(edges), np.int64)
@@ -122,13 +122,13 @@ def _common_topics(edges: Ids, subscriptions: Subscriptions) -> npt.NDArray[np.i
 
 
 @kernel
-def _link_all(edges: Ids, subscriptions: Subscriptions, links: Links) -> None:
+def _link_all(edges: Ids, subscriptions: VertexTable, links: Links) -> None:
     for e in range(len(edges)):
         add_edge(edges[e, 0], edges[e, 1], subscriptions, links)
 
 
 @kernel
-def add_edge(u: int, v: int, subscriptions: Subscriptions, links: Links) -> int:
+def add_edge(u: int, v: int, subscriptions: VertexTable, links: Links) -> int:
     """Add the edge u < v, its links not marked as bridges, and return its slot. Cost O(|T_u| + |T_v|)."""
     offsets, topics, positions = subscriptions.node_offsets, subscriptions.node_topics, subscriptions.positions
     slot = links.members[links.counts[0]]
@@ -218,20 +218,20 @@ def next_redundant(chance: float, links: Links) -> int:
 
 
 @kernel
-def mark_all_bridges(subscriptions: Subscriptions, links: Links, work: Ids) -> None:
+def mark_all_bridges(subscriptions: VertexTable, links: Links, work: Ids) -> None:
     """Mark the bridges of every topic; all must be connected."""
     for topic in range(len(subscriptions.topic_offsets) - 1):
         mark_bridges(topic, subscriptions, links, work)
 
 
 @kernel
-def mark_bridges(topic: int, subscriptions: Subscriptions, links: Links, work: Ids) -> None:
+def mark_bridges(topic: int, subscriptions: VertexTable, links: Links, work: Ids) -> None:
     """Mark the bridges of a connected topic; see :func:`search_topic`."""
     search_topic(topic, True, subscriptions, links, work)
 
 
 @kernel
-def search_topic(topic: int, mark: bool, subscriptions: Subscriptions, links: Links, work: Ids) -> int:
+def search_topic(topic: int, mark: bool, subscriptions: VertexTable, links: Links, work: Ids) -> int:
     """Search a topic depth-first from its first vertex, by lowest preorder numbers (Tarjan 1972, 1974).
 
     Parameters

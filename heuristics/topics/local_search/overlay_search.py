@@ -26,7 +26,7 @@ from ..kernels.interest import (
     unconnected,
     unit_costs,
 )
-from .linked_overlay import Subscriptions, edges_of, links_of, mark_all_bridges
+from .linked_overlay import VertexTable, edges_of, links_of, mark_all_bridges
 from .ruin_and_recreate import (
     COST,
     LEVELS_PER_UNIT,
@@ -48,7 +48,7 @@ _DROPS = 1000
 _CHEAP = 0.2
 
 
-def most_common_topics(subscriptions: Subscriptions) -> int:
+def most_common_topics(subscriptions: VertexTable) -> int:
     """No two nodes have more topics in common: those of three subscribers or more, and those of the two alone.
 
     A node with thousands of leaf nodes shares a topic of its own with each of them.
@@ -71,7 +71,7 @@ class OverlaySearch:
 
     def __init__(
         self,
-        subscriptions: Subscriptions,
+        subscriptions: VertexTable,
         overlay: Overlay,
         candidates: CandidateLists,
         seed: int,
@@ -328,7 +328,7 @@ class PartitionedSearch:
         edges: Ids,
         parts: list[Ids],
         near: Ids,
-        subscriptions: Subscriptions,
+        subscriptions: VertexTable,
         apply: Apply,
         done: Done,
     ) -> Ids:
@@ -406,7 +406,7 @@ def copied(components: TopicComponents) -> TopicComponents:
     return components._replace(label=label, following=following, size=size)
 
 
-def contracted(nodes: Ids, fixed: TopicComponents, united: TopicComponents) -> Subscriptions:
+def contracted(nodes: Ids, fixed: TopicComponents, united: TopicComponents) -> VertexTable:
     """What edges between some ascending nodes have to connect, given the edges that are fixed.
 
     The nodes are numbered from 0. A vertex is a component of the `fixed` edges, and a topic is one of the components of
@@ -429,7 +429,7 @@ def contracted(nodes: Ids, fixed: TopicComponents, united: TopicComponents) -> S
     kept = number[vertices] >= 0
     owners, positions = owners[kept], number[vertices[kept]]
     _, topics = np.unique(topics[order], return_inverse=True)
-    return Subscriptions(
+    return VertexTable(
         # Read-only as those of an instance: one compilation serves both.
         node_offsets=frozen(offsets_of(owners, len(nodes)), np.int64),
         node_topics=frozen(topics[positions], np.int32),

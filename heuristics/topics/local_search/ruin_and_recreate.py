@@ -15,7 +15,7 @@ from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.compiled import kernel, wrapping_kernel
 from ....instances.contract.run import Clock
 from ..kernels.interest import EdgeCosts, contribution, cost_of
-from .linked_overlay import Flags, Links, Subscriptions, add_edge, mark_bridges, next_redundant, remove_edge, set_bridge
+from .linked_overlay import Flags, Links, VertexTable, add_edge, mark_bridges, next_redundant, remove_edge, set_bridge
 
 Keys = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float32]
@@ -90,7 +90,7 @@ class Workspace(NamedTuple):
 
 
 def workspace(
-    subscriptions: Subscriptions,
+    subscriptions: VertexTable,
     candidates: CandidateLists,
     slots: int,
     steps: int,
@@ -168,7 +168,7 @@ def step_remove(slot: int, cap: int, links: Links, space: Workspace) -> None:
 
 
 @kernel
-def step_add(u: int, v: int, cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> int:
+def step_add(u: int, v: int, cap: int, subscriptions: VertexTable, links: Links, space: Workspace) -> int:
     """Add an edge, and return its slot."""
     space.counts[DEGREE_EXCESS] += (links.degrees[u] >= cap) + (links.degrees[v] >= cap)
     space.counts[COST] += cost_of(u, v, space.costs)
@@ -193,7 +193,7 @@ def random_number(state: npt.NDArray[np.uint64]) -> float:
 
 
 @kernel
-def drop_redundant(most: int, cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
+def drop_redundant(most: int, cap: int, subscriptions: VertexTable, links: Links, space: Workspace) -> None:
     """Drop redundant edges, at most `most` and in random order; all marks of bridges must be current.
 
     Time O(|V_t| + links) for each topic of each edge dropped.
@@ -219,7 +219,7 @@ def ruin_and_recreate(
     steps: int,
     parameters: SearchParameters,
     candidates: CandidateLists,
-    subscriptions: Subscriptions,
+    subscriptions: VertexTable,
     links: Links,
     space: Workspace,
 ) -> tuple[float, int, int]:
@@ -265,7 +265,7 @@ def ruin_and_recreate(
 
 
 @kernel
-def _ruin(cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
+def _ruin(cap: int, subscriptions: VertexTable, links: Links, space: Workspace) -> None:
     """Remove a random edge and up to three more: of the same node, or on a random walk over topics."""
     state = space.random
     left = 2 + int(random_number(state) * (MOST_REMOVED - 1))
@@ -312,7 +312,7 @@ def _remove(slot: int, cap: int, links: Links, space: Workspace) -> int:
 
 
 @kernel
-def _label_split_topics(subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
+def _label_split_topics(subscriptions: VertexTable, links: Links, space: Workspace) -> None:
     """Label the components of split topics, 0 the largest, and list the nodes of the others."""
     label, counts = space.label, space.counts
     counts[CUT_OFF] = counts[EXCESS_COMPONENTS] = 0
@@ -341,7 +341,7 @@ def _label_split_topics(subscriptions: Subscriptions, links: Links, space: Works
 
 
 @kernel
-def _label_component(root: int, number: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> int:
+def _label_component(root: int, number: int, subscriptions: VertexTable, links: Links, space: Workspace) -> int:
     """Label a component, and return the number of its subscribers."""
     label, queue, offsets = space.label, space.queue, subscriptions.vertex_offsets
     label[root], queue[0] = number, root
@@ -363,7 +363,7 @@ def _label_component(root: int, number: int, subscriptions: Subscriptions, links
 def _recreate(
     parameters: SearchParameters,
     candidates: CandidateLists,
-    subscriptions: Subscriptions,
+    subscriptions: VertexTable,
     links: Links,
     space: Workspace,
 ) -> None:
@@ -405,7 +405,7 @@ def _recreate(
 def _list_candidates(
     parameters: SearchParameters,
     candidates: CandidateLists,
-    subscriptions: Subscriptions,
+    subscriptions: VertexTable,
     links: Links,
     space: Workspace,
 ) -> int:
@@ -435,7 +435,7 @@ def _level(gain: int, weight: float, u: int, v: int, parameters: SearchParameter
 
 
 @kernel
-def _join(u: int, v: int, cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
+def _join(u: int, v: int, cap: int, subscriptions: VertexTable, links: Links, space: Workspace) -> None:
     """Add an edge: its link is a bridge in a topic where it unites components; other topics become dirty."""
     slot, label = step_add(u, v, cap, subscriptions, links, space), space.label
     space.is_added[slot] = True
@@ -458,7 +458,7 @@ def _join(u: int, v: int, cap: int, subscriptions: Subscriptions, links: Links, 
 
 
 @kernel
-def _join_any(t: int, cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> bool:
+def _join_any(t: int, cap: int, subscriptions: VertexTable, links: Links, space: Workspace) -> bool:
     """Connect the component of a topic's first subscriber to another by a random edge; False if there is no other."""
     first, last = subscriptions.topic_offsets[t], subscriptions.topic_offsets[t + 1]
     inside = outside = -1
@@ -493,7 +493,7 @@ def _accept(links: Links, space: Workspace) -> None:
 
 
 @kernel
-def _undo(cap: int, subscriptions: Subscriptions, links: Links, space: Workspace) -> None:
+def _undo(cap: int, subscriptions: VertexTable, links: Links, space: Workspace) -> None:
     counts, n = space.counts, len(links.degrees)
     for slot in space.added[: counts[ADDED]]:
         if space.is_added[slot]:

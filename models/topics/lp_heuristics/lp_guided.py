@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.local_search.linked_overlay import (
     Links,
-    Subscriptions,
+    VertexTable,
     edges_of,
     links_of,
     mark_all_bridges,
@@ -220,7 +220,7 @@ def _connect(
 
 
 @kernel
-def _drop_redundant(slots: npt.NDArray[np.int64], subscriptions: Subscriptions, links: Links, work: Ids) -> None:
+def _drop_redundant(slots: npt.NDArray[np.int64], subscriptions: VertexTable, links: Links, work: Ids) -> None:
     """Drop the edges that are a bridge of no topic, in the given order; all marks of bridges must be up to date."""
     for slot in slots:
         if links.bridges[slot] == 0:
@@ -286,7 +286,7 @@ def guided_candidates(
     return candidate_lists(instance, kept.keys, weights), overlays
 
 
-class Incumbent(tree_search.Incumbent):
+class GuidedIncumbent(tree_search.Incumbent):
     """The cheapest overlay so far, of those that respect the goal's cap on degrees; by edges if each costs 1.
 
     Parameters

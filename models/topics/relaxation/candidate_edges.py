@@ -16,7 +16,7 @@ from ....instances.topics.instance import TopicInstance
 Edges = npt.NDArray[np.int64]
 
 
-class Links(NamedTuple):
+class TopicEdges(NamedTuple):
     """The (edge, topic) pairs such that both ends subscribe to the topic, grouped by topic.
 
     Attributes
@@ -66,7 +66,7 @@ class CandidateEdges:
         self.common, edge, topic, a, b = _list_links(self.u, self.v, self.interest, self.position)
         order = np.argsort(topic, kind="stable")
         offsets = offsets_of(topic, self.instance.num_topics)
-        self.links = Links(offsets, edge[order], a[order], b[order])
+        self.links = TopicEdges(offsets, edge[order], a[order], b[order])
 
     @property
     def links_by_edge(self) -> tuple[Offsets, Offsets]:

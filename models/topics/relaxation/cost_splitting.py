@@ -24,7 +24,7 @@ from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog
 from ...engine.relaxation import UNIT
-from .candidate_edges import CandidateEdges, Edges, Links, all_pairs, count_links, indices_of, keys_of
+from .candidate_edges import CandidateEdges, Edges, TopicEdges, all_pairs, count_links, indices_of, keys_of
 from .presolve import root
 from .topic_rows import TopicRows
 
@@ -238,7 +238,7 @@ def rounded_shares(shares: Reals, costs: Reals, offsets: Offsets, order: Offsets
 
 @kernel
 def _span(
-    topic_offsets: Offsets, links: Links, starts: Offsets, others: Ids, via: Offsets, weight: Units
+    topic_offsets: Offsets, links: TopicEdges, starts: Offsets, others: Ids, via: Offsets, weight: Units
 ) -> tuple[np.int64, npt.NDArray[np.bool_]]:
     """The total weight of minimum spanning trees of all topics, and their links.
 

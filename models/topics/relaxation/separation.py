@@ -24,7 +24,7 @@ import numpy.typing as npt
 from ....heuristics.topics.kernels.interest import EdgeCosts, unit_costs
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.compiled import kernel
-from .candidate_edges import CandidateEdges, Links
+from .candidate_edges import CandidateEdges, TopicEdges
 from .topic_rows import DIAMETER, LEAVING, TWICE, TopicRows, joined, no_rows
 
 Weights = npt.NDArray[np.float64]
@@ -144,7 +144,7 @@ class LeavingTopics:
     leaver: Ids
     topic: Ids
     offsets: Offsets
-    links: Links
+    links: TopicEdges
     num_edges: int
 
     def violated(self, weights: Weights, *, tolerance: float, exact: bool) -> TopicRows:
@@ -156,14 +156,14 @@ class LeavingTopics:
         return TopicRows(self.topic[rows.topic], np.full_like(rows.kind, LEAVING), rows.rhs, offsets, label)
 
 
-def leaving_topics(topic_offsets: Offsets, links: Links, num_edges: int) -> LeavingTopics:
+def leaving_topics(topic_offsets: Offsets, links: TopicEdges, num_edges: int) -> LeavingTopics:
     """The sets V_t − s. Time and memory O(Σ_t |V_t| · links of t)."""
     sizes = np.diff(topic_offsets)
     parts = np.where(sizes > 2, sizes, 0)
     topic = np.repeat(np.arange(len(sizes), dtype=np.int32), parts)
     leaver = (np.arange(len(topic)) - np.repeat(np.cumsum(parts) - parts, parts)).astype(np.int32)
     offsets = np.concatenate([[0], np.cumsum(sizes[topic] - 1)]).astype(np.int64)
-    return LeavingTopics(leaver, topic, offsets, Links(*_links_without(topic, leaver, links)), num_edges)
+    return LeavingTopics(leaver, topic, offsets, TopicEdges(*_links_without(topic, leaver, links)), num_edges)
 
 
 def degree_rows(topic_offsets: Offsets) -> TopicRows:
@@ -178,7 +178,7 @@ def degree_rows(topic_offsets: Offsets) -> TopicRows:
 
 
 @kernel
-def _links_without(topic: Ids, leaver: Ids, links: Links) -> tuple[Offsets, Ids, Ids, Ids]:
+def _links_without(topic: Ids, leaver: Ids, links: TopicEdges) -> tuple[Offsets, Ids, Ids, Ids]:
     offsets = np.zeros(len(topic) + 1, np.int64)
     for d in range(len(topic)):
         s, count = leaver[d], 0
@@ -200,7 +200,7 @@ def _links_without(topic: Ids, leaver: Ids, links: Links) -> tuple[Offsets, Ids,
 _PER_TOPIC = 6
 
 
-def violated_diameters(topic_offsets: Offsets, links: Links, weights: Weights, *, tolerance: float) -> TopicRows:
+def violated_diameters(topic_offsets: Offsets, links: TopicEdges, weights: Weights, *, tolerance: float) -> TopicRows:
     """The most violated rows of kind `DIAMETER`: at most one for each subscriber u, and six for each topic.
 
     None is returned if and only if no row is violated by more than `tolerance`. P2 (Onus and Richa 2015), §6, states
@@ -213,7 +213,9 @@ def violated_diameters(topic_offsets: Offsets, links: Links, weights: Weights, *
 
 
 @kernel
-def _separate_diameters(topic_offsets: Offsets, links: Links, weights: Weights, tolerance: float) -> tuple[Ids, Ids]:
+def _separate_diameters(
+    topic_offsets: Offsets, links: TopicEdges, weights: Weights, tolerance: float
+) -> tuple[Ids, Ids]:
     num_topics = len(topic_offsets) - 1
     topics = np.empty(num_topics * _PER_TOPIC, np.int32)
     labels = np.empty(topic_offsets[-1] * _PER_TOPIC, np.int32)
@@ -256,7 +258,7 @@ _FLOW_EPSILON = 1e-11
 
 
 def violated_partitions(
-    topic_offsets: Offsets, links: Links, weights: Weights, *, tolerance: float, exact: bool
+    topic_offsets: Offsets, links: TopicEdges, weights: Weights, *, tolerance: float, exact: bool
 ) -> TopicRows:
     """At most one partition inequality per topic that the weights of candidate edges violate by more than `tolerance`.
 
@@ -281,7 +283,7 @@ def violated_partitions(
 
 @kernel
 def _partition_topics(
-    offsets: Offsets, label: Ids, links: Links, weights: Weights, tolerance: float, exact: bool
+    offsets: Offsets, label: Ids, links: TopicEdges, weights: Weights, tolerance: float, exact: bool
 ) -> Ids:
     """Write a partition of each topic and return its number of blocks, 0 if none is violated."""
     blocks = np.zeros(len(offsets) - 1, np.int32)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of
 from ....instances.contract.arrays import Ids, Offsets, entries_of
 from ....instances.contract.compiled import kernel
-from .candidate_edges import Links
+from .candidate_edges import TopicEdges
 
 PARTITION, DIAMETER, LEAVING, TWICE = 0, 1, 2, 3
 Units = npt.NDArray[np.int64]
@@ -75,7 +75,7 @@ def singleton_rows(interest: Interest) -> TopicRows:
 
 
 @kernel
-def crossing(rows: TopicRows, links: Links, first_edge: int) -> tuple[Offsets, Ids]:
+def crossing(rows: TopicRows, links: TopicEdges, first_edge: int) -> tuple[Offsets, Ids]:
     """The candidate edges, from number `first_edge` on, that cross each row: CSR over the rows.
 
     Cost O(Σ_rows links of the row's topic).
@@ -137,7 +137,7 @@ def sweep(
 
 
 @kernel
-def cover(rows: TopicRows, duals: Units, links: Links, num_edges: int) -> Units:
+def cover(rows: TopicRows, duals: Units, links: TopicEdges, num_edges: int) -> Units:
     """Σ duals of the rows that each candidate edge crosses. Cost as for :func:`crossing`."""
     covers = np.zeros(num_edges, np.int64)
     for r in range(len(rows.topic)):

@@ -16,7 +16,7 @@ from ...engine.exact_method import SearchLog
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
-from ..lp_heuristics.lp_guided import ANY_OVERLAY, Incumbent, guided_candidates
+from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, guided_candidates
 from ..relaxation.candidate_edges import count_links
 from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
 from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, is_timely
@@ -140,7 +140,7 @@ class _Search:
     infeasible: bool = False
 
     def __post_init__(self) -> None:
-        self.incumbent = Incumbent(self.instance, self.goal, self.start, self.settings.seed)
+        self.incumbent = GuidedIncumbent(self.instance, self.goal, self.start, self.settings.seed)
         self.log = SearchLog(self.settings.progress, on_bound=offer_bound if self.settings.offers else None)
         self._rounds = 0
         self.case = NO_PROOF

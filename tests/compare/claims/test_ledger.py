@@ -18,12 +18,12 @@ from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims import register, statements
 from overlaybench.compare.claims.bench import Bench, RunFailed, rows_here
 from overlaybench.compare.claims.claim import (
+    CaseTally,
     Claim,
     Judgement,
+    LedgerRow,
     Limit,
     Line,
-    Row,
-    Tally,
     Verdict,
     about,
     at_most,
@@ -33,7 +33,7 @@ from overlaybench.compare.claims.claim import (
     verdict_of,
 )
 from overlaybench.compare.claims.data import FIGURES, GRIDS, TABLES, limit, read
-from overlaybench.compare.claims.figures import Curve, Figure, Panel, Table, draw, points_of
+from overlaybench.compare.claims.figures import Curve, Figure, Panel, PaperTable, draw, points_of
 from overlaybench.compare.claims.grids import Grid, Sheet
 from overlaybench.compare.claims.pages import listed, pages, printed, row_of
 from overlaybench.compare.claims.register import CLAIMS, claims_named, judge, keep_rows, record, rows_in, run_claims
@@ -60,7 +60,7 @@ def test_a_verdict_is_decided_by_the_whole_interval(a: float, b: float, c: float
 def test_a_single_sample_decides_nothing_and_a_count_does() -> None:
     assert verdict_of(Interval(3.0, None, None, 1), at_most(5)) is Verdict.NOT_DECIDED
     assert judged(exact(3), at_most(5)).verdict is Verdict.CONFIRMED
-    assert Tally().judgement(least=1).verdict is Verdict.NOT_DECIDED
+    assert CaseTally().judgement(least=1).verdict is Verdict.NOT_DECIDED
 
 
 def test_sides_of_an_open_choice_that_disagree_make_the_verdict_depend() -> None:
@@ -153,7 +153,7 @@ def test_a_file_of_runs_is_filled_and_repeated(tmp_path: Path) -> None:
     (file := tmp_path / "p3_runs.toml").write_text(PAPER)
     grid, *claims, table = read(file)
     assert isinstance(grid, Grid)
-    assert isinstance(table, Table)
+    assert isinstance(table, PaperTable)
     assert [(s.workload, s.shape["topics"]) for s in grid.sheets] == [
         ("uniform", 10), ("uniform", 20), ("zipf", 10), ("zipf", 20)
     ]  # fmt: skip
@@ -189,8 +189,8 @@ LINES = st.lists(
 @given(st.sampled_from(Verdict), st.text("abc ≤×", max_size=400), LINES)
 def test_a_row_is_the_same_after_writing_and_fits_a_terminal(verdict: Verdict, why: str, lines: list[Line]) -> None:
     judgement = Judgement(verdict, why, Interval(1.5, 1.25, 1.75, 4), tuple(lines), (why,), "|V| up to 2", 7)
-    row = Row("P3.F10", False, judgement, 1.0, 2.0, "v")
-    assert Row.from_dict(json.loads(json.dumps(row.to_dict()))) == row
+    row = LedgerRow("P3.F10", False, judgement, 1.0, 2.0, "v")
+    assert LedgerRow.from_dict(json.loads(json.dumps(row.to_dict()))) == row
     shown = printed(row).splitlines()
     assert len(shown) <= 15
     assert max(map(len, shown)) <= 80
@@ -199,7 +199,7 @@ def test_a_row_is_the_same_after_writing_and_fits_a_terminal(verdict: Verdict, w
 
 def test_the_record_has_a_row_for_each_claim_and_keeps_the_newest(tmp_path: Path) -> None:
     assert set(record()) <= set(CLAIMS)
-    file, row = tmp_path / "record.json", Row("P3.F10", False, Judgement(Verdict.CONFIRMED))
+    file, row = tmp_path / "record.json", LedgerRow("P3.F10", False, Judgement(Verdict.CONFIRMED))
     keep_rows([row], file)
     keep_rows([replace(row, version="new"), replace(row, quick=True)], file)
     assert [(one.version, one.quick) for one in rows_in(file)] == [("new", False), ("", True)]
@@ -234,7 +234,7 @@ def test_claims_that_were_interrupted_go_on_and_repeat_none(tmp_path: Path, monk
 
     def start() -> list[str]:
         done = run_claims([CLAIMS[id_] for id_ in ids], True, tmp_path, "local[1]", lambda claim: None)
-        return [one.id for one in done if isinstance(one, Row)]
+        return [one.id for one in done if isinstance(one, LedgerRow)]
 
     with pytest.raises(KeyboardInterrupt):
         start()

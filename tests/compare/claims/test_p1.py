@@ -11,7 +11,7 @@ import pytest
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims import p1, p1_figures
 from overlaybench.compare.claims.claim import Verdict
-from overlaybench.compare.claims.link_contributions import Work, merge_by_link_contributions
+from overlaybench.compare.claims.link_contributions import LineCounts, merge_by_link_contributions
 from overlaybench.compare.claims.properties import assorted
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.claims.statements import papers
@@ -54,7 +54,7 @@ def rings_in_their_own_orders(instance: TopicInstance, ties: str, seed: int) -> 
     return set(map(tuple, ring_per_topic(instance, order="random-per-topic", seed=seed).edges.tolist()))
 
 
-def relisting(instance: TopicInstance, **given: Any) -> tuple[Any, Work]:
+def relisting(instance: TopicInstance, **given: Any) -> tuple[Any, LineCounts]:
     """An implementation that updates every pair after every edge."""
     edges, work = merge_by_link_contributions(instance, **given)
     return edges, work._replace(updates=work.edges * work.pairs + 1)

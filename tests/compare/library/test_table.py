@@ -11,7 +11,7 @@ import pytest
 from overlaybench.compare.catalogue import kind_named, problem_named
 from overlaybench.compare.library.page import law_points, scored, write_page
 from overlaybench.compare.library.study import chosen, present, study_text
-from overlaybench.compare.library.table import TABLE, Record, Table, read_table, write_table
+from overlaybench.compare.library.table import TABLE, LibraryTable, Record, read_table, write_table
 from overlaybench.compare.studies.study import study_of
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
@@ -32,7 +32,7 @@ def record(instance: str = "a", method: str = "gm", **given: object) -> Record:
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Table:
+def small(tmp_path: Path) -> LibraryTable:
     (tmp_path / "instances.csv").write_text(INSTANCES)
     return read_table(tmp_path)
 
@@ -85,7 +85,7 @@ def test_the_page_shows_the_table(tmp_path: Path) -> None:
         write_page(read_table(), tmp_path / "plain.md")
 
 
-def test_a_table_that_is_written_is_read_the_same(small: Table, tmp_path: Path) -> None:
+def test_a_table_that_is_written_is_read_the_same(small: LibraryTable, tmp_path: Path) -> None:
     table = small.with_records([record(), record(problem="minmax-tco", value=math.nan, status=Status.FAILED)])
     write_table(table, tmp_path)
     again = read_table(tmp_path)
@@ -96,7 +96,7 @@ def test_a_table_that_is_written_is_read_the_same(small: Table, tmp_path: Path) 
     assert (tmp_path / "records.csv").read_bytes() == before
 
 
-def test_the_run_of_highest_bound_stays_beside_the_run_of_lowest_value(small: Table, tmp_path: Path) -> None:
+def test_the_run_of_highest_bound_stays_beside_the_run_of_lowest_value(small: LibraryTable, tmp_path: Path) -> None:
     best, bounded = record(value=8.0, bound=5.0, proof="p"), record(value=9.0, bound=6.0, proof="q")
     for runs in ([best, bounded], [bounded, best]):
         table = small.with_records(runs).with_records([record(value=9.0, bound=5.5, proof="r")])
@@ -109,7 +109,7 @@ def test_the_run_of_highest_bound_stays_beside_the_run_of_lowest_value(small: Ta
     assert list(table.with_records([closed]).runs) == [closed]
 
 
-def test_of_two_runs_the_better_one_stays_and_the_best_of_all_methods_is_known(small: Table) -> None:
+def test_of_two_runs_the_better_one_stays_and_the_best_of_all_methods_is_known(small: LibraryTable) -> None:
     table = small.with_records([record(value=8.0), record(value=9.0), record(method="best", value=7.0, seconds=5.0)])
     table = table.with_records([record(method="lp-bound", value=9.0, bound=6.0, proof="x")])
     assert table.records["a", "min-tco", "gm", 10.0].value == 8.0
@@ -140,7 +140,7 @@ def test_a_damaged_table_is_bad_input_that_names_the_line(tmp_path: Path, line: 
     assert "instances.csv: line 5" in str(error.value)
 
 
-def test_a_record_of_no_instance_is_bad_input(small: Table, tmp_path: Path) -> None:
+def test_a_record_of_no_instance_is_bad_input(small: LibraryTable, tmp_path: Path) -> None:
     write_table(small.with_records([record()]), tmp_path)
     file = tmp_path / "records.csv"
     file.write_text(file.read_text().replace("\na,", "\nz,"))
@@ -148,7 +148,7 @@ def test_a_record_of_no_instance_is_bad_input(small: Table, tmp_path: Path) -> N
         read_table(tmp_path)
 
 
-def test_a_choice_of_instances_becomes_a_study_of_exactly_these(small: Table) -> None:
+def test_a_choice_of_instances_becomes_a_study_of_exactly_these(small: LibraryTable) -> None:
     pairs = chosen(small, problems=["min-tco"])
     text = study_text(pairs, ["gm", "low-oda k=8"], time_limit=5, memory_limit=100, proof=True)
     study = study_of(text, Path("library.toml"))
@@ -164,7 +164,7 @@ def test_a_choice_of_instances_becomes_a_study_of_exactly_these(small: Table) ->
     ]
 
 
-def test_a_choice_of_nothing_is_bad_input(small: Table) -> None:
+def test_a_choice_of_nothing_is_bad_input(small: LibraryTable) -> None:
     with pytest.raises(BadInput, match="instance of the library 'z'"):
         chosen(small, names=["z"])
     with pytest.raises(BadInput, match="unknown group of the library"):
@@ -197,7 +197,7 @@ def test_an_instance_whose_data_are_elsewhere_is_left_out_with_the_reason(
         read_table(tmp_path).entry("x").make()
 
 
-def test_methods_are_ranked_by_their_mean_gap_on_common_instances(small: Table) -> None:
+def test_methods_are_ranked_by_their_mean_gap_on_common_instances(small: LibraryTable) -> None:
     table = small.with_records(
         [
             record("a", value=10.0),
@@ -215,7 +215,7 @@ def test_methods_are_ranked_by_their_mean_gap_on_common_instances(small: Table) 
     assert lines["polish"].proven == 1
 
 
-def test_the_map_has_a_point_for_each_instance_of_a_law(small: Table) -> None:
+def test_the_map_has_a_point_for_each_instance_of_a_law(small: LibraryTable) -> None:
     table = small.with_records([record(bound=7.0, proof="p", seconds=90.0), record("b", bound=6.0, proof="p")])
     points = law_points(table)
     assert points.to_dict("list") == {

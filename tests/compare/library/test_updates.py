@@ -16,7 +16,7 @@ from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.library.page import scored
 from overlaybench.compare.library.study import chosen, library_runs, study_text, updated, with_digests
-from overlaybench.compare.library.table import Table, read_table, write_table
+from overlaybench.compare.library.table import LibraryTable, read_table, write_table
 from overlaybench.compare.studies.isolation import Solver
 from overlaybench.compare.studies.spark_study import run_task
 from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance
@@ -30,7 +30,7 @@ b,small,zipf,nodes=9 subscriptions=3 topics=6,0,,,min-tco
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+def table(tmp_path_factory: pytest.TempPathFactory) -> LibraryTable:
     folder = tmp_path_factory.mktemp("table")
     (folder / "instances.csv").write_text(INSTANCES)
     filled, missing = with_digests(read_table(folder))
@@ -39,7 +39,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
 
 
 @pytest.fixture(scope="module")
-def rows(table: Table, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
+def rows(table: LibraryTable, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
     """The folder of a study of three methods on the library, without Spark, and its rows."""
     folder = tmp_path_factory.mktemp("out") / "study"
     text = study_text(
@@ -62,7 +62,7 @@ def rows(table: Table, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
 
 
 @pytest.fixture
-def tables(table: Table, tmp_path: Path) -> Path:
+def tables(table: LibraryTable, tmp_path: Path) -> Path:
     """A folder with the table."""
     folder = tmp_path / "table"
     folder.mkdir()
@@ -82,7 +82,7 @@ def stored(rows: tuple[Path, list[dict[str, Any]]], folder: Path, **changed: Any
 
 
 def test_accepted_runs_are_known_with_their_certified_bounds(
-    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+    table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     update = updated(table, stored(rows, tmp_path / "s"))
     assert (update.taken, update.certified, update.refused) == (6, 2, ())
@@ -98,7 +98,7 @@ def test_accepted_runs_are_known_with_their_certified_bounds(
 
 
 def test_an_answer_that_the_judge_refuses_is_left_out(
-    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+    table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     update = updated(table, stored(rows, tmp_path / "s", answer=[0, 1]))
     assert (update.taken, len(update.refused)) == (4, 2)
@@ -110,7 +110,7 @@ def test_an_answer_that_the_judge_refuses_is_left_out(
 
 
 def test_a_bound_without_an_accepted_proof_does_not_count(
-    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+    table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     store = stored(rows, tmp_path / "s")
     for proof in store.proofs.iterdir():
@@ -126,7 +126,7 @@ def test_a_bound_without_an_accepted_proof_does_not_count(
 
 
 def test_a_contradiction_takes_nothing_in(
-    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+    table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     after = updated(table, stored(rows, tmp_path / "s")).table
     (record,) = (one for one in after.records.values() if one.instance == "a" and one.proof)
@@ -138,7 +138,7 @@ def test_a_contradiction_takes_nothing_in(
 
 
 def test_scores_compare_with_the_best_known_and_rank_among_known_methods(
-    table: Table, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+    table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     store = stored(rows, tmp_path / "s")
     found = scored(table, [run.record for run in library_runs(table, store)]).set_index("method")
@@ -154,7 +154,7 @@ def test_scores_compare_with_the_best_known_and_rank_among_known_methods(
 
 
 def test_the_commands_list_get_score_update_and_draw(
-    table: Table, tables: Path, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+    table: LibraryTable, tables: Path, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     store = stored(rows, tmp_path / "s")
     page = tmp_path / "page.md"
@@ -190,7 +190,9 @@ def test_update_writes_no_table_where_it_cannot_write_the_page(
 
 @pytest.mark.slow
 @pytest.mark.spark
-def test_a_run_over_the_library_is_a_study_that_goes_on_and_grows(table: Table, tables: Path, tmp_path: Path) -> None:
+def test_a_run_over_the_library_is_a_study_that_goes_on_and_grows(
+    table: LibraryTable, tables: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
 
     def run(*words: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.compare.spark_solver.conquer import Level, Subscriptions, conquer, levels, nearest, packed
+from overlaybench.compare.spark_solver.conquer import Level, SubscriptionRows, conquer, levels, nearest, packed
 from overlaybench.compare.spark_solver.numbering import X_END
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.ties import tie_order
@@ -21,11 +21,11 @@ LOWEST = tie_order("lowest", 0)
 wants = st.lists(st.sets(st.integers(0, 9), min_size=1, max_size=5), min_size=1, max_size=30)
 
 
-def rows_of(chosen: dict[int, list[int]]) -> Subscriptions:
+def rows_of(chosen: dict[int, list[int]]) -> SubscriptionRows:
     """As Spark sends them: in any order."""
     listed = list(reversed(chosen.items()))
     table = pa.table({"id": [v for v, _ in listed], "topics": pa.array([t for _, t in listed], pa.list_(pa.int32()))})
-    return Subscriptions.of([table.cast(pa.schema([("id", pa.int64()), ("topics", pa.list_(pa.int32()))]))])
+    return SubscriptionRows.of([table.cast(pa.schema([("id", pa.int64()), ("topics", pa.list_(pa.int32()))]))])
 
 
 def edges_of_parts(wanted: list[list[int]], x: list[int], level: Level, part_of: list[int]) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from overlaybench.compare.studies import progress
-from overlaybench.compare.studies.progress import Bar, Tally, Work, duration, saved
+from overlaybench.compare.studies.progress import Bar, RunTally, StudyWork, duration, saved
 from overlaybench.compare.studies.row import SCHEMA, table_of
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.task import Task
@@ -27,9 +27,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def tally(store: Path, planned: dict[str, int], left: int, failed: int, work: Work) -> Tally:
+def tally(store: Path, planned: dict[str, int], left: int, failed: int, work: StudyWork) -> RunTally:
     """The state of a study of which so many runs are left."""
-    tally = Tally(Store(store), [Job("gm", 10, 1.0).task] * left, {}, planned)
+    tally = RunTally(Store(store), [Job("gm", 10, 1.0).task] * left, {}, planned)
     tally.__dict__ |= {"done": 1, "failed": failed, "worked": work}
     return tally
 
@@ -37,7 +37,7 @@ def tally(store: Path, planned: dict[str, int], left: int, failed: int, work: Wo
 @pytest.fixture
 def worked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work of a tally is what a test says."""
-    monkeypatch.setattr(Tally, "work", property(lambda tally: tally.__dict__["worked"]))
+    monkeypatch.setattr(RunTally, "work", property(lambda tally: tally.__dict__["worked"]))
 
 
 @pytest.mark.usefixtures("worked")
@@ -46,13 +46,16 @@ def test_a_log_gets_plain_lines_and_one_at_the_end(
 ) -> None:
     planned = {"gm": 60, "ilp": 40}
     with Bar(100, "runs done") as bar:
-        states = [tally(tmp_path, planned, 72, 1, Work(10, 90, 0)), tally(tmp_path, planned, 60, 1, Work(32, 92, 0))]
+        states = [
+            tally(tmp_path, planned, 72, 1, StudyWork(10, 90, 0)),
+            tally(tmp_path, planned, 60, 1, StudyWork(32, 92, 0)),
+        ]
         bar.waiting("Spark")
         states[0].show(bar, 2)  # too soon
         clock[0] += 16
         states[1].show(bar, 0)
         clock[0] += 1
-        tally(tmp_path, planned, 0, 3, Work(100, 0, 0)).show(bar, 2)  # workers that end hold no run any more
+        tally(tmp_path, planned, 0, 3, StudyWork(100, 0, 0)).show(bar, 2)  # workers that end hold no run any more
     assert capsys.readouterr().err.splitlines() == [
         "40 of 100 runs done, 1 failed, waiting for workers, 60 left, 16 s so far, about 46 s to go",
         "100 of 100 runs done, 3 failed, 0 left, 0 s so far",
@@ -64,7 +67,7 @@ def test_an_estimate_by_limits_says_at_most(
     clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Bar(100, "runs done") as bar:
-        shown = tally(tmp_path, {"ilp": 100}, 100, 0, Work(0, 6000, 6000))
+        shown = tally(tmp_path, {"ilp": 100}, 100, 0, StudyWork(0, 6000, 6000))
         shown.done = 0
         clock[0] += 20
         shown.show(bar, 2)
@@ -97,9 +100,9 @@ def test_a_terminal_gets_a_bar_beside_a_text_that_fits(
 ) -> None:
     console = Console(force_terminal=True, width=width, file=io.StringIO(), _environ={})
     monkeypatch.setattr(progress, "Console", lambda file: console)
-    monkeypatch.setattr(Work, "to_go", lambda *given: 9000.0)
+    monkeypatch.setattr(StudyWork, "to_go", lambda *given: 9000.0)
     with Bar(1064, "runs done") as bar:
-        tally(tmp_path, {"gm": 1064}, 652, 3, Work(24, 18000, 18000)).show(bar, 2)
+        tally(tmp_path, {"gm": 1064}, 652, 3, StudyWork(24, 18000, 18000)).show(bar, 2)
         assert bar._bar
         lines = console.render_lines(bar._bar.get_renderable(), pad=False)
     plain = ["".join(segment.text for segment in line) for line in lines]
@@ -112,13 +115,13 @@ def test_a_terminal_gets_a_bar_beside_a_text_that_fits(
 @pytest.mark.usefixtures("worked")
 def test_status_finds_the_time_to_go_and_the_runs_of_each_method(tmp_path: Path, clock: list[float]) -> None:
     assert saved(tmp_path) == ("", {})
-    shown = tally(tmp_path, {"gm": 6, "ilp": 4}, 5, 0, Work(10, 10, 0))
+    shown = tally(tmp_path, {"gm": 6, "ilp": 4}, 5, 0, StudyWork(10, 10, 0))
     clock[0] += 10
     shown.show(Bar(10, "runs done", quiet=True), 0)
     assert saved(tmp_path) == ("about 10 s to go", {"gm": 6, "ilp": 4})
     (tmp_path / "progress.json").write_text("{")
     assert saved(tmp_path) == ("", {})
-    tally(tmp_path / "missing", {"gm": 6}, 5, 0, Work(1, 1, 0)).show(Bar(6, "runs done", quiet=True), 1)
+    tally(tmp_path / "missing", {"gm": 6}, 5, 0, StudyWork(1, 1, 0)).show(Bar(6, "runs done", quiet=True), 1)
 
 
 @pytest.mark.parametrize(
@@ -148,8 +151,8 @@ class Job(NamedTuple):
         return {**fields, "sizes": [("nodes", self.size)], "seconds": self.seconds, "status": "feasible"}
 
 
-def tally_of(jobs: list[Job]) -> Tally:
-    return Tally(Store(Path("none")), [job.task for job in jobs], {str(job.size): job.size for job in jobs})
+def tally_of(jobs: list[Job]) -> RunTally:
+    return RunTally(Store(Path("none")), [job.task for job in jobs], {str(job.size): job.size for job in jobs})
 
 
 def simulated(jobs: list[Job], cores: int = 2) -> list[tuple[float, float]]:
@@ -172,7 +175,7 @@ def test_a_run_counts_as_the_mean_of_those_like_it() -> None:
     tally = tally_of(jobs)
     for job in jobs[:2]:
         tally.count(job.row)
-    assert tally.work == Work(done=30.0, left=30.0, limited=0.0)
+    assert tally.work == StudyWork(done=30.0, left=30.0, limited=0.0)
 
 
 def test_before_anything_is_measured_an_exact_method_counts_with_its_limit_and_the_estimate_is_an_upper_one() -> None:
@@ -194,7 +197,7 @@ def test_another_size_counts_by_the_growth_with_the_size_but_at_most_the_limit()
 def test_a_method_without_runs_counts_as_others_on_instances_of_its_size() -> None:
     tally = tally_of([Job("gm", 1000, 4.0), Job("gm-m", 1000, 4.0)])
     tally.count(Job("gm", 1000, 4.0).row)
-    assert tally.work == Work(done=4.0, left=4.0, limited=0.0)
+    assert tally.work == StudyWork(done=4.0, left=4.0, limited=0.0)
 
 
 @pytest.mark.parametrize("power", [1.0, 1.5, 2.0, 2.25])
@@ -217,7 +220,7 @@ def test_successive_estimates_change_by_less_than_a_factor_of_three(power: float
 
 
 def test_runs_that_fail_are_counted_and_take_time(tmp_path: Path) -> None:
-    tally = Tally(Store(tmp_path), [Job("gm", 10, 0.0).task], {"10": 10})
+    tally = RunTally(Store(tmp_path), [Job("gm", 10, 0.0).task], {"10": 10})
     tally.count({**Job("gm", 10, float("nan")).row, "status": "failed"})
     assert (tally.done, tally.failed, tally.work.left) == (1, 1, 0.0)
 
@@ -230,5 +233,5 @@ def test_the_runs_that_are_stored_say_how_long_others_take(monkeypatch: pytest.M
     jobs = [Job("ilp", 50, 0.5, 60.0)] * 400
     monkeypatch.setattr(Store, "table", lambda *given, **more: table_of([full(job) for job in jobs[:9]]))
     tally = tally_of(jobs)
-    assert tally.work == Work(done=0.0, left=200.0, limited=0.0)
+    assert tally.work == StudyWork(done=0.0, left=200.0, limited=0.0)
     assert tally.work.about(tally.work.to_go(1.0, 2, 0)) == "about 1 min 40 s to go"

@@ -20,11 +20,11 @@ from overlaybench.heuristics.brokers.kernels.link_management import Management, 
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
 from overlaybench.heuristics.brokers.simulator import outcome as running
 from overlaybench.heuristics.brokers.simulator.broker import Broker
-from overlaybench.heuristics.brokers.simulator.delta_move import Move, MovingNetwork
+from overlaybench.heuristics.brokers.simulator.delta_move import DeltaMove, MovingNetwork
 from overlaybench.heuristics.brokers.simulator.messages import Ask, Entries, Grant, Publication, Release, Sends
-from overlaybench.heuristics.brokers.simulator.network import Network
+from overlaybench.heuristics.brokers.simulator.network import SimulatedNetwork
 from overlaybench.heuristics.brokers.simulator.outcome import BrokenInvariant, Outcome, counters, simulate_system
-from overlaybench.heuristics.brokers.simulator.routing import Limits, Neighbourhood, Routing
+from overlaybench.heuristics.brokers.simulator.routing import BrokerLimits, Neighbourhood, Routing
 from overlaybench.heuristics.brokers.simulator.scenario import Scenario
 from overlaybench.heuristics.brokers.simulator.tree_changes import REFUSED, Coordinator
 from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
@@ -184,7 +184,7 @@ def path_of(size: int, wanting: list[int], publications: int) -> BrokerNetwork:
     return BrokerNetwork(tree, Subscriptions(np.array(wanting), zero, zero + 9), published, size - 1, 4)
 
 
-class Crashing(Network):
+class Crashing(SimulatedNetwork):
     """A network whose broker 1 crashes in the first second of publications, for good or for five seconds."""
 
     for_good = False
@@ -202,7 +202,7 @@ def test_a_crash_of_the_only_path_ends_in_late_or_lost_publications_unless_a_sof
     for_good: bool, bypassed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Crashing, "for_good", for_good)
-    monkeypatch.setattr(running, "Network", Crashing)
+    monkeypatch.setattr(running, "SimulatedNetwork", Crashing)
     links = np.array([(0, 2)], dtype=np.int32) if bypassed else NO_LINKS
     outcome = run(path_of(3, [2], 21), S2, links=links)
     arrived = outcome.messages[outcome.messages[:, 4] > 0]
@@ -215,7 +215,7 @@ def test_a_bypass_splits_a_publication_and_leaves_the_rest_to_the_broker_that_re
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """On the path 0–1–2–3, brokers 1 and 3 subscribe: 3 gets its copy at once, 1 when it is up, and neither twice."""
-    monkeypatch.setattr(running, "Network", Crashing)
+    monkeypatch.setattr(running, "SimulatedNetwork", Crashing)
     outcome = run(path_of(4, [1, 2, 3], 9), S2, links=np.array([(0, 3)], dtype=np.int32))
     during = outcome.messages[(outcome.messages[:, 0] >= 1) & (outcome.messages[:, 0] <= 5)]
     assert {(s, r) for _, s, r in during[:, :3].tolist()} == {(0, 3), (0, 1), (1, 2)}
@@ -237,21 +237,21 @@ def reachable(start: object) -> Iterator[object]:
 def test_a_broker_refers_to_no_other_broker_and_to_nothing_that_knows_the_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    built: list[Network] = []
+    built: list[SimulatedNetwork] = []
 
-    class Watched(Network):
+    class Watched(SimulatedNetwork):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
             built.append(self)
 
-    monkeypatch.setattr(running, "Network", Watched)
+    monkeypatch.setattr(running, "SimulatedNetwork", Watched)
     given = small(1, publications=100)
     run(given, S2, Scenario(interval=2))
     hops = given.tree.distances
     for broker in built[0].brokers.values():
         found = list(reachable(broker))
         strangers = [
-            each for each in found if isinstance(each, Broker | Network | BrokerNetwork) and each is not broker
+            each for each in found if isinstance(each, Broker | SimulatedNetwork | BrokerNetwork) and each is not broker
         ]
         assert strangers == []
         assert given.tree not in [each for each in found if isinstance(each, BrokerTree)]
@@ -324,7 +324,7 @@ def test_a_broker_that_gains_primary_links_has_a_slot_for_each_of_its_links() ->
     none = np.empty(0, dtype=np.int32)
     table = Entries(none, none.reshape(0, 1), none.reshape(0, 1), none)
     links = {6: True, 7: True, 8: False}
-    maps = Routing(hood, table, links, Limits(2, 6, 0, S2, Management(candidates=1))).maps
+    maps = Routing(hood, table, links, BrokerLimits(2, 6, 0, S2, Management(candidates=1))).maps
     assert set(maps.ends[0][maps.ends[0] >= 0].tolist()) == {1, 2, 3, 4, 5, *links}
 
 
@@ -345,7 +345,7 @@ PATH = BrokerTree.of(8, [(v, v + 1) for v in range(7)])
 
 
 @st.composite
-def moves(draw: st.DrawFn, *, max_brokers: int = 12) -> tuple[Move, list[Link]]:
+def moves(draw: st.DrawFn, *, max_brokers: int = 12) -> tuple[DeltaMove, list[Link]]:
     """Any move in any tree, with any soft links within Δ."""
     tree, radius = draw(broker_trees(min_brokers=3, max_brokers=max_brokers)), draw(st.integers(2, 4))
     far, hops = tree.distances, tree.next_hops
@@ -355,13 +355,13 @@ def moves(draw: st.DrawFn, *, max_brokers: int = 12) -> tuple[Move, list[Link]]:
     mover, old, new = draw(st.sampled_from(possible))
     allowed = [(u, v) for u in size for v in size if 2 <= far[u, v] <= radius]
     links = draw(st.lists(st.sampled_from(allowed), unique=True))
-    return Move(tree, radius, mover, old, new), sorted(links)
+    return DeltaMove(tree, radius, mover, old, new), sorted(links)
 
 
 @property_test(150, given=moves(), seed=st.integers(0, 2**32))
 @pytest.mark.parametrize("strategy", [S1, S2], ids=["s1", "s2"])
 def test_a_move_loses_nothing_and_delivers_nothing_twice(
-    strategy: int, given: tuple[Move, list[Link]], seed: int
+    strategy: int, given: tuple[DeltaMove, list[Link]], seed: int
 ) -> None:
     move, links = given
     network = MovingNetwork(move, links, strategy)
@@ -373,7 +373,7 @@ def test_a_move_loses_nothing_and_delivers_nothing_twice(
 
 def test_by_each_brokers_current_view_a_publication_can_get_lost() -> None:
     """Sent by the old view over a soft link, it reaches a broker whose new view routes it back to the sender."""
-    move = Move(PATH, 4, 0, 1, 4)
+    move = DeltaMove(PATH, 4, 0, 1, 4)
 
     def lost(one_view: bool) -> int:
         network = MovingNetwork(move, [(4, 1)], S2, one_view=one_view)
@@ -393,7 +393,7 @@ def test_by_each_brokers_current_view_a_publication_can_get_lost() -> None:
 
 
 @property_test(60, given=moves(max_brokers=14), quick=10)
-def test_outside_the_affected_brokers_first_hops_and_anchors_stay(given: tuple[Move, list[Link]]) -> None:
+def test_outside_the_affected_brokers_first_hops_and_anchors_stay(given: tuple[DeltaMove, list[Link]]) -> None:
     move, _ = given
     before, after = move.tree, move.tree_after()
 
@@ -412,4 +412,4 @@ def test_outside_the_affected_brokers_first_hops_and_anchors_stay(given: tuple[M
 @pytest.mark.parametrize(("given", "named"), [((4, 0, 2, 3), "b2"), ((3, 0, 1, 5), "b5"), ((4, 3, 2, 5), "b5")])
 def test_a_move_that_leaves_no_tree_is_refused(given: tuple[int, int, int, int], named: str) -> None:
     with pytest.raises(BadInput, match=named):
-        Move(PATH, *given)
+        DeltaMove(PATH, *given)

@@ -15,7 +15,7 @@ from overlaybench.heuristics.content.assignment import CapacityExceeded, greedy_
 from overlaybench.heuristics.content.clustering import clustering
 from overlaybench.heuristics.content.migration import (
     MIGRATION,
-    Move,
+    MoveRequest,
     cost_changes,
     migrate,
     move,
@@ -348,7 +348,7 @@ def test_nothing_is_lost_while_users_move(data: st.DataObject) -> None:
             foreign = data.draw(st.integers(0, instance.num_brokers - 1))
             if foreign != brokers[user]:
                 accepted = data.draw(st.booleans())
-                moves.append(Move(user, int(brokers[user]), foreign, round_number, accepted))
+                moves.append(MoveRequest(user, int(brokers[user]), foreign, round_number, accepted))
                 brokers[user] = foreign if accepted else brokers[user]
     counts = simulate_migration(instance, start, moves, publications=30, seed=data.draw(st.integers(0, 99)))
     count = sum(move.accepted for move in moves)
@@ -363,7 +363,7 @@ def test_nothing_is_lost_while_users_move(data: st.DataObject) -> None:
 def test_messages_are_lost_if_the_home_broker_does_not_forward() -> None:
     instance = WORKLOADS["content"].generate(users=200, brokers=10, intervals=10)
     start = np.arange(200, dtype=np.int32) % 10
-    moves = [Move(user, user % 10, (user + 1) % 10, 0) for user in range(100)]
+    moves = [MoveRequest(user, user % 10, (user + 1) % 10, 0) for user in range(100)]
     kept, dropped = (
         simulate_migration(instance, start, moves, publications=50, seed=1, forwarding=share) for share in (1.0, 0.0)
     )

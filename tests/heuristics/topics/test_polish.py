@@ -18,7 +18,7 @@ from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.interest import singletons
 from overlaybench.heuristics.topics.local_search.linked_overlay import (
     Links,
-    Subscriptions,
+    VertexTable,
     add_edge,
     edges_of,
     links_of,
@@ -61,7 +61,7 @@ def topic_graphs(instance: TopicInstance, overlay: Overlay) -> Iterator[tuple[in
         yield t, graph
 
 
-def marks(links: Links, subscriptions: Subscriptions) -> dict[tuple[int, tuple[int, ...]], bool]:
+def marks(links: Links, subscriptions: VertexTable) -> dict[tuple[int, tuple[int, ...]], bool]:
     """The links of each topic by their ends, with whether they are marked as bridges."""
     found: dict[tuple[int, tuple[int, ...]], bool] = {}
     for slot in links.members[: links.counts[0]]:

@@ -30,10 +30,10 @@ ENDINGS: dict[str, tuple[str, ...]] = {
 LEFT_OUT = ("the prices are not closed", "a user does not know a broker")
 CASES = [(kind, ending) for kind, endings in ENDINGS.items() for ending in endings]
 READERS: dict[str, tuple[str, str, str, Callable[[Path], Any]]] = {
-    "topics": ("topics", "Topics", "min-tco", lambda path: read_topics(path).instance),
-    "costs": ("topics", "Topics", "weighted-tco", lambda path: read_topics(path).instance),
-    "content": ("content", "Content", "content-mst", read_content),
-    "steiner": ("steiner", "Steiner", "steiner", read_stp),
+    "topics": ("topics", "TopicRules", "min-tco", lambda path: read_topics(path).instance),
+    "costs": ("topics", "TopicRules", "weighted-tco", lambda path: read_topics(path).instance),
+    "content": ("content", "ContentRules", "content-mst", read_content),
+    "steiner": ("steiner", "SteinerRules", "steiner", read_stp),
 }
 NAMES = ["1", "1.0", "None", "null", "true", "NaN", "", " ", "n0", "n1", "t0", "s0", "s1", "u0", "b0", "b1", "c0", "é"]
 VALUES: list[Any] = [

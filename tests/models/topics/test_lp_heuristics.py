@@ -14,7 +14,7 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
-from overlaybench.models.topics.lp_heuristics.lp_guided import Incumbent, weighted_greedy
+from overlaybench.models.topics.lp_heuristics.lp_guided import GuidedIncumbent, weighted_greedy
 from overlaybench.models.topics.lp_heuristics.row_weighting import GAIN, ITEM, LOSS, SIZE, SPLIT, WEIGHT, RowWeighting
 from overlaybench.models.topics.lp_heuristics.star_centres import StarCentres
 from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
@@ -144,7 +144,7 @@ def test_an_incumbent_reaches_the_optimum_of_small_instances_and_stops_at_its_go
     for seed in seeds:
         instance = small_instance(seed)
         edges, best = CandidateEdges(instance, all_pairs(instance)), optimum(instance, "min-tco")
-        incumbent = Incumbent(instance, Goal(), None, seed)
+        incumbent = GuidedIncumbent(instance, Goal(), None, seed)
         incumbent.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=400)
         if len(edges):
             assert incumbent.value == best
@@ -159,7 +159,7 @@ def test_an_incumbent_respects_a_cap_that_no_overlay_can_lower() -> None:
         instance = uniform_instance(15, 12, 4, seed)
         edges = CandidateEdges(instance, all_pairs(instance))
         cap = int(value_of(BRANCH_AND_CUT.run(instance, PROBLEMS["minmax-tco"])))
-        capped = Incumbent(instance, Goal(cap=cap), None, seed)
+        capped = GuidedIncumbent(instance, Goal(cap=cap), None, seed)
         capped.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1000)
         assert capped.overlay is not None
         assert capped.overlay.max_degree <= cap
