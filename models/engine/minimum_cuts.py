@@ -75,6 +75,7 @@ def maximum_flow(network: ArcNetwork, residual: Reals, source: int, sink: int, e
     next_arc, path = np.empty(n, np.int64), np.empty(n, np.int64)
     total = 0.0
     while total < enough:
+        # Dinic: levels by breadth-first search, then paths along rising levels, each arc tried once a phase.
         level[:] = -1
         level[source] = 0
         queue[0] = source
@@ -113,6 +114,7 @@ def maximum_flow(network: ArcNetwork, residual: Reals, source: int, sink: int, e
             elif v == source:
                 break
             else:
+                # A dead end: one step back, and never through this arc again in this phase.
                 depth -= 1
                 v = network.head[network.reverse[path[depth]]]
                 next_arc[v] += 1

@@ -237,6 +237,7 @@ def ruin_and_recreate(
     cost = counts[COST] * parameters.scale + parameters.penalty * counts[DEGREE_EXCESS]
     best, logged = cost, 0
     for step in range(steps):
+        # A step must find room for all that it may add, as it cannot end half-way.
         if links.counts[0] == 0 or links.counts[0] + MOST_REMOVED * width > len(links.members):
             return best, logged, step
         if links.counts[1] < MOST_REMOVED * width * width:
@@ -251,6 +252,7 @@ def ruin_and_recreate(
         new_cost = counts[COST] * parameters.scale + parameters.penalty * counts[DEGREE_EXCESS]
         full = counts[LOG] + counts[REMOVED] + counts[ADDED] > len(space.log)
         chance = np.exp(min(0.0, cost - new_cost) / parameters.temperature)
+        # The log leads from the start to the best overlay, so a step that does not fit into it is undone.
         if not full and (new_cost <= cost or random_number(space.random) < chance):
             cost = new_cost
             _accept(links, space)

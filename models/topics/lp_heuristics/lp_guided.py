@@ -205,6 +205,7 @@ def _connect(
             continue
         price = 1.0 + overload * ((degree[space.u[e]] >= cap) + (degree[space.v[e]] >= cap))
         score = -contribution * noisy[e] / price
+        # Its place was of an earlier state: it may not be the best any more.
         if score > before:
             heapq.heapreplace(queue, (score, e))
             continue

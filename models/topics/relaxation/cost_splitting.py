@@ -272,6 +272,7 @@ def _span(
                 w = others[k]
                 if weight[via[k]] < nearest[w]:
                     nearest[w], best[w] = weight[via[k]], via[k]
+            # The nodes outside become fewer: on average half of all are compared.
             v = outside[np.argmin(nearest[outside[:left]])]
             total += nearest[v]
             in_tree[best[v]] = True
@@ -471,6 +472,7 @@ def _too_cheap(
 
     Not all are returned where there are more than `most`; the last array counts them by the logarithm of their excess.
     """
+    # A link's price is the widest gap of its topic's row between its ends: one walk to each side of u finds all of u's.
     n = len(interest.node_offsets) - 1
     total, dear, others = np.zeros(n, np.int64), np.full(n, -1, np.int32), np.empty(n, np.int32)
     keys, topics, prices = np.empty(1024, np.int64), np.empty(1024, np.int32), np.empty(1024, np.int64)
@@ -498,6 +500,7 @@ def _too_cheap(
                     dear[v] = u
                     counts[min(_STEPS - 1, int(np.log(total[v] / cost) / np.log(_STEP)))] += 1
             total[v] = 0
+        # Few nodes have such a pair: only their links are walked along again and written down.
         if not any_here or found > most:
             continue
         for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):

@@ -206,6 +206,7 @@ def count_excess_links(first: Ids, offsets: Offsets, ranks: Ids, most: int, step
             b += 1
         for i in range(offsets[a], offsets[b]):
             size[ranks[i]] += ranks[i] > topic
+        # A counting sort: `members` gets the rows of the group under each of their further topics.
         work, filled = 0, 0
         for i in range(offsets[a], offsets[b]):
             t = ranks[i]
@@ -214,6 +215,7 @@ def count_excess_links(first: Ids, offsets: Offsets, ranks: Ids, most: int, step
                 start[t], following[t] = filled, filled + 1
                 filled += size[t]
         if work > steps:
+            # Without all of its pairs a count would be too small, and the bound too large.
             links[topic] = DROPPED
         else:
             members = np.empty(filled, np.int64)
@@ -228,6 +230,7 @@ def count_excess_links(first: Ids, offsets: Offsets, ranks: Ids, most: int, step
                 following[t] = start[t]
             _count_group(a, b, topic, offsets, ranks, most, size, start, following, members, links)
         for t in ranks[offsets[a] : offsets[b]]:
+            # Only what was touched: the arrays are as long as there are topics.
             size[t] = start[t] = following[t] = 0
         a = b
 

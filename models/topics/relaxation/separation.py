@@ -233,6 +233,7 @@ def _separate_diameters(
                 total = x[u, v]
                 for w in range(n):
                     total += min(x[u, w], x[v, w])
+                    # Only the partner of least sum is cut off, so most sums end early.
                     if total >= sums[u]:
                         break
                 if total < sums[u]:
@@ -242,6 +243,7 @@ def _separate_diameters(
             v = partner[u]
             if sums[u] >= 1 - tolerance or taken == _PER_TOPIC:
                 break
+            # The same pair, found from its other end.
             if v < u and partner[v] == u:
                 continue
             for w in range(n):
