@@ -362,7 +362,8 @@ def fault_tolerant_polish(
 def _least_fault_tolerant(instance: TopicInstance) -> int:
     """A lower bound on the edges: those of topics with up to 3 subscribers, and two at each node of a larger one."""
     forced, large = _common_topic(instance, 3), np.diff(instance.topic_offsets)[instance.node_topics] > 2
-    needed = 2 * (np.bincount(np.repeat(np.arange(len(forced)), np.diff(instance.node_offsets)), large) > 0)
+    node = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
+    needed = 2 * (np.bincount(node, large, minlength=instance.num_nodes) > 0)
     return -(-int(np.maximum(forced.sum(axis=0), needed).sum()) // 2)
 
 

@@ -79,7 +79,10 @@ def with_broken(**broken: Broken) -> Methods:
         return solve
 
     named = {name.lstrip("_").replace("_", "-"): build for name, build in broken.items()}
-    own = {name: replace(METHODS[name], solve=solving(one), compiled=False, members=()) for name, one in named.items()}
+    own = {  # what states no bound is no exact method
+        name: replace(METHODS[name], solve=solving(one), compiled=False, exact=False, members=())
+        for name, one in named.items()
+    }
     return {**METHODS, **own}
 
 

@@ -191,7 +191,9 @@ FAULTS: Mapping[str, Fault] = {
         CONTRADICTED,
         replaced={"p5.possible_moves": lambda tree, radius: possible_moves(tree, radius)[:1]},
     ),
-    "P5.S7.1": Fault(CONFIRMED, CONTRADICTED, replaced={"p5.Move.affected": property(lambda move: frozenset({0}))}),
+    "P5.S7.1": Fault(
+        CONFIRMED, CONTRADICTED, replaced={"p5.DeltaMove.affected": property(lambda move: frozenset({0}))}
+    ),
     "W.DATA": Fault(
         CONFIRMED, CONTRADICTED, replaced={"p5.matched_share": lambda workload, seed, *shape: 0.5 + seed % 2}
     ),

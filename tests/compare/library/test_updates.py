@@ -121,7 +121,7 @@ def test_a_bound_without_an_accepted_proof_does_not_count(
     higher = json.dumps({"certified": 99.0})
     update = updated(table, stored(rows, tmp_path / "c", counters=higher))
     assert update.certified == 0
-    assert all("no proof of the run" in reason for _, reason in update.refused)
+    assert all("is not the file that was checked" in reason for _, reason in update.refused)
     assert math.isnan(update.table.known("a", "min-tco").bound)
 
 
