@@ -56,7 +56,7 @@ class Task:
         """The method with the options that differ from its defaults: ``low-oda k=8``."""
         defaults = METHODS[self.method].complete({}, self.problem)
         chosen = {k: v for k, v in json.loads(self.options).items() if defaults[k] != v}
-        return " ".join([self.method, *(f"{name}={value}" for name, value in chosen.items())])
+        return plain_variant(" ".join([self.method, *(f"{name}={value}" for name, value in chosen.items())]))
 
 
 STORED = tuple(field.name for field in fields(Task) if field.name != "proof")

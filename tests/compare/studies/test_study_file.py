@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -63,6 +64,7 @@ def test_a_study_is_the_product_of_its_lists(tmp_path: Path) -> None:
     tasks = study.tasks(index_of(study))
     assert len(tasks) == 7 * 2 * 3 + 2
     assert {task.variant for task in tasks} == {"gm", "gm ties=highest", "gm ties=random", "2d-oda"}
+    assert replace(tasks[0], method="low-oda", options='{"k": 2.0, "ties": "lowest"}').variant == "low-oda k=2"
     assert {task.time_limit for task in tasks if task.problem == "2d-star"} == {9.5}
     assert {task.time_limit for task in tasks if task.problem != "2d-star"} == {3.0}
 
