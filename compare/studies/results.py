@@ -23,6 +23,7 @@ from .task import is_key, plain_variant
 
 FORMATS = (".csv", ".json", ".parquet", ".tex", ".xlsx")
 _COUNTS = {"runs", "failed", "optimal", "instances", "of_instances", "ratio_instances", "reached"}
+_OF_METHODS = {"method", "variant", "options", "exact"}
 _MEANS = (
     *("ratio", "value", "lower_bound", "primal_integral", "dual_integral"),
     *("seconds", "cpu_seconds", "peak_memory"),
@@ -68,7 +69,8 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     Parameters
     ----------
     by : sequence of str
-        Columns. The groups that agree in all of them but the last are compared with each other.
+        Columns. Groups that differ only in the last one of runs (``method``) are compared with each other: a column is
+        one of instances (``nodes``, ``problem``) if all runs on an instance agree in it.
     common : bool
         Only the instances (with their problem) that every group compared has answered.
 
@@ -99,9 +101,11 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
         lower_bound=rows["lower_bound"].where(~failed),
         seconds=rows["seconds"].where(rows["status"] != Status.SKIPPED),
     )
-    outer = [counted[name] for name in names[:-1]] or [pd.Series(0, counted.index)]
-    if common:
-        last = counted[names[-1]]
+    of_runs = [name for name in names if (counted.groupby(cases)[name].nunique(dropna=False) > 1).any()]
+    compared = (of_runs or [name for name in names if name in _OF_METHODS])[-1:]
+    outer = [counted[name] for name in names if name not in compared] or [pd.Series(0, counted.index)]
+    if common and compared:
+        last = counted[compared[0]]
         of_group = last.groupby(outer, dropna=False).transform(lambda column: column.nunique(dropna=False))
         having = last.groupby([*outer, counted["instances"]], dropna=False).transform(
             lambda column: column.nunique(dropna=False)

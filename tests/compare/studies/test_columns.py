@@ -145,7 +145,25 @@ def test_means_can_be_over_the_common_instances_only() -> None:
     by = grouped(ROWS, ["variant"], common=True).set_index("variant")
     assert by["instances"].tolist() == by["of_instances"].tolist() == [1, 1]
     assert by["mean_value"].tolist() == [4.0, 2.0]
-    assert len(grouped(ROWS, ["variant", "instance"], common=True)) == 0  # no two instances are one
+    each = grouped(ROWS, ["variant", "instance"], common=True)
+    assert each[["variant", "instance"]].to_numpy().tolist() == [["gm", "a"], ["ilp", "a"]]
+    assert grouped(ROWS, ["instance"], common=True)["instances"].tolist() == [1, 1]
+
+
+def test_methods_are_compared_on_equal_instances_in_whatever_order_the_columns_are_named() -> None:
+    small, large = recipe(nodes=5), recipe(nodes=9)
+    rows = researched(
+        frame(
+            run(instance="a", recipe=small, value=4.0, cpu_seconds=0.5),
+            run(method="ilp", instance="a", recipe=small, value=4.0),
+            *(run(method=name, instance=of, recipe=large, value=4.0) for name in ("gm", "ilp") for of in "bc"),
+        )
+    )
+    for by in (["method", "nodes"], ["nodes", "method"]):
+        for common in (False, True):
+            counts = grouped(rows, by, common=common).sort_values(["nodes", "method"])[["instances", "of_instances"]]
+            assert counts.to_numpy().tolist() == [[1, 1], [1, 1], [2, 2], [2, 2]], (by, common)
+    assert grouped(rows, ["nodes"])[["instances", "of_instances"]].to_numpy().tolist() == [[1, 1], [2, 2]]
 
 
 def test_rows_of_steiner_trees_have_sizes_and_measures() -> None:
