@@ -387,9 +387,10 @@ def anytime_chart(runs: pd.DataFrame) -> Drawing | None:
     )
     known = alt.Scale(domain=list(kinds.values()), range=[[1, 0], [1, 1.5]])
     line = alt.Chart().mark_line(interpolate="step-after", strokeWidth=1.1)
+    powers: dict[str, Any] = {"values": [0.1, 1, 10, 100]} if points["y"].min() <= 10 else {}
     layer = line.encode(
         x=x_channel(Axis("time", log=True, unit="s"), points["x"]),
-        y=y_channel(Axis("mean gap (%)", log=True)),
+        y=y_channel(Axis("mean gap (%)", log=True), **powers),
         color=colours(styles, symbolType="stroke", symbolStrokeWidth=1.4),
         strokeDash=alt.StrokeDash("of:N", scale=known, legend=alt.Legend(title=None, symbolStrokeColor=INK)),
         tooltip=["curve:N", "of:N", "x:Q", "y:Q"],

@@ -246,12 +246,12 @@ def x_channel(x: Axis, values: pd.Series[Any], field: str = "x", *, few: bool = 
         return alt.X(f"{field}:O", title=x.title, sort=list(dict.fromkeys(values)))
     distinct = sorted(values.dropna().unique().tolist())
     ticks: dict[str, Any] = {"values": distinct} if few and len(distinct) <= _MOST_TICKS and not x.unit else {}
-    return alt.X(f"{field}:Q", title=x.title, scale=scale(x), axis=_axis(x, **ticks))
+    return alt.X(f"{field}:Q", title=x.title, scale=scale(x), axis=_axis(x, **({"tickCount": 5} | ticks)))
 
 
-def y_channel(y: Axis, field: str = "y") -> alt.Y:
+def y_channel(y: Axis, field: str = "y", **ticks: Any) -> alt.Y:
     """The vertical channel."""
-    return alt.Y(f"{field}:Q", title=y.title, scale=scale(y), axis=_axis(y, tickCount=5))
+    return alt.Y(f"{field}:Q", title=y.title, scale=scale(y), axis=_axis(y, **({"tickCount": 5} | ticks)))
 
 
 def scale(axis: Axis) -> alt.Scale:
