@@ -239,11 +239,12 @@ class RunTally:
         left, work = max(0, total - done - running), self.work
         about = work.about(work.to_go(elapsed, running, self.done)) if done < total else ""
         on, failed = f"{running} running" if running else "", f"{self.failed} failed" if self.failed else ""
-        waiting = "waiting for workers" if done < total else ""
+        waiting = "waiting for workers" if done < total else "ending the workers"
+        to_do = f"{left} left" if done < total else ""
         short = about.removesuffix(" to go").replace("at most ", "≤ ").replace("about ", "~")
         counted = f"{done:,} of {total:,} runs done"
         parts = (
-            [counted, failed, on or waiting, f"{left} left", f"{duration(elapsed)} so far"],
+            [counted, failed, on or waiting, to_do, f"{duration(elapsed)} so far"],
             [counted, failed, on],
             [f"{done:,} of {total:,} done", failed],
             [f"{done}/{total}", failed],

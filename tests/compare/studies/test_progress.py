@@ -58,7 +58,7 @@ def test_a_log_gets_plain_lines_and_one_at_the_end(
         tally(tmp_path, planned, 0, 3, StudyWork(100, 0, 0)).show(bar, 2)  # workers that end hold no run any more
     assert capsys.readouterr().err.splitlines() == [
         "40 of 100 runs done, 1 failed, waiting for workers, 60 left, 16 s so far, about 46 s to go",
-        "100 of 100 runs done, 3 failed, 0 left, 0 s so far",
+        "100 of 100 runs done, 3 failed, ending the workers, 0 s so far",
     ]
 
 
