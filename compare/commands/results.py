@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ..python_api.analysis import PairedTable
     from ..studies.comparison import StudyComparison
 
+RENAME = click.option(
+    "--rename", multiple=True, metavar="NAME=TEXT", help="With -o FILE.tex: what a name is called there."
+)
 _IGNORABLE = ("options", "time_limit", "memory_limit")
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "ratio", "seconds", "key")
 _RUNS_IF_ROOM = (
@@ -43,7 +46,7 @@ _GROUPS_IF_ROOM = (
 @click.option("--common", is_flag=True, help="With --by: means over the instances that all compared groups answered.")
 @click.option("--all", "all_runs", is_flag=True, help="Also runs of what was removed since, and of old code.")
 @click.option("-o", "--output", type=FILE, help="Write to this file: .csv, .json, .xlsx, .parquet or .tex.")
-@click.option("--rename", multiple=True, metavar="NAME=TEXT", help="With -o FILE.tex: what a name is called there.")
+@RENAME
 @click.option("--bold", is_flag=True, help="With -o FILE.tex and --by: the best mean of each column is bold.")
 @click.option("--answers", type=FILE, help="Write the answers to this folder, a file a run.")
 def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: Path | None, **others: Any) -> None:
@@ -121,6 +124,7 @@ def _show(title: str, rows: pd.DataFrame, names: Sequence[str], if_room: Sequenc
     type=FILE,
     help="Write .csv, .json, .xlsx, .parquet, .tex or, with --paired, a .svg, .pdf, .pgf, .png file a figure.",
 )
+@RENAME
 @figure_options
 @AS_JSON
 def compare(folder: Path, others: tuple[str, ...], paired: bool, **given: Any) -> None:
@@ -156,7 +160,8 @@ def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
         check_ending(file, FORMATS)
         if file.suffix == ".tex":
             caption = "What changed from A to B, by problem and method."
-            atomic_write(file, latex_table(totals, caption, "tab:comparison"))
+            renamed = key_values(given["rename"], "--rename")
+            atomic_write(file, latex_table(totals, caption, "tab:comparison", names=renamed))
         else:
             export(comparison.pairs, file)
         click.echo(f"{file}: {len(totals if file.suffix == '.tex' else comparison.pairs)} rows", err=True)
@@ -223,7 +228,7 @@ def _compare_methods(folder: Path, methods: Sequence[str], **given: Any) -> None
     where = key_values(given["where"], "--where")
     found = paired(folder, *methods, problem=given["problem"], measure=given["measure"], **where)
     for file in given["output"]:
-        for written in _write_paired(file, found, given["figure_options"]):
+        for written in _write_paired(file, found, given["figure_options"], key_values(given["rename"], "--rename")):
             click.echo(str(written), err=True)
     if given["as_json"]:
         click.echo(json.dumps([_json(one) for one in found.comparisons], ensure_ascii=False))
@@ -249,7 +254,7 @@ def _show_paired(found: PairedTable) -> None:
     show(Text(HOW_TO_READ))
 
 
-def _write_paired(file: Path, found: PairedTable, options: FigureOptions) -> list[Path]:
+def _write_paired(file: Path, found: PairedTable, options: FigureOptions, names: Mapping[str, str]) -> list[Path]:
     """Write a table, or a figure a part of the comparison; return the files."""
     from ...instances.contract.files import atomic_write
     from ..figures.paired import PARTS
@@ -258,7 +263,7 @@ def _write_paired(file: Path, found: PairedTable, options: FigureOptions) -> lis
 
     if file.suffix not in ENDINGS:
         if file.suffix == ".tex":
-            atomic_write(file, found.to_latex())
+            atomic_write(file, found.to_latex("tab:paired", names))
         else:
             export(found.rows, file)
         return [file]

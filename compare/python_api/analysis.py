@@ -103,7 +103,7 @@ def critical_difference(
         for one in found.comparisons
         for name, rank in one.ranks.sort_values(kind="stable").items()
     ]
-    return ResultTable(pd.DataFrame(rows), f"Mean ranks by {measure}; 1 is best", drawn=found.drawn)
+    return ResultTable(pd.DataFrame(rows), f"Mean ranks by {measure}; 1 is best", drawn=found.drawn, names=found.names)
 
 
 def profile(study: AnyStudy, *methods: str, problem: str | None = None, **where: object) -> ResultTable:
@@ -126,8 +126,9 @@ def profile(study: AnyStudy, *methods: str, problem: str | None = None, **where:
     if not parts:
         raise BadInput("no instance has a proven bound: add an exact method to the study")
     rows = pd.concat(parts).rename(columns={"curve": "method", "x": "factor", "y": "share"})
-    rows = rows[["problem", "method", "factor", "share"]].reset_index(drop=True)
-    return ResultTable(rows, "Performance profile", drawn=lambda: _chart(profile_chart(runs)))
+    rows = rows[["problem", "method", "factor", "share"]].drop_duplicates(ignore_index=True)
+    names = _results(study).names
+    return ResultTable(rows, "Performance profile", drawn=lambda: _chart(profile_chart(runs)), names=names)
 
 
 def mean_interval(
@@ -141,7 +142,7 @@ def mean_interval(
     """The mean of a measure for each method, with its 95% interval by bootstrap over instances.
 
     The table has a row a problem, method and value of the columns `by` (such as a workload's parameter): instances,
-    mean, low, high, worst. Its figure has the means against the last column of `by`.
+    mean, low, high, worst. Its figure has the means against the last column of `by`, a panel for each value of others.
 
     Examples
     --------
@@ -176,8 +177,11 @@ def mean_interval(
     def drawn() -> Any:
         from ..figures.curves import Axis, curves
         from ..figures.style import method_styles
+        from ..studies.results import as_text
 
-        points = table.rename(columns={"problem": "panel", "method": "curve", "mean": "y"})
+        points = table.rename(columns={"method": "curve", "mean": "y"})
+        each = [table["problem"], *(f"{name.replace('_', ' ')} " + table[name].map(as_text) for name in keys[:-1])]
+        points["panel"] = [", ".join(texts) for texts in zip(*each, strict=True)]
         points = points.assign(x=points[keys[-1]] if keys else points["curve"])
         across = Axis(keys[-1].replace("_", " ") if keys else "")
         points = points[["panel", "curve", "x", "y", "low", "high"]]
@@ -185,7 +189,7 @@ def mean_interval(
             curves(points, across, Axis(MEASURES[measure].title), name="mean", styles=method_styles(runs), shaded=False)
         )
 
-    return ResultTable(table, f"Mean {measure} with its 95% interval", drawn=drawn)
+    return ResultTable(table, f"Mean {measure} with its 95% interval", drawn=drawn, names=_results(study).names)
 
 
 def ratio_plot(
@@ -212,7 +216,8 @@ def ratio_plot(
 
     runs, plot = _runs(study, methods, problem, where), plot_of({"x": x, "y": y, "group": group})
     table = plot_table(runs, plot)
-    return ResultTable(table, f"Mean {y} against {x}", drawn=lambda: _chart(plot_drawing(runs, plot, table)))
+    drawn, names = lambda: _chart(plot_drawing(runs, plot, table)), {"x": x.replace("_", " "), **_results(study).names}
+    return ResultTable(table, f"Mean {y} against {x}", drawn=drawn, names=names)
 
 
 def _first(found: Any) -> Any:
@@ -220,9 +225,13 @@ def _first(found: Any) -> Any:
     return found if found.ndim == 1 else found.iloc[:, 0]
 
 
+def _results(study: AnyStudy) -> StudyResults:
+    return study if isinstance(study, StudyResults) else StudyResults(study)
+
+
 def _runs(study: AnyStudy, methods: Sequence[str], problem: str | None, where: dict[str, object]) -> pd.DataFrame:
     """The judged runs of some methods, by label, variant or name; of all methods where none is named."""
-    runs = (study if isinstance(study, StudyResults) else StudyResults(study)).judged(**where)
+    runs = _results(study).judged(**where)
     runs = runs if problem is None else runs[runs["problem"] == _problem(problem)]
     names = [own_name(method) for method in methods]
     for name in names:
@@ -264,7 +273,7 @@ def _paired(
     rows = pd.concat([one.table.assign(problem=one.problem, measure=measure) for one in found], ignore_index=True)
     notes = tuple(f"{one.problem}: {explained(one)}" for one in found)
     title = f"Paired differences of the {measure}, first minus second"
-    return PairedTable(rows, title, notes, drawn=drawn, comparisons=tuple(found))
+    return PairedTable(rows, title, notes, drawn=drawn, names=_results(study).names, comparisons=tuple(found))
 
 
 def _estimate(middle: float, low: float, high: float) -> str:

@@ -129,7 +129,8 @@ class StudyResults:
         sizes = sizes_of(rows)
         rows = sorted_by(rows, "problem", "family", *sizes, "instance", "variant", "seed")
         title = f"{len(rows)} runs" if len(rows) != 1 else "1 run"
-        return ResultTable(rows, title, columns=("problem", "family", "instance", *sizes[:1], *_SHOWN))
+        columns = ("problem", "family", "instance", *sizes[:1], *_SHOWN)
+        return ResultTable(rows, title, columns=columns, names=self.names)
 
     def instance(self, digest: str, kind: str = "topics") -> Any:
         """An instance of the study by its digest: the column ``instance`` of the results."""
@@ -152,6 +153,15 @@ class StudyResults:
         store = Store.existing(self.path)
         runs = judged_runs(store.rows(store.plan().keys))
         return runs[runs["key"].isin(set(results(self.path, texts_of(where))["key"]))] if where else runs
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What methods, problems and columns are called in tables for papers, by the study file."""
+        from ..studies.plot import names_of
+        from ..studies.store import Store
+
+        store = Store(self.path)
+        return names_of(store.plan().spec) if store.has_plan else {}
 
     @property
     def path(self) -> Path:

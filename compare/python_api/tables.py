@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,8 @@ class ResultTable:
         Those that the table shows, as far as it has them; all if empty.
     drawn : callable, optional
         Draws the figure of the table: a chart's specification (Vega-Lite) or a figure of matplotlib.
+    names : mapping, optional
+        What methods, problems and columns are called in LaTeX.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class ResultTable:
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     drawn: Callable[..., Any] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def shown(self) -> pd.DataFrame:
@@ -69,11 +72,11 @@ class ResultTable:
 
         return pl.DataFrame(self.to_arrow())
 
-    def to_latex(self, label: str = "") -> str:
-        """A table for LaTeX's booktabs, with the title as its caption."""
+    def to_latex(self, label: str = "", names: Mapping[str, str] | None = None) -> str:
+        """A table for LaTeX's booktabs, with the title as its caption; `names` add to those of the study's report."""
         from ..studies.latex import latex_table
 
-        return latex_table(self.shown, self.title, label)
+        return latex_table(self.shown, self.title, label, names={**self.names, **(names or {})})
 
     def plot(self) -> Figure:
         """The figure of the table: it shows itself in a notebook, and `savefig` writes it.

@@ -209,8 +209,10 @@ def _called(entry: object, names: Mapping[str, str]) -> object:
     """The entry by its name in the paper, also a method's with its options; yes and no for truth."""
     if isinstance(entry, (bool, np.bool_)):
         return "yes" if entry else "no"
-    first, space, options = entry.partition(" ") if isinstance(entry, str) else ("", "", "")
-    return names.get(str(entry), f"{names[first]}{space}{options}" if first in names else entry)
+    if not isinstance(entry, str) or entry in names:
+        return names.get(str(entry), entry)
+    methods = (each.partition(" ") for each in entry.split(", "))
+    return ", ".join(f"{names.get(first, first)}{space}{options}" for first, space, options in methods)
 
 
 def _text(entry: object) -> str:

@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 LEVEL = 0.05
 _EXACT_MOST, _PERMUTED_MOST = 50, 13
 HOW_TO_READ = (
-    "Lower is better: a negative difference is in favour of the first method. w/t/l: its wins, ties and losses. "
+    "Lower is better: a negative difference is in favour of the first method. Win/tie/loss: its wins, ties and losses. "
     "Intervals: 95%, bootstrap over instances. p: Wilcoxon signed-rank test, two-sided. A small p says that the "
     "difference is not chance on instances like these; it does not say that it is large, nor that it holds for other "
     "workloads. A large p does not prove that methods are equal."

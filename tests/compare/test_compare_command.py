@@ -175,6 +175,35 @@ def test_ratios_are_plotted_against_what_a_study_varied(tmp_path: Path) -> None:
         ob.ratio_plot(tmp_path / "s", x="topics")
 
 
+def test_tables_for_a_paper_have_the_names_of_the_study_file(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    spec = 'name = "named"\n[report.names]\ngm = "Greedy Merge"\n"low-oda" = "Low-ODA"\n'
+    store, named = Store(folders[0]), Store(tmp_path / "named")
+    named.open_for(spec)
+    named.write_plan(Plan("named", (), spec, store.plan().keys))
+    write_part(store.table(), named.runs)
+    given = (named.folder, "--paired", "gm", "low-oda", "gm-m", "--rename", "gm-m=GM-M", "-o", tmp_path / "pairs.tex")
+    assert call(*given).exception is None
+    text = (tmp_path / "pairs.tex").read_text(encoding="utf-8")
+    assert r"\label{tab:paired}" in text
+    assert "& Greedy Merge & GM-M &" in text
+    assert "low-oda" not in text
+    ranks = ob.critical_difference(named.folder, *VALUES).to_latex(names={"gm-m": "GM-M"})
+    assert not {"gm", "gm-m", "low-oda"} & set(ranks.replace(",", " ").split())
+    for table in (ob.profile(named.folder), ob.mean_interval(named.folder), ob.StudyResults(named.folder).results()):
+        assert "Greedy Merge" in table.to_latex()
+
+
+def test_means_by_two_columns_have_a_panel_for_each_value_of_the_first(tmp_path: Path) -> None:
+    rows = [
+        run(nodes=nodes, topics=topics, instance=f"{nodes:04x}{topics:04x}", value=float(nodes), lower_bound=8.0)
+        for nodes in (10, 20)
+        for topics in (3, 4)
+    ]
+    table = ob.mean_interval(stored(tmp_path / "s", rows), by=["nodes", "topics"])
+    assert table.drawn is not None
+    assert [f'"min-tco, nodes {nodes}"' in json.dumps(table.drawn()) for nodes in (10, 20)] == [True, True]
+
+
 def test_means_have_the_interval_of_their_instances(folders: tuple[Path, Path]) -> None:
     table = ob.mean_interval(folders[0], "gm").rows
     assert table[["instances", "mean", "worst"]].to_numpy().tolist() == [[6, pytest.approx(1.2), 1.4]]
