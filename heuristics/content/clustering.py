@@ -73,7 +73,8 @@ def _best_pair(users: Users, out_rates: Floats, broker: int, unassigned: Ids, bo
             a, b = min(unassigned[k], other), max(unassigned[k], other)
             price = users.access[a, broker] + users.access[b, broker]
             demand = users.demands[a] + users.demands[b]
-            if out_rates[a] + out_rates[b] < best * price or demand > users.load_limits[broker]:
+            bounded = price > 0 and out_rates[a] + out_rates[b] < best * price  # best may be infinite
+            if bounded or demand > users.load_limits[broker]:
                 continue
             ratio = _ratio(_traffic(users, a, b), price)
             if ratio > best or (ratio == best and (a, b) < (first, second)):

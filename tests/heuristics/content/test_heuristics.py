@@ -34,6 +34,7 @@ from overlaybench.instances.content.instance import ContentInstance, Floats
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
+from overlaybench.instances.contract.compiled import Interpreter, interpreted
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.result import Status
 from tests.content_brute_force import Network, Tree, cost, optimum
@@ -182,6 +183,13 @@ def test_the_two_stage_heuristics_agree_with_their_twins(
             twin(instance)
     else:
         assert found == twin(instance)
+
+
+def test_clustering_at_a_free_broker_multiplies_no_infinite_ratio_by_its_price() -> None:
+    core, rates = np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones((4, 1))
+    instance = ContentInstance(np.array([[0.0, 1.0]] * 4), core, np.full(2, np.inf), rates, rates > 0)
+    with interpreted(Interpreter()), np.errstate(all="raise"):
+        assert clustering(instance).tolist() == clustered(instance)
 
 
 @property_test(80, content_instances(max_users=7, max_brokers=4))
