@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
@@ -51,9 +51,16 @@ class LivePage:
 class _Handler(SimpleHTTPRequestHandler):
     """Answers requests for the page, and for its figures and tables, which `directory` holds."""
 
+    timeout = 5  # a browser may connect in advance and send nothing
+
     def __init__(self, *given: Any, page: LivePage) -> None:
         self.page = page
         super().__init__(*given, directory=str(page.into))
+
+    def handle(self) -> None:
+        """Answer; a browser may leave before it has the page."""
+        with suppress(ConnectionError):
+            super().handle()
 
     def send_head(self) -> Any:
         """Refuse names of other hosts, which a foreign page may have pointed to this machine."""

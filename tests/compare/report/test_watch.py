@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from socket import SO_LINGER, SOL_SOCKET, create_connection
 from threading import Thread
 
 import pytest
@@ -65,6 +67,22 @@ def test_the_page_has_the_rows_added_between_two_requests_and_nothing_is_written
         assert "plan.json" in damaged
         assert fetched(port, host="example.org")[0] == 403
         assert fetched(port, "/../out/study.toml")[0] == 404
+
+
+def test_a_browser_that_sends_nothing_or_leaves_stops_no_other_and_leaves_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(watch._Handler, "timeout", 0.2)
+    store = stored(tmp_path)
+    store.write_plan(Plan("watched", (), PLOTS, [task_of(seed=seed).key for seed in (1, 2, 3)]))
+    store.add_instance(PATH, TOPICS)
+    log(store, 1)
+    with watched(store) as port, create_connection(("127.0.0.1", port)):
+        with create_connection(("127.0.0.1", port)) as leaving:
+            leaving.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            leaving.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))  # its end resets the connection
+        assert fetched(port)[0] == 200
+    assert capfd.readouterr().err == ""
 
 
 def test_a_port_in_use_and_a_folder_without_results_are_bad_input(tmp_path: Path) -> None:
