@@ -263,7 +263,7 @@ def _known(style: str) -> bool:
 
 @contextmanager
 def set_by_tex(figure: Figure, name: str, *, escape: bool = True) -> Iterator[None]:
-    """A context in which the texts of a figure, ticks included, have no control characters, and are escaped for TeX.
+    """A context in which the texts of a figure, ticks too, have no control characters or tabs, and are escaped for TeX.
 
     Without `escape` TeX's special characters stay as they are.
 
@@ -277,9 +277,9 @@ def set_by_tex(figure: Figure, name: str, *, escape: bool = True) -> Iterator[No
     ticks = [(each, list(each.seq)) for axis in axes if isinstance(each := axis.get_major_formatter(), FixedFormatter)]
     texts = [(each, each.get_text()) for each in figure.findobj(Text) if isinstance(each, Text)]
     for formatter, plain in ticks:
-        formatter.seq = [shown_as(text) for text in plain]
+        formatter.seq = [shown_as(text.replace("\t", " ")) for text in plain]
     for shown, text in texts:
-        shown.set_text(shown_as(text))
+        shown.set_text(shown_as(text.replace("\t", " ")))
     try:
         yield
     except (RuntimeError, ValueError) as error:  # matplotlib's LatexError is a ValueError

@@ -182,6 +182,14 @@ def test_a_figure_has_its_texts_again_once_it_is_written() -> None:
     assert (axes.get_title(), axes.xaxis.get_major_formatter()(1, 1)) == ("a_b", "50%")
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_tab_in_a_label_is_a_space_in_a_figure() -> None:
+    figure = Figure()
+    figure.add_subplot(title="a\tb")
+    assert b"a b" in files.as_bytes(figure, "svg", "drawing")
+    assert files.as_bytes(figure, "png", "drawing")
+
+
 needs_tex = [
     pytest.mark.slow,
     pytest.mark.skipif(
