@@ -94,10 +94,11 @@ def expected(asked: Study, store: Store, master: str) -> str:
     done = store.done()
     left = [task for key, task in tasks.items() if key not in done]
     cores = local_cores(master) or 1
+    asked.check_files(known)
     work = RunTally(store, left, {one.digest: one.size for one in index.values()}).work
     lines = [f"{asked.name}: {len(index)} instances, {len(tasks)} runs, {len(tasks) - len(left)} of them stored"]
     lines += asked.notes
-    for (problem, variant), runs in Counter((task.problem, task.variant) for task in left).items():
+    for (problem, variant), runs in sorted(Counter((task.problem, task.variant) for task in left).items()):
         lines.append(f"{runs:8}  {problem}  {variant}")
     return "\n".join([*lines, f"{work.about(work.left / cores) or 'nothing to go'}, on {cores} cores"])
 
@@ -129,6 +130,8 @@ def status_of(folder: Path) -> str:
         state, left = "running", f", {to_go}" if to_go and done < total else ""
     elif done < total:
         state, left = "stopped: the same study command resumes it", f" ({to_go} when it stopped)" if to_go else ""
+    elif not total:
+        return f"{plan.name}: stopped before its instances were made: the same study command resumes it"
     else:
         state, left = "finished", ""
     lines = [f"{plan.name}: {state}", f"{done} of {total} runs done, {total - done} left{left}"]

@@ -30,6 +30,7 @@ from .task import Task
 _PLAIN_SECONDS, _SAVED_SECONDS = 15.0, 5.0
 _LEAST_BAR = 8
 _FILE = "progress.json"
+_LONGEST_GAP = 1.0  # seconds between two rows, where no run took longer
 _LEAST_SECONDS = 0.005  # of a run, beside solving
 _GROWTH = 1.5  # the time of a method is taken to grow with this power of the size, until two sizes are measured
 _STEEPEST = 4.0
@@ -171,7 +172,8 @@ class RunTally:
         self._store, self._planned = store, planned or {}
         self.done = self.failed = 0
         self._start, self._saved = time.monotonic(), float("-inf")
-        self._seconds, self._work = 0.0, None
+        self._seconds, self._longest, self._work = 0.0, 0.0, None
+        self._busy, self._heard = 0.0, self._start
         self._read = Counter({log.name: log.stat().st_size for log in store.logs()})
         self._left: Counter[tuple[RunKind, int]] = Counter()
         self._measured: dict[object, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -184,6 +186,7 @@ class RunTally:
 
     def update(self) -> None:
         """Count what was logged since the last update."""
+        before = self.done
         for log_file in self._store.logs():
             with suppress(FileNotFoundError):  # merged meanwhile
                 for line in lines_from(log_file, self._read[log_file.name]):
@@ -191,6 +194,15 @@ class RunTally:
                         self._read[log_file.name] += len(line)
                         with suppress(ValueError):
                             self.count(from_line(line))
+        if self.done > before:
+            self._busy, self._heard = self._busy_now(), time.monotonic()
+
+    def _busy_now(self) -> float:
+        """The seconds so far that count for the pace.
+
+        A gap between two rows counts as the longest run at most: beyond that, workers start or compile kernels, once.
+        """
+        return self._busy + min(time.monotonic() - self._heard, max(_LONGEST_GAP, self._longest))
 
     def count(self, row: Mapping[str, Any]) -> None:
         """Count a run that is done."""
@@ -199,6 +211,7 @@ class RunTally:
         at, seconds = self._measure(row)
         self._left[at] -= 1
         self._seconds += seconds
+        self._longest = max(self._longest, seconds)
 
     def _measure(self, row: Mapping[str, Any]) -> tuple[tuple[RunKind, int], float]:
         kind = RunKind(*(row[name] for name in RunKind._fields))
@@ -237,7 +250,7 @@ class RunTally:
         done, elapsed = total - sum(self._left.values()), time.monotonic() - self._start
         running = min(running, max(0, total - done))  # a worker without a run may still be at its end
         left, work = max(0, total - done - running), self.work
-        about = work.about(work.to_go(elapsed, running, self.done)) if done < total else ""
+        about = work.about(work.to_go(self._busy_now(), running, self.done)) if done < total else ""
         on, failed = f"{running} running" if running else "", f"{self.failed} failed" if self.failed else ""
         waiting = "waiting for workers" if done < total else "ending the workers"
         to_do = f"{left} left" if done < total else ""

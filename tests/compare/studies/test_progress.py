@@ -12,10 +12,11 @@ from typing import NamedTuple
 import pytest
 from rich.console import Console
 
+from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.studies import progress
 from overlaybench.compare.studies.progress import Bar, RunTally, StudyWork, duration, saved
 from overlaybench.compare.studies.row import SCHEMA, table_of
-from overlaybench.compare.studies.store import Store
+from overlaybench.compare.studies.store import Plan, Store
 from overlaybench.compare.studies.task import Task
 
 
@@ -30,7 +31,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def tally(store: Path, planned: dict[str, int], left: int, failed: int, work: StudyWork) -> RunTally:
     """The state of a study of which so many runs are left."""
     tally = RunTally(Store(store), [Job("gm", 10, 1.0).task] * left, {}, planned)
-    tally.__dict__ |= {"done": 1, "failed": failed, "worked": work}
+    tally.__dict__ |= {"done": 1, "failed": failed, "worked": work, "_longest": 30.0}
     return tally
 
 
@@ -124,11 +125,31 @@ def test_status_finds_the_time_to_go_and_the_runs_of_each_method(tmp_path: Path,
     tally(tmp_path / "missing", {"gm": 6}, 5, 0, StudyWork(1, 1, 0)).show(Bar(6, "runs done", quiet=True), 1)
 
 
+def test_status_says_that_a_study_ended_before_it_had_instances(tmp_path: Path) -> None:
+    Store(tmp_path).write_plan(Plan("early", (), "", []), {})
+    assert status_of(tmp_path) == ("early: stopped before its instances were made: the same study command resumes it")
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0.2, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (48120, "13 h 22 min"), (7200, "2 h")]
 )
 def test_a_duration_has_its_two_largest_units(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_the_time_in_which_workers_compile_kernels_is_not_taken_for_their_pace(
+    clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A study of 46 s, whose first runs took 0.1 s each, once said 17 minutes after half a minute of compilation."""
+    jobs = [Job("gm", 10, 0.1)] * 100
+    tally = RunTally(Store(tmp_path), [job.task for job in jobs], {"10": 10}, {"gm": 100})
+    for job in jobs[:9]:
+        tally.count(job.row)
+    for _ in range(30):
+        clock[0] += 1
+        with Bar(100, "runs done") as bar:
+            tally.show(bar, 2)
+        assert float(capsys.readouterr().err.split("about ")[1].split(" s to go")[0]) <= 10
 
 
 class Job(NamedTuple):
