@@ -73,6 +73,7 @@ def run_study(
             print(f"overlaybench: {remark}", file=sys.stderr, flush=True)
         index = store.index()
         recipes = [recipe for recipe in study.recipes if not _is_stored(recipe, index, store)]
+        study.check_files(index)
         grows = recipes and store.has_plan  # until the new instances are there, the present plan remains
         tasks = store.keyed(study.tasks(index)) if grows else _planned(study, index, store)
         if recipes or _missing(tasks, store):
@@ -126,7 +127,9 @@ def _generate(
     partitions = _partitions(context, [recipe.to_json() for recipe in recipes])
     for line, stored, error in awaited(partitions.map(generated).collect, lambda: bar.show(made.value)):
         if stored is None:
-            raise BadInput(f"instance {line}: {error}")
+            recipe = Recipe.from_json(line)
+            what = [recipe.family, *(f"{name}={value}" for name, value in recipe.parameters)]
+            raise BadInput(f"{', '.join(what)}: {error}")
         index[line] = stored
     return index
 

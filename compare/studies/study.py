@@ -6,7 +6,7 @@ import itertools
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from ...instances.contract.option import Value
 from ...instances.topics.workloads import RandomTopics
 from ..catalogue import kind_named, method_named, problem_named, version_of, workload_named, workload_version
 from .columns import limits_in, without_limit
+from .isolation import memory_bounded
 from .plot import Plot, Report
 from .recipe import Recipe, freeze
 from .store import StoredInstance
@@ -145,6 +146,17 @@ class Study:
             return -expected_seconds(task.exact, task.time_limit), -sizes[task.instance], task.instance, task.key
 
         return sorted(by_key.values(), key=order)
+
+    def check_files(self, known: Container[str]) -> None:
+        """Read each file of recipes that are not known (as JSON) once; raise for a bad one or too large a sample."""
+        wanted = [recipe for recipe in self.recipes if recipe.file and recipe.to_json() not in known]
+        for _, alike in itertools.groupby(wanted, lambda recipe: (recipe.file, recipe.file_kind, recipe.columns)):
+            largest = max(alike, key=lambda recipe: recipe.sample)
+            with located(largest.family), memory_bounded(largest.file):
+                kind = kind_named(largest.file_kind)
+                instance = kind.read(Path(largest.file), dict(largest.columns)).instance
+                if largest.sample:
+                    kind.sample(instance, largest.sample, largest.seed)
 
     def _tasks(self, recipe: Recipe, digest: str, runs: Runs, versions: Callable[[str, str], str]) -> Iterator[Task]:
         problems, text = [name for name in runs.problems if problem_named(name).kind == recipe.kind], recipe.to_json()

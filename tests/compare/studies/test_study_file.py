@@ -189,6 +189,21 @@ def test_a_study_that_would_exhaust_the_machine_is_refused(tmp_path: Path, text:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("node,topic\na,x\nb,\n", "own: .*own.csv: line 3: an empty topic"),
+        ("node,topic\na,x\nb,x\n", "own: a sample of 3 nodes from 2: choose from 1 to 2"),
+    ],
+)
+def test_files_are_read_before_spark_starts(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "own.csv").write_text(text)
+    study = study_of(tmp_path, SPEC + '[[instances]]\nfile = "own.csv"\nsample = [2, 3]\n')
+    with pytest.raises(BadInput, match=said):
+        study.check_files([])
+    study.check_files([recipe.to_json() for recipe in study.recipes])
+
+
 def test_seeds_may_be_listed_and_are_those_of_generate(tmp_path: Path) -> None:
     study = study_of(tmp_path, SPEC.replace("seeds = 3", "seeds = [0, 7]"))
     zipf = [recipe for recipe in study.recipes if recipe.workload == "zipf"]
