@@ -57,6 +57,7 @@ def results(folder: Path, where: Mapping[str, str] | None = None, *, all_runs: b
     keys = store.plan().keys
     rows = researched(store.rows(None if all_runs else keys))
     rows["current"] = rows["key"].isin(keys)
+    rows["variant"] = rows["variant"].map(plain_variant)
     for column, wanted in (where or {}).items():
         _check_column(column, rows)
         rows = rows[rows[column].map(lambda value, wanted=wanted: _is(value, wanted))]
