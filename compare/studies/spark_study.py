@@ -85,6 +85,11 @@ def run_study(
                         index |= _generate(context, recipes, store, plug_ins, bar)
                         store.write_index(index)
                         tasks = _planned(study, index, store)
+                        different = len({index[recipe.to_json()].digest for recipe in study.recipes})
+                        if different < len(study.recipes) and not quiet:
+                            bar.note(
+                                f"{different} of the {len(study.recipes)} instances differ: equal ones are run once"
+                            )
                     _run_all(context, tasks, store, plug_ins, bar)
             store.merge()
         return list(tasks)
@@ -125,7 +130,14 @@ def _generate(
         return found
 
     partitions = _partitions(context, [recipe.to_json() for recipe in recipes])
-    for line, stored, error in awaited(partitions.map(generated).collect, lambda: bar.show(made.value)):
+
+    def poll() -> None:
+        if made.value:
+            bar.show(made.value)
+        else:
+            bar.waiting("workers")
+
+    for line, stored, error in awaited(partitions.map(generated).collect, poll):
         if stored is None:
             recipe = Recipe.from_json(line)
             what = [recipe.family, *(f"{name}={value}" for name, value in recipe.parameters)]
