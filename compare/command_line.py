@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
 
-from ..instances.contract.errors import BadInput
+from ..instances.contract.errors import BadInput, unknown
 from ..instances.contract.signals import SIGNALS, handle_signals
 
 if TYPE_CHECKING:
@@ -95,6 +95,13 @@ class _Commands(click.Group):
         command: click.Command = getattr(import_module(f"{__package__}.commands.{file}"), function)
         command.epilog = f"\b\nExample:\n  {COMMANDS[cmd_name].example}"
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not ctx.resilient_parsing and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise unknown("command", args[0], COMMANDS)
+        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem

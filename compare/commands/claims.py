@@ -13,6 +13,7 @@ import click
 from ..claims.claim import Claim, LedgerRow
 from ..claims.pages import listed, printed, row_of, write_pages
 from ..claims.register import CLAIMS, TimeToGo, claims_named, keep_rows, record, run_claims
+from ..printable import StatusLine
 from .options import CLAIM, FILE, MASTER
 
 
@@ -73,7 +74,7 @@ def _run(
     to_go, rows = TimeToGo(chosen, quick), list[LedgerRow]()
     click.echo(f"overlaybench: {len(chosen)} {'claim' if len(chosen) == 1 else 'claims'}, {to_go}", err=True)
     for outcome in run_claims(chosen, quick, folder, master, lambda claim: _progress(claim, to_go)):
-        _clear()
+        StatusLine().clear()
         if isinstance(outcome, LedgerRow):
             to_go.add(outcome)
             rows.append(outcome)
@@ -96,9 +97,4 @@ def _progress(claim: Claim, to_go: TimeToGo) -> None:
         click.echo(f"overlaybench: {text}", err=True)
         return
     filled = round(20 * to_go.share)
-    click.echo(f"\r\x1b[K{'█' * filled}{'░' * (20 - filled)} {text}"[:90], err=True, nl=False)
-
-
-def _clear() -> None:
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", err=True, nl=False)
+    StatusLine().show(0, f"{'█' * filled}{'░' * (20 - filled)} {text}")

@@ -222,6 +222,8 @@ def _text(result: Result[Any]) -> str:
         lines.append(f"proven lower bound {result.lower_bound:g}{gap}")
     elif result.value is not None:
         lines.append("no lower bound: the method proves none")
+    elif result.status is Status.TIME_LIMIT:
+        lines.append("no answer and no lower bound within the time limit")
     given = result.counters
     counters = [
         f"{name.replace('_', ' ')} {f'{value:g}' if isinstance(value, float | int) else value}"
@@ -284,6 +286,8 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
     """
     if to_vipr is not None and to_vipr.suffix != VIPR:
         raise BadInput(f"--to-vipr: {to_vipr} does not end with {VIPR}: choose another name")
+    if proof.suffix == VIPR:
+        raise BadInput(f"{proof}: viprchk reads such certificates: give the proof that `solve --proof` wrote as .gz")
     try:
         proof.open("rb").close()
     except OSError as error:

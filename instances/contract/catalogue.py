@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from importlib import import_module, invalidate_caches, metadata
 from importlib.util import find_spec
 from pathlib import Path
-from traceback import extract_tb
+from traceback import walk_tb
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
@@ -315,7 +315,12 @@ def object_named(reference: str, noun: str, kind: type) -> object:
         raise unknown(f"{noun} of module {module_name}", name, known)
     found = vars(module)[name]
     if not isinstance(found, kind):
-        raise BadInput(f"{noun} '{reference}' is of type {type(found).__name__}, not {kind.__name__}")
+        what = (
+            "a class: name an object of it"
+            if isinstance(found, type)
+            else f"of type {type(found).__name__}, not {kind.__name__}"
+        )
+        raise BadInput(f"{noun} '{reference}' is {what}")
     return found
 
 
@@ -340,9 +345,14 @@ def _module(name: str, what: str) -> ModuleType:
             raise BadInput(
                 f"{what}: no module '{name}' is in {places} or on Python's path: correct the name, or set PYTHONPATH"
             ) from None
-        at = extract_tb(error.__traceback__)[-1]
+        lines = [
+            f"{frame.f_code.co_filename}:{line}"
+            for frame, line in walk_tb(error.__traceback__)
+            if str(frame.f_globals.get("__name__")).partition(".")[0] == top
+        ]
+        at = lines[-1] if lines else name  # of a file whose syntax is wrong, the message has the line
         raised = f"{type(error).__name__}: {error}"
-        raise BadInput(f"{what} cannot be loaded: {at.filename}:{at.lineno}: {raised}") from None
+        raise BadInput(f"{what} cannot be loaded: {at}: {raised}") from None
 
 
 def _holds(folder: Path, top: str) -> bool:

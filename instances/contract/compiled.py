@@ -359,7 +359,8 @@ def _shared_cache(kernel: Kernel) -> Any:
 @cache
 def _announce_compilation() -> None:
     """Report on stderr the first compilation of a kernel in this process."""
-    print("compiling kernels, once", file=sys.stderr, flush=True)
+    cleared = "\r\x1b[K" if sys.stderr.isatty() else ""  # of a progress line
+    print(f"{cleared}compiling kernels, once", file=sys.stderr, flush=True)
 
 
 @cache

@@ -32,15 +32,18 @@ def unknown_ending(path: Path, known: Iterable[str]) -> BadInput:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
-    """The error for a `name` of some `kind` that is not `known`; it suggests the nearest one, or the nearest three."""
+    """The error for a `name` of some `kind` ("option of method 'gm'") that is not `known`.
+
+    It suggests the one that differs by a slip, or the nearest three.
+    """
     from difflib import get_close_matches
 
-    names = sorted(known)
-    nearest = get_close_matches(name, names, n=3, cutoff=0.5)
+    names, (noun, of, owner) = sorted(known), kind.partition(" of ")
+    nearest = get_close_matches(name, names, n=1, cutoff=0.8) or get_close_matches(name, names, n=3, cutoff=0.5)
     if nearest:
-        hint = f"did you mean '{nearest[0]}'?"
+        hint = "did you mean " + " or ".join(f"'{one}'" for one in nearest) + "?"
     elif len(names) <= _FEW:
         hint = f"known: {', '.join(names) or 'none'}"
     else:
         hint = f"of {len(names)} the nearest are {', '.join(get_close_matches(name, names, n=3, cutoff=0.0))}"
-    return BadInput(f"unknown {kind} '{name}': {hint}")
+    return BadInput(f"unknown {noun} '{name}'{of}{owner}: {hint}")

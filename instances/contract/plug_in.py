@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import Parameter, getdoc, signature
 from typing import Any
 
+from .errors import BadInput
 from .method import Method, Proposal
 from .option import Option
 from .overlay import Overlay
@@ -151,11 +152,17 @@ class _Call:
         if answer is None:
             return Proposal(reason=f"{self.function.__name__} returned no answer")
         if problem.kind == "topics" and not isinstance(answer, Overlay):
+            if isinstance(answer, Iterator):
+                answer = list(answer)  # what it raises is an error of the function, not of its edges
             try:
                 answer = Overlay.from_edges(instance.num_nodes, answer)
-            except TypeError:
+            except BadInput:
+                raise
+            except (TypeError, ValueError):
                 returned = f"{self.function.__name__} returned a {type(answer).__name__}"
-                raise TypeError(f"{returned}: return an Overlay, a Proposal, or pairs of nodes") from None
+                raise TypeError(
+                    f"{returned}: return an Overlay, a Proposal, or pairs of nodes, which are numbers from 0"
+                ) from None
         return Proposal(answer)
 
     def _passed(self, given: dict[str, Any], *instance: Any) -> Any:

@@ -100,7 +100,12 @@ def test_one_seed_one_file(run: Run, tmp_path: Path) -> None:
         (("list", "qqqqqqqq"), "the nearest are "),
         (("report", "."), "holds no results"),
         (("study", "absent.toml", "--out", "out"), "absent.toml: cannot be read"),
-        (("solv",), "No such command 'solv'"),
+        (("solv",), "unknown command 'solv': did you mean 'solve'?"),
+        (
+            ("solve", "F", "--method", "hub-per-topic"),
+            "did you mean 'mst-per-topic' or 'harary-per-topic' or 'ring-per",
+        ),
+        (("check-proof", "F", "F.vipr"), "F.vipr: viprchk reads such certificates: give the proof"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_status_2(

@@ -200,9 +200,9 @@ def test_a_problem_that_a_method_does_not_answer_is_refused() -> None:
 
 def test_an_unknown_option_is_refused_with_the_nearest_name() -> None:
     tried = method(lambda *_, **__: Proposal(PATH), options=(Option("ties", "lowest", "", choices=("lowest",)),))
-    with pytest.raises(BadInput, match="unknown option of method 'trial' 'tie': did you mean 'ties'"):
+    with pytest.raises(BadInput, match="unknown option 'tie' of method 'trial': did you mean 'ties'"):
         tried.run(INSTANCE, MIN_TCO, tie="lowest")
-    with pytest.raises(BadInput, match="unknown option of method 'trial' 'qqq': known: ties"):
+    with pytest.raises(BadInput, match="unknown option 'qqq' of method 'trial': known: ties"):
         tried.run(INSTANCE, MIN_TCO, qqq=1)
     with pytest.raises(BadInput, match="known: none"):
         method(lambda *_, **__: Proposal(PATH)).run(INSTANCE, MIN_TCO, qqq=1)
@@ -238,7 +238,7 @@ def test_an_option_is_read_in_the_type_of_its_default(option: Option, given_valu
         (
             Option("o", "lowest", "", choices=("lowest", "random")),
             "randon",
-            "unknown value of option 'o' 'randon': did you mean 'random'?",
+            "unknown value 'randon' of option 'o': did you mean 'random'?",
         ),
     ],
 )

@@ -116,6 +116,22 @@ def test_an_answer_may_be_edges_an_overlay_or_a_proposal(answer: object) -> None
     assert result.status is (ob.Status.OPTIMAL if isinstance(answer, ob.Proposal) else ob.Status.FEASIBLE)
 
 
+def _labels(instance: ob.TopicInstance) -> list[tuple[str, str]]:
+    return [("n0", "n1")]
+
+
+def _faulty(instance: ob.TopicInstance) -> Iterator[tuple[int, int]]:
+    yield 0, len(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("function", "message"), [(_labels, "_labels returned a list: .* numbers from 0"), (_faulty, "has no len")]
+)
+def test_labels_are_no_nodes_and_an_error_of_a_generator_is_its_own(function: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        ob.method("trial", problems="min-tco")(function).run(STAR, MIN_TCO)
+
+
 def test_a_skipped_run_has_its_reason_and_no_answer() -> None:
     def large(instance: ob.TopicInstance, problem: ob.Problem[Any, Any]) -> str:
         return f"{instance.num_nodes} nodes, at most 2" if instance.num_nodes > 2 else ""
@@ -168,8 +184,11 @@ def test_a_reference_leads_to_a_module_beside_a_study_and_not_to_another_studys(
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("plug_in_here:paths", "unknown method of module plug_in_here 'paths': did you mean 'path'?"),
+        ("plug_in_here:paths", "unknown method 'paths' of module plug_in_here: did you mean 'path'?"),
         ("plug_in_here:NUMBER", "method 'plug_in_here:NUMBER' is of type int, not Method"),
+        ("plug_in_class:Mine", "method 'plug_in_class:Mine' is a class: name an object of it"),
+        ("plug_in_signature:own", "plug_in_signature.py:4: TypeError: parameter 'rnak' of own needs a default"),
+        ("plug_in_syntax:own", "SyntaxError: '(' was never closed (plug_in_syntax.py, line 2)"),
         ("plug_in_here:", "method 'plug_in_here:': write it as module:NAME"),
         ("plug-in:path", "method 'plug-in:path': write it as module:NAME"),
         ("plug_in_here.inner:path", "method 'plug_in_here.inner:path': no module 'plug_in_here.inner' is in "),
@@ -183,6 +202,10 @@ def test_a_reference_that_leads_nowhere_is_one_line(folder: Path, reference: str
     (folder / "plug_in_broken.py").write_text("\n1 / 0\n")
     (folder / "plug_in_exiting.py").write_text("import sys\nsys.exit(3)\n")
     (folder / "plug_in_lacking.py").write_text("import no_such_library\n")
+    (folder / "plug_in_class.py").write_text("class Mine:\n    pass\n")
+    decorated = "@ob.method('own', problems=['min-tco'])\ndef own(instance, rnak):\n    return []\n"
+    (folder / "plug_in_signature.py").write_text(f"import overlaybench as ob\n\n\n{decorated}")
+    (folder / "plug_in_syntax.py").write_text("x = 1\ny = (\n")
     (folder / "plug_in_same.py").write_text(MINE.replace('"path"', '"own"'))
     own: ob.Method[Any, Any] = ob.method("own", problems=["min-tco"])(lambda instance: [])
     with pytest.raises(ob.BadInput) as caught:

@@ -84,7 +84,7 @@ def test_the_options_of_the_command_line_reach_the_report(given: dict[str, Any])
         (["--plot", "nodes"], "--plot nodes: write it as KEY=VALUE"),
         (["--plot", "x=nodes,z=1"], "unknown key 'z'"),
         (["--width", "3.4"], "--width 3.4: write a number and its unit"),
-        (["--formats", "svg,gif"], "unknown format of figures 'gif'"),
+        (["--formats", "svg,gif"], "unknown format 'gif' of figures"),
     ],
 )
 def test_bad_options_are_found_before_anything_is_read(given: dict[str, Any], words: list[str], message: str) -> None:

@@ -165,9 +165,9 @@ def test_a_choice_of_instances_becomes_a_study_of_exactly_these(small: LibraryTa
 
 
 def test_a_choice_of_nothing_is_bad_input(small: LibraryTable) -> None:
-    with pytest.raises(BadInput, match="instance of the library 'z'"):
+    with pytest.raises(BadInput, match="unknown instance 'z' of the library"):
         chosen(small, names=["z"])
-    with pytest.raises(BadInput, match="unknown group of the library"):
+    with pytest.raises(BadInput, match="unknown group 'large' of the library"):
         chosen(small, groups=["large"])
     with pytest.raises(BadInput, match="no such instances"):
         chosen(small, problems=["content-mst"])

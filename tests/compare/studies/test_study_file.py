@@ -135,7 +135,7 @@ def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path: 
         ("time_limit = 3", "time_limt = 3", "unknown key 'time_limt': did you mean 'time_limit'?"),
         ("seed = 5", "seed = = 5", "line 3"),
         ('methods = ["2d-oda"]', 'methods = ["2d-oad"]', "runs[2]: unknown method '2d-oad': did you mean '2d-oda'?"),
-        ("ties = [", "tie = [", "unknown option of method 'gm' 'tie': did you mean 'ties'?"),
+        ("ties = [", "tie = [", "unknown option 'tie' of method 'gm': did you mean 'ties'?"),
         ('"highest", "random"]', '"hihgest"]', "did you mean 'highest'?"),
         ('families = ["even"]', 'families = ["evn"]', "unknown family 'evn': did you mean 'even'?"),
         ('workload = "zipf"', 'workload = "zip"', "instances[1]: unknown workload 'zip': did you mean 'zipf'?"),

@@ -230,7 +230,7 @@ def test_an_instance_is_the_same_on_every_machine(name: str) -> None:
         ("uniform", {"nodes": 0}, "option 'nodes' must lie from 1 to 2147483647, not 0"),
         ("uniform", {"subscriptions": 101}, "101 subscriptions a node from 100 topics: choose fewer"),
         ("uniform", {"nodes": 2**31 - 1}, "choose fewer"),
-        ("uniform", {"alpha": 1}, "unknown option of workload 'uniform' 'alpha'"),
+        ("uniform", {"alpha": 1}, "unknown option 'alpha' of workload 'uniform'"),
         ("zipf", {"alpha": -0.1}, "option 'alpha' must lie from 0 to 20, not -0.1"),
         ("exponential", {"top_decile": 1}, "option 'top_decile' must lie from 0 to 0.999, not 1.0"),
         ("uniform-varying", {"least": 91}, "at least 91 and at most 90 subscriptions a node: swap them"),
