@@ -22,7 +22,7 @@ from ...instances.contract.result import Result, Status
 from ...instances.contract.signals import keeping
 from ..catalogue import kind_named, problem_named, workload_named
 from ..studies.isolation import memory_bounded
-from ..studies.proofs import COUNTERS, FORMATS, VERDICT, VIPR, level_of, run_checker, write_vipr
+from ..studies.proofs import COUNTERS, FORMATS, VERDICT, VIPR, file_for_checker, level_of, run_checker, write_vipr
 from .options import (
     AS_JSON,
     FILE,
@@ -299,8 +299,7 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
     instance = load_instance(file, problem_named(kind.default_problem), columns)
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
         if file.suffix not in formats or columns:
-            file = Path(folder) / f"instance{formats[0]}"
-            kind.write(instance, file)
+            file = file_for_checker(instance, kind.name, Path(folder))
         checked = run_checker(file, proof, digest=instance.digest)
         if to_vipr is not None and checked.accepted:
             write_vipr(file, proof, to_vipr)

@@ -113,9 +113,8 @@ def _check_proof(instance: Any, problem: Problem[Any, Any], proof: Path, run_sec
 
 
 def file_for_checker(instance: Any, kind: str, folder: Path) -> Path:
-    """Write an instance in a format that the checker reads: tables of text have no place for link costs."""
-    formats = FORMATS[kind]
-    file = folder / f"instance{formats[0] if getattr(instance, 'costs', None) is None else formats[-1]}"
+    """Write an instance in a format that the checker reads and that has a place for all of it."""
+    file = folder / f"instance{FORMATS[kind][-1]}"
     kind_named(kind).write(instance, file)
     return file
 

@@ -72,6 +72,17 @@ def test_every_format_of_topics_is_checked(run: Run, tmp_path: Path, ending: str
     assert (checked.accepted, checked.sentence) == (False, "not checked: the checker had no verdict after 0.001 s")
 
 
+@pytest.mark.parametrize("ending", [".json", ".parquet"])
+def test_a_node_without_topics_hinders_no_proof(run: Run, tmp_path: Path, ending: str) -> None:
+    file, proof = tmp_path / f"topics{ending}", tmp_path / "proof.gz"
+    ob.write_topics(ob.TopicInstance.from_subscriptions({"a": ["t"], "b": [], "c": ["t"]}), file)
+    status, out, err = run("solve", file, "--proof", proof, "--json")
+    assert (status, err, json.loads(out)["proven"]) == (0, "", "certified")
+    assert run("check-proof", file, proof) == (0, "proven: min-tco 1 is optimal\n", "")
+    assert run("solve", file, "--proof", tmp_path / "proof.vipr")[0] == 0
+    assert (tmp_path / "proof.vipr").exists()
+
+
 def test_a_changed_proof_or_instance_is_named(run: Run, tmp_path: Path) -> None:
     file, proof = written("uniform", tmp_path, ".json"), tmp_path / "proof.gz"
     ob.solve(ob.read(file), "min-tco", "branch-and-cut", proof=proof)
