@@ -213,7 +213,10 @@ def _run_round(
     queue = Queue.create(folder, len(tasks))
     shared = context.broadcast(_Round(tasks, queue, str(folder), most))
     failure = context.accumulator("", _FirstText())
-    workers, merged = _partitions(context, range(len(tasks))), time.monotonic()
+    # Each takes runs until there are none. Of a cluster, executors that come later take some; elsewhere they would only
+    # start to end, at a second each.
+    slices = 1 if str(context.master).startswith("local") else _SLICES_A_CORE
+    workers, merged = _partitions(context, range(len(tasks)), slices), time.monotonic()
 
     def poll() -> None:
         nonlocal merged
@@ -240,10 +243,10 @@ def _run_round(
     return ended
 
 
-def _partitions(context: SparkContext, items: Iterable[Any]) -> Any:
-    """The items on Spark, in at most four partitions a core."""
+def _partitions(context: SparkContext, items: Iterable[Any], slices: int = _SLICES_A_CORE) -> Any:
+    """The items on Spark, in at most so many partitions a core."""
     listed = list(items)
-    return context.parallelize(listed, min(len(listed), _SLICES_A_CORE * max(2, context.defaultParallelism)))
+    return context.parallelize(listed, min(len(listed), slices * max(2, context.defaultParallelism)))
 
 
 class _FirstText(AccumulatorParam[str]):
