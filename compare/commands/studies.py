@@ -103,7 +103,8 @@ def expected(asked: Study, store: Store, master: str) -> str:
         Counter((task.problem, plain_variant(task.variant)) for task in left).items()
     ):
         lines.append(f"{runs:8}  {problem}  {variant}")
-    return "\n".join([*lines, f"{work.about(work.left / cores) or 'nothing to go'}, on {cores} cores"])
+    short = "less than 1 s to go" if left else "nothing to go"
+    return "\n".join([*lines, f"{work.about(work.left / cores) or short}, on {cores} cores"])
 
 
 def echo_statuses(out: Path, store: Store, keys: Sequence[str]) -> None:

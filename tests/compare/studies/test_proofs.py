@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
+from overlaybench.compare.commands.studies import expected
 from overlaybench.compare.studies import proofs
 from overlaybench.compare.studies.isolation import Job, Solver
 from overlaybench.compare.studies.proofs import digest_of, run_with_evidence
@@ -206,3 +207,14 @@ def test_a_checker_without_time_certifies_nothing(
     counters = run_with_evidence(job, solver.run, tmp_path / "proof.gz").result.counters
     assert counters["proof_check"] == "not checked: the checker had no verdict after 0.001 s"
     assert "certified" not in counters
+
+
+def test_runs_that_are_left_are_not_nothing_though_they_are_short(tmp_path: Path) -> None:
+    store = study_done_in(tmp_path, SPEC.replace('"branch-and-cut", "cp-sat"', ""))
+    for seeds, said in ((1, "nothing to go"), (2, "less than 1 s to go")):
+        (tmp_path / "more.toml").write_text(
+            SPEC.replace('"branch-and-cut", "cp-sat"', "").replace(
+                "subscriptions = 2", f"subscriptions = 2\nseeds = {seeds}"
+            )
+        )
+        assert said in expected(read_study(tmp_path / "more.toml"), store, "local[2]")
