@@ -137,7 +137,9 @@ class SparseRelaxation(Relaxation[SparseRows]):
         # A ray proves infeasibility at any scale: the largest at which the sums of a column fit.
         scale = self.unit if self.lp.feasible else _LARGEST / most
         kind = np.int64 if scale * most <= 2 * _LARGEST else object  # Python's integers do not overflow
-        duals = np.minimum(self.lp.row_duals * float(scale), _LARGEST).astype(np.int64).astype(kind)
+        scaled = self.lp.row_duals * float(scale)
+        # Large multipliers of rows that cancel must not be cut to fit: the bound would be far too low.
+        duals = np.minimum(scaled, _LARGEST).astype(kind) if kind is np.int64 else np.array([*map(int, scaled)], kind)
         reduced = self._cost_units.astype(kind) if self.lp.feasible else np.zeros(len(self._cost_units), kind)
         np.subtract.at(reduced, self.rows.columns, np.repeat(duals, sizes) * self.rows.values)
         low, high = (0, 1) if lower is None or upper is None else (lower, upper)

@@ -114,6 +114,20 @@ def test_an_entry_of_a_capacity_row_multiplies_the_rounding_of_its_multiplier() 
         check(instance, problem, "branch-and-cut", {})
 
 
+def test_large_multipliers_of_rows_that_cancel_are_kept_whole() -> None:
+    """An optimal basis may have multipliers far above the costs: cut to 64 bits, they proved 0 for 2,000."""
+    core = np.array([[0.0, 0.0, 1e6], [0.0, 0.0, 1e6], [1e6, 1e6, 0.0]])
+    rates = np.array([[0.0, 0.0, 0.0], [1.0, 1e-3, 0.0], [0.0, 1e-3, 1.0]])
+    wanted = np.zeros((3, 3), np.bool_)
+    wanted[0, 1] = True
+    check(
+        ContentInstance(np.zeros((3, 3)), core, np.array([1.001, 1.001, 0.1]), rates, wanted),
+        "content-steiner",
+        "branch-and-cut",
+        {},
+    )
+
+
 @property_test(60, SMALL, quick=4)
 @pytest.mark.parametrize("problem", ROUTINGS)
 def test_rounding_the_relaxation_gives_a_valid_overlay_above_and_a_bound_below_the_optimum(
