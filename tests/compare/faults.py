@@ -153,7 +153,7 @@ def signalled(trial: Trial, number: signal.Signals) -> None:
     study.send_signal(number)
     trial.note_faults()
     before = len(trial.damage.messages)
-    assert trial.end(study) == 130
+    assert trial.end(study) == 128 + number
     last = trial.damage.messages[-1]
     assert "stopped; finished runs are kept. To go on: overlaybench study " in last, trial.damage.messages
     assert not any("Traceback" in line for line in trial.damage.messages[before:]), trial.damage.messages
