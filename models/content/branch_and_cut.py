@@ -173,7 +173,7 @@ def minimise(
     model = ContentModel(instance, problem.routing, clock=clock)
     planes = ContentCuts(model, threads=threads)
     incumbent = ContentIncumbent(model, problem, start, planes.unit)
-    case = begin_case(proof, instance, planes.unit, model)
+    case = begin_case(proof, instance, planes.proof_unit, model)
     root = planes.tighten(clock, stall=_STALL * planes.cost_scale)
     tree = TreeSearch(planes, incumbent, progress=SearchLog(progress, on_bound=offer_bound), proof=case)
     feasible = root is None or planes.lp.feasible

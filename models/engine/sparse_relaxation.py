@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,7 +99,8 @@ class SparseRelaxation(Relaxation[SparseRows]):
     """Minimise costs·x over 0/1 columns; rows that :meth:`violated` adds may be dropped again, the initial ones not.
 
     Bounds are proven for the nonnegative costs rounded down to multiples of 1/unit; integers are exact. The unit is the
-    largest power of 2 up to `finest` with which the sum of all costs stays below 2^60 units.
+    largest power of 2 up to `finest` with which the sum of all costs stays below 2^60 units. Multipliers are multiples
+    of 1/proof_unit, which is finer where a `finest` above 2^32 is out of reach.
     """
 
     finest = UNIT
@@ -110,7 +112,11 @@ class SparseRelaxation(Relaxation[SparseRows]):
         total = float(costs.sum()) + abs(constant) + 1
         self.unit = min(self.finest, 2 ** int(np.floor(np.log2(_LARGEST / total))))
         self.cost_scale = max(float(costs.mean()), 1e-9) if len(costs) else 1.0
+        coarse = self.finest > UNIT and self.unit < self.finest >> 2
+        self.proof_unit = self.finest << 20 if coarse else self.unit
         self._cost_units = np.floor(costs * float(self.unit)).astype(np.int64)
+        if self.proof_unit > self.unit:
+            self._cost_units = np.array([int(Fraction(cost) * self.proof_unit) for cost in costs.tolist()], object)
         self._constant = int(np.floor(constant * self.unit))
         self._columns = np.arange(len(costs))
         self.rows, self._permanent = rows, len(rows.rhs)
@@ -135,7 +141,7 @@ class SparseRelaxation(Relaxation[SparseRows]):
         real = np.abs(self.rows.values.astype(np.float64)) * np.repeat(self.lp.row_duals, sizes)
         most = float(np.bincount(self.rows.columns, real, minlength=1).max()) + 1
         # A ray proves infeasibility at any scale: the largest at which the sums of a column fit.
-        scale = self.unit if self.lp.feasible else _LARGEST / most
+        scale = self.proof_unit if self.lp.feasible else _LARGEST / most
         kind = np.int64 if scale * most <= 2 * _LARGEST else object  # Python's integers do not overflow
         scaled = self.lp.row_duals * float(scale)
         # Large multipliers of rows that cancel must not be cut to fit: the bound would be far too low.
@@ -147,6 +153,9 @@ class SparseRelaxation(Relaxation[SparseRows]):
         halves = int((least >> _HALF).sum()), int((least & (2**_HALF - 1)).sum())  # the sum of all may not fit
         total = sum((duals * self.rows.rhs).tolist()) + (halves[0] << _HALF) + halves[1]
         proof = SparseMultipliers(self.rows.texts, duals, not self.lp.feasible)
+        if self.lp.feasible:
+            finer = self.proof_unit // self.unit
+            total, reduced = total // finer, reduced // finer
         reduced = np.clip(reduced, -int(_LARGEST), int(_LARGEST)).astype(np.int64)
         return Bound(total + (self._constant if self.lp.feasible else 0), NO_COLUMNS, reduced, proof)
 

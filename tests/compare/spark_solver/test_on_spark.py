@@ -69,7 +69,7 @@ def test_rows_are_generated_as_on_one_machine(session: SparkSession, tmp_path: P
 
 def read_rows_of(folder: str) -> TopicInstance:
     table = pq.read_table(folder)
-    return TopicInstance.from_pairs(table["node"].combine_chunks(), table["topic"].combine_chunks())[0]
+    return TopicInstance.from_pairs(table["node"].to_pylist(), table["topic"].to_pylist())[0]
 
 
 @pytest.mark.parametrize("locality", LOCALITIES)
