@@ -153,6 +153,9 @@ class HighsLP:
         """Solve; False if there is no solution because of the time limit (seconds) or of numerical errors."""
         self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(time_limit, 0.01))
         self._highs.run()
+        if self._highs.getModelStatus() == self._status.kUnknown:  # rounding misled it: once more, without a basis
+            self._highs.clearSolver()
+            self._highs.run()
         status = self._highs.getModelStatus()
         info = self._highs.getInfo()
         iterations = max(0, info.simplex_iteration_count)

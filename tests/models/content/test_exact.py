@@ -130,6 +130,16 @@ def test_large_multipliers_of_rows_that_cancel_are_kept_whole() -> None:
     )
 
 
+def test_an_lp_that_ends_without_a_status_is_solved_again() -> None:
+    """On this instance HiGHS once ended a node's LP as unknown, and the search with it."""
+    access = np.array([[0, 0, 0], [1, 1e-3, 1e-3], [0, 1, 0], [1, 0, 1], [1e-3, 1e-3, 0]])
+    wanted = np.array([[True], [False], [True], [True], [False]])
+    core, capacities = 1e6 * (1 - np.eye(3)), np.array([0.2, 1.0, 1.0])
+    check(
+        ContentInstance(access, core, capacities, np.full((5, 1), 0.1), wanted), "content-steiner", "branch-and-cut", {}
+    )
+
+
 @property_test(60, SMALL, quick=4)
 @pytest.mark.parametrize("problem", ROUTINGS)
 def test_rounding_the_relaxation_gives_a_valid_overlay_above_and_a_bound_below_the_optimum(
