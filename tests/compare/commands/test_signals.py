@@ -8,13 +8,15 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import overlaybench as ob
+from tests.interrupts import ctrl_c_at_answer
 
 COMMAND = (sys.executable, "-m", "overlaybench.compare")
 MOMENTS = (0.7, 2.0, 3.5, 5.0)
@@ -31,6 +33,17 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def started(words: Sequence[str], **given: Any) -> subprocess.Popen[str]:
+    """A command that does not ignore signals, as in a job of a shell."""
+
+    def hear() -> None:
+        for number in NUMBERS:
+            signal.signal(number, signal.SIG_DFL)
+
+    pipe = subprocess.PIPE
+    return subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, preexec_fn=hear, **given)
+
+
 @pytest.mark.parametrize(
     ("method", "moment", "number"), [*FEW, *(pytest.param(*each, marks=pytest.mark.slow) for each in MANY)]
 )
@@ -39,15 +52,8 @@ def test_a_signal_ends_solve_with_one_line_and_the_incumbent(
 ) -> None:
     steps = ("--option", "steps=100000000") if method == "polish" else ()
     words = (*COMMAND, "solve", str(file), "--problem", "k-tco", "--method", method, "--json", *steps)
-    solving = subprocess.Popen(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        env={name: value for name, value in os.environ.items() if name != "OVERLAYBENCH_INTERPRET"},  # with a trial run
-        preexec_fn=lambda: [signal.signal(each, signal.SIG_DFL) for each in NUMBERS],  # not ignored, as in a job of sh
-    )
+    with_a_trial_run = {name: value for name, value in os.environ.items() if name != "OVERLAYBENCH_INTERPRET"}
+    solving = started(words, start_new_session=True, env=with_a_trial_run)
     time.sleep(moment)
     os.killpg(solving.pid, number) if number is signal.SIGINT else solving.send_signal(number)
     out, err = solving.communicate(timeout=15)
@@ -62,14 +68,7 @@ def test_a_signal_ends_solve_with_one_line_and_the_incumbent(
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_signal_ends_a_search_of_many_runs(tmp_path: Path, number: signal.Signals) -> None:
     words = (*COMMAND, "worst", "--method", "gm", "--problem", "min-tco", "--nodes", "8", "--topics", "8")
-    searching = subprocess.Popen(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        preexec_fn=lambda: [signal.signal(each, signal.SIG_DFL) for each in NUMBERS],
-    )
+    searching = started(words, cwd=tmp_path)
     time.sleep(4)
     searching.send_signal(number)
     _, err = searching.communicate(timeout=15)
@@ -78,13 +77,8 @@ def test_a_signal_ends_a_search_of_many_runs(tmp_path: Path, number: signal.Sign
 
 
 def test_ctrl_c_returns_the_incumbent_of_a_solver_in_this_process(file: Path) -> None:
-    instance, before = ob.read(file), signal.signal(signal.SIGINT, signal.default_int_handler)
-    ob.solve(instance, "k-tco", "ilp", time_limit=0.1)
-    try:
-        threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-        result = ob.solve(instance, "k-tco", "ilp", time_limit=60)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with ctrl_c_at_answer():
+        result = ob.solve(ob.read(file), "k-tco", "ilp", time_limit=60)
     assert (str(result.status), result.reason) == ("time-limit", "interrupted")
     assert result.value is not None
     assert result.seconds < 30

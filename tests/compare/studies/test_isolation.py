@@ -8,7 +8,6 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -34,6 +33,7 @@ from overlaybench.instances.contract.run import Clock, offer
 from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.stoppable import finished_within
+from tests.interrupts import ctrl_c_raises, press_ctrl_c_in_the_parent
 
 PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
 CONNECTED = Overlay.from_edges(3, [(0, 1), (1, 2)])
@@ -143,13 +143,9 @@ def test_a_run_that_goes_wrong_is_failed_with_its_reason_and_the_next_one_is_unh
     assert run(answering).result.status is Status.FEASIBLE
 
 
-def interrupted_after(seconds: float) -> None:
-    """Ctrl-C for this process alone, as a terminal sends it: solvers lead sessions of their own."""
-    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
-
-
 def until_interrupted(*_: Any, **__: Any) -> Proposal[Overlay] | None:
     try:
+        press_ctrl_c_in_the_parent()
         time.sleep(60)
     except KeyboardInterrupt:
         return Proposal(CONNECTED, reason="interrupted")
@@ -157,16 +153,19 @@ def until_interrupted(*_: Any, **__: Any) -> Proposal[Overlay] | None:
 
 
 def test_ctrl_c_returns_the_incumbent_of_an_anytime_method() -> None:
-    interrupted_after(0.5)
-    result = run(until_interrupted, time_limit=None).result
+    with ctrl_c_raises():
+        result = run(until_interrupted, time_limit=None).result
     assert (result.value, result.reason) == (2, "interrupted")
 
 
 @pytest.mark.parametrize("anytime", [True, False])
 def test_ctrl_c_ends_a_method_without_an_answer_and_names_it(anytime: bool) -> None:
-    interrupted_after(0.5)
-    with pytest.raises(KeyboardInterrupt, match="trial had no answer yet"):
-        run(lambda *_, **__: time.sleep(60), time_limit=None, anytime=anytime)
+    def without_answer(*_: Any, **__: Any) -> None:
+        press_ctrl_c_in_the_parent()
+        time.sleep(60)
+
+    with ctrl_c_raises(), pytest.raises(KeyboardInterrupt, match="trial had no answer yet"):
+        run(without_answer, time_limit=None, anytime=anytime)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -285,10 +284,11 @@ def test_what_a_run_offered_survives_its_limits(then: Callable[[], object], reas
 def test_ctrl_c_returns_what_a_run_that_ignores_it_has_offered() -> None:
     def ignoring() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        press_ctrl_c_in_the_parent()
         time.sleep(60)
 
-    interrupted_after(1.0)
-    result = run(offering(ignoring), time_limit=None).result
+    with ctrl_c_raises():
+        result = run(offering(ignoring), time_limit=None).result
     assert (result.value, result.reason) == (2, "interrupted")
 
 

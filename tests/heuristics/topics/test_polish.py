@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from itertools import combinations, pairwise
 from typing import Any
@@ -39,13 +36,14 @@ from overlaybench.heuristics.topics.local_search.overlay_search import (
     similar_order,
 )
 from overlaybench.heuristics.topics.local_search.ruin_and_recreate import SearchParameters
-from overlaybench.heuristics.topics.polish import polish, searches_in_parts
+from overlaybench.heuristics.topics.polish import POLISH, polish, searches_in_parts
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
+from tests.interrupts import ctrl_c_at_answer
 from tests.models.topics.small_instances import small_instance, uniform_instance
 from tests.properties import property_test
 from tests.topic_brute_force import optimum
@@ -246,15 +244,11 @@ def test_ctrl_c_or_an_interrupted_clock_ends_the_search_with_the_best_so_far() -
     clock = Clock(None)
     clock.interrupt()
     assert polish(instance, start, steps=10**12, clock=clock) == start
-    # A process started in the background ignores Ctrl-C.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-        polished = polish(instance, start, time_limit=60)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert is_connected(instance, polished)
-    assert polished.num_edges < start.num_edges
+    with ctrl_c_at_answer(2):
+        result = POLISH.run(instance, PROBLEMS["min-tco"], time_limit=60, overlay=start)
+    assert result.value is not None
+    assert result.value < start.num_edges
+    assert result.seconds < 30
 
 
 @property_test(100, instances_with_overlays())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 
 import numpy as np
@@ -27,6 +26,7 @@ from overlaybench.models.topics.lp_heuristics.lp_guided import (
     stars,
 )
 from overlaybench.models.topics.relaxation.dual_fitting import dual_fitting_bound, fitted_within
+from tests.interrupts import ctrl_c_raises, press_ctrl_c_in_the_parent
 
 HOURS = 1e12
 FOREVER = Clock(None)
@@ -59,10 +59,12 @@ def test_unfinished_work_is_killed() -> None:
 
 
 def test_ctrl_c_ends_work_of_an_interruptible_budget() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with interruptible(None) as clock:
-        assert finished_within(clock, sleep, steps=HOURS) is None
+    def press_and_sleep() -> None:
+        press_ctrl_c_in_the_parent()
+        sleep()
+
+    with ctrl_c_raises(), interruptible(None) as clock:
+        assert finished_within(clock, press_and_sleep, steps=HOURS) is None
         assert clock.interrupted
 
 
@@ -95,10 +97,7 @@ def test_stars_and_a_bound_come_back_where_no_heuristic_ends_in_time(name: str) 
 
 def test_ctrl_c_raises_after_cp_sat_has_solved() -> None:
     """CP-SAT alone leaves SIGINT with the system's action, which ends the process."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
+    with ctrl_c_raises():
         assert minimum_set_cover(SetCover(2, (frozenset({0, 1}),))) == (0,)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
-    finally:
-        signal.signal(signal.SIGINT, before)

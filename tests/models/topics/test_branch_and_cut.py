@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -24,6 +23,7 @@ from overlaybench.models.topics.relaxation.presolve import drop_implied_topics
 from overlaybench.models.topics.relaxation.separation import Goal, violated_partitions
 from overlaybench.models.topics.relaxation.topic_rows import TopicRows
 from overlaybench.models.topics.search.edge_minimisation import SearchSettings, minimise_edges
+from tests.interrupts import ctrl_c_at_answer
 from tests.models.topics.small_instances import bounded, priced, uniform_instance
 from tests.properties import property_test
 from tests.topic_brute_force import optimum
@@ -56,12 +56,9 @@ def test_a_time_limit_leaves_incumbent_bound_and_gap(name: str, limit: float) ->
 
 class TestInterrupted:
     @pytest.fixture(autouse=True)
-    def press_ctrl_c_soon(self) -> Iterator[None]:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
-        signal.setitimer(signal.ITIMER_REAL, 1.0)
-        yield
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    def press_ctrl_c_at_an_answer(self) -> Iterator[None]:
+        with ctrl_c_at_answer():
+            yield
 
     @pytest.mark.parametrize("name", PROBLEMS_ANSWERED)
     def test_branch_and_cut_keeps_incumbent_and_bound(self, name: str) -> None:
