@@ -61,8 +61,7 @@ def _not_greedy(instance: TopicInstance, result: Result[Overlay]) -> str:
 
 def _common(instance: TopicInstance) -> npt.NDArray[np.int64]:
     """|T_v ∩ T_w| of all pairs v ≠ w, a dense matrix."""
-    wants = np.zeros((instance.num_nodes, instance.num_topics), int)
-    wants[np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets)), instance.node_topics] = 1
+    wants = instance.to_scipy().toarray().astype(int)
     common: npt.NDArray[np.int64] = wants @ wants.T
     np.fill_diagonal(common, 0)
     return common

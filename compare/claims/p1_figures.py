@@ -128,8 +128,7 @@ def overlap(bench: Bench) -> Judgement:
 def overlaps(instance: TopicInstance, rows: int = 1000) -> tuple[float, float]:
     """The mean of |T_v ∩ T_w| over all pairs, and the mean over v of its maximum over w. Cost O(|V|²|T|)."""
     n = instance.num_nodes
-    wants = np.zeros((n, instance.num_topics), np.float32)
-    wants[np.repeat(np.arange(n), np.diff(instance.node_offsets)), instance.node_topics] = 1
+    wants = instance.to_scipy().toarray().astype(np.float32)
     total, best = 0.0, 0.0
     for first in range(0, n, rows):
         common: npt.NDArray[np.float32] = wants[first : first + rows] @ wants.T

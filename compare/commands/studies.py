@@ -85,7 +85,6 @@ def expected(asked: Study, store: Store, master: str) -> str:
     from ..studies.progress import RunTally
     from ..studies.spark_session import local_cores
     from ..studies.store import StoredInstance
-    from ..studies.task import plain_variant
 
     known = store.index() if store.has_plan else {}
     index = {
@@ -99,9 +98,7 @@ def expected(asked: Study, store: Store, master: str) -> str:
     work = RunTally(store, left, {one.digest: one.size for one in index.values()}).work
     lines = [f"{asked.name}: {len(index)} instances, {len(tasks)} runs, {len(tasks) - len(left)} of them stored"]
     lines += asked.notes
-    for (problem, variant), runs in sorted(
-        Counter((task.problem, plain_variant(task.variant)) for task in left).items()
-    ):
+    for (problem, variant), runs in sorted(Counter((task.problem, task.variant) for task in left).items()):
         lines.append(f"{runs:8}  {problem}  {variant}")
     short = "less than 1 s to go" if left else "nothing to go"
     return "\n".join([*lines, f"{work.about(work.left / cores) or short}, on {cores} cores"])

@@ -289,8 +289,7 @@ class SubscriptionMatrix(Panels):
     def paint(self, axes: Axes, number: int = 0, part: int = -1) -> None:
         """Draw the matrix."""
         instance, size = self.instance, float(mpl.rcParams["font.size"])
-        interest = np.zeros((instance.num_nodes, instance.num_topics))
-        interest[np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets)), instance.node_topics] = 1
+        interest = instance.to_scipy().toarray().astype(float)
         axes.imshow(1 - interest, cmap="gray", aspect="auto", interpolation="nearest", vmin=-0.3, vmax=1)
         axes.set(xlabel=f"{instance.num_topics} topics", xticks=[], yticks=[])
         topics = [instance.topic_label(t) for t in range(instance.num_topics)]

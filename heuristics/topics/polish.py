@@ -296,9 +296,7 @@ def least_edges(instance: TopicInstance, *, priced: bool = False) -> tuple[int, 
 
 def _common_topic(instance: TopicInstance, most: int) -> npt.NDArray[np.bool_]:
     """Which nodes have a common topic of at most so many subscribers, shape (|V|, |V|); none has one with itself."""
-    subscribes = np.zeros((instance.num_nodes, instance.num_topics), np.bool_)
-    subscribes[np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets)), instance.node_topics] = True
-    chosen = subscribes[:, np.diff(instance.topic_offsets) <= most]
+    chosen: npt.NDArray[np.bool_] = instance.to_scipy().toarray()[:, np.diff(instance.topic_offsets) <= most]
     return chosen @ chosen.T & ~np.eye(instance.num_nodes, dtype=np.bool_)
 
 
@@ -361,10 +359,9 @@ def fault_tolerant_polish(
 
 def _least_fault_tolerant(instance: TopicInstance) -> int:
     """A lower bound on the edges: those of topics with up to 3 subscribers, and two at each node of a larger one."""
-    forced, large = _common_topic(instance, 3), np.diff(instance.topic_offsets)[instance.node_topics] > 2
-    node = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
-    needed = 2 * (np.bincount(node, large, minlength=instance.num_nodes) > 0)
-    return -(-int(np.maximum(forced.sum(axis=0), needed).sum()) // 2)
+    in_large = instance.to_scipy().toarray()[:, np.diff(instance.topic_offsets) > 2].any(axis=1)
+    forced = _common_topic(instance, 3).sum(axis=0)
+    return -(-int(np.maximum(forced, 2 * in_large).sum()) // 2)
 
 
 @kernel

@@ -7,7 +7,6 @@ better than the bound, and unsplits merge them. A reader of the certificate beli
 
 from __future__ import annotations
 
-import json
 import sys
 from fractions import Fraction
 from functools import partial
@@ -71,7 +70,7 @@ class Certificate:
             return "OBJ"
         return f"{len(coefficients)} {' '.join(f'{i} {v}' for i, v in coefficients.items())}".rstrip()
 
-    def write(self, path, last, bound, value, solution, comments=()):
+    def write(self, path, last, bound, value, solution):
         """Write what the last derivation needs."""
         given = self.bounds + self.rows
         start = len(given)
@@ -84,7 +83,6 @@ class Certificate:
         kept = sorted(k for k in needed if k >= start)
         place = {k: start + i for i, k in enumerate(kept)}
         with open(path, "w", encoding="ascii") as file:
-            file.writelines(f"% {json.dumps(line)}\n" for line in comments)
             file.write(f"VER 1.0\nVAR {len(self.names)}\n" + "\n".join(self.names))
             file.write(f"\nINT {len(self.integer)}\n" + " ".join(map(str, self.integer)))
             costs = " ".join(f"{i} {cost}" for i, cost in self.objective.items())

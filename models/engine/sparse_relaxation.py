@@ -112,11 +112,12 @@ class SparseRelaxation(Relaxation[SparseRows]):
         total = float(costs.sum()) + abs(constant) + 1
         self.unit = min(self.finest, 2 ** int(np.floor(np.log2(_LARGEST / total))))
         self.cost_scale = max(float(costs.mean()), 1e-9) if len(costs) else 1.0
-        coarse = self.finest > UNIT and self.unit < self.finest >> 2
-        self.proof_unit = self.finest << 20 if coarse else self.unit
-        self._cost_units = np.floor(costs * float(self.unit)).astype(np.int64)
-        if self.proof_unit > self.unit:
+        if self.finest > UNIT and self.unit < self.finest >> 2:
+            self.proof_unit = self.finest << 20
             self._cost_units = np.array([int(Fraction(cost) * self.proof_unit) for cost in costs.tolist()], object)
+        else:
+            self.proof_unit = self.unit
+            self._cost_units = np.floor(costs * float(self.unit)).astype(np.int64)
         self._constant = int(np.floor(constant * self.unit))
         self._columns = np.arange(len(costs))
         self.rows, self._permanent = rows, len(rows.rhs)
