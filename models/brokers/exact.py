@@ -12,9 +12,8 @@ from ...instances.brokers.problems import Dissemination
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, offer, offer_value
-from ..engine.cp_sat_solver import minimise_with_cp_sat
 from ..engine.exact_method import SolverOutcome, check_size, solve_exactly
-from ..engine.ilp_solvers import THREADS, minimise_with_ilp
+from ..engine.integer_model import THREADS, minimise_with_cp_sat, minimise_with_ilp
 from .soft_link_model import SoftLinkModel, demands_of, dissemination_along, links_of, routes_of
 
 _MOST_FLOWS = 4_000_000

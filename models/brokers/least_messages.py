@@ -15,7 +15,7 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, OutOfTime, offer
-from ..engine.ilp_solvers import minimise_with_ilp
+from ..engine.integer_model import minimise_with_ilp
 from .soft_link_model import SoftLinkModel, demands_of, dissemination_along, links_of, routes_of
 
 

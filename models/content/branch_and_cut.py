@@ -15,7 +15,7 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, interruptible, offer, offer_bound
 from ..engine.exact_method import PROGRESS, START, ModelTooLarge, SearchLog
-from ..engine.ilp_solvers import THREADS
+from ..engine.integer_model import THREADS
 from ..engine.minimum_cuts import minimum_cut, network_of
 from ..engine.proof import NO_FILE, ProofFile
 from ..engine.relaxation import NO_CUTOFF

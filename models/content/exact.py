@@ -20,9 +20,8 @@ from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer, offer_value
-from ..engine.cp_sat_solver import minimise_with_cp_sat
 from ..engine.exact_method import START, SolverOutcome, solve_exactly
-from ..engine.ilp_solvers import SOLVER, THREADS, minimise_with_ilp
+from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
 from ..engine.proof import Multipliers, ProofFile, ProofTree
 from .model import FORMULATION, ContentModel, compact_model
 
@@ -261,6 +260,6 @@ CONTENT_CP_SAT = exact_method(
 CONTENT_ILP = exact_method(
     "ilp",
     _minimise_compact,
-    summary="content: integer programs in PuLP, by arborescences of publishers or brokers, or flows",
+    summary="content: integer programs, by arborescences of publishers or brokers, or flows",
     options=(SOLVER, FORMULATION, START, THREADS),
 )

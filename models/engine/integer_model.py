@@ -1,17 +1,38 @@
-"""Integer programs as data: columns with bounds and costs, and rows, which CP-SAT and the ILP solvers interpret."""
+"""Integer programs as data, minimised by HiGHS, by CBC, or by CP-SAT of OR-Tools.
+
+The solvers are imported at the first solve, as they take a third of a second to load. HiGHS and CBC stop at an absolute
+gap of 0.999, which closes that of integral objectives; a bound counts from the next integer on, less a millionth.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+import re
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import copy_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.run import Clock
+from ...instances.contract.option import Option
+from ...instances.contract.problem import Answer
+from ...instances.contract.run import Clock, OutOfTime, Report, interruptible, offer_made, on_trial
+from .exact_method import SolverOutcome
+
+if TYPE_CHECKING:
+    from highspy import Highs
+    from ortools.sat.python import cp_model
 
 Columns = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
 Start = Mapping[int, int]
 """The values of some integer columns; the solver completes the others."""
 _ROWS_PER_CHECK = 1000
@@ -30,16 +51,9 @@ class Row(NamedTuple):
 class IntegerModel:
     """Minimise costs·columns + constant subject to rows, without the words of any solver.
 
-    Attributes
-    ----------
-    costs : list of float
-        Of the columns.
-    lower, upper : list of int
-    integral : list of bool
-        A column that need not be integral may be: CP-SAT takes all columns as integers.
-    constant : float
-    lazy : bool
-        Whether CP-SAT adds rows to its linear relaxation as they are violated, its default, or all at the root.
+    Columns have the lists `costs`, `lower`, `upper` and `integral`; one that need not be integral may be, as CP-SAT
+    takes all as integers. `lazy` says whether CP-SAT adds rows to its linear relaxation as they are violated, its
+    default, or all at the root.
     """
 
     def __init__(self) -> None:
@@ -109,12 +123,6 @@ class IntegerModel:
     def _listed(self) -> Iterable[Row]:
         return self._rows
 
-    def is_boolean(self, row: Row) -> bool:
-        """Whether a row has only 0/1 columns, each with the value 1 or −1."""
-        return all(abs(value) == 1 for value in row.values) and all(
-            self.upper[k] == 1 and self.lower[k] >= 0 for k in row.columns
-        )
-
     def unconditional(self, row: Row) -> Row:
         """A row without `only_if`: where this column is 0, the row holds for any values within their bounds."""
         if row.only_if is None:
@@ -125,3 +133,391 @@ class IntegerModel:
             return Row([*row.columns, row.only_if], [*row.values, -int(slack)], row.least - slack)
         slack = sum(max(pair) for pair in bounds) - row.most
         return Row([*row.columns, row.only_if], [*row.values, int(slack)], most=row.most + slack)
+
+
+SOLVER = Option("solver", "highs", "the ILP solver", choices=("highs", "cbc"))
+THREADS = Option("threads", 1, "threads of the solver; with more than one, runs may differ", least=1, most=1024)
+ABSOLUTE_GAP = 0.999
+# CBC checks its limit between steps of the search, and never inside the root LP: it gets a little less than the time
+# left, and is killed a little later (seconds).
+_SHARE, _GRACE = 0.95, 0.25
+_LEAST_LIMIT = 0.02
+_INFINITE = 1e29
+
+
+def minimise_with_ilp(
+    model: IntegerModel,
+    clock: Clock,
+    *,
+    answer: Callable[[Reals], Answer],
+    start: Start | None = None,
+    solver: str = "highs",
+    threads: int = 1,
+    seed: int = 0,
+    report: Report | None = None,
+    scale: float = 1.0,
+) -> SolverOutcome[Answer]:
+    """Solve by integer programming, exactly within the solver's tolerances.
+
+    Parameters
+    ----------
+    answer : callable
+        From the values of all columns to the answer that they stand for, which is offered while HiGHS searches.
+    start : mapping, optional
+        The initial solution.
+    report : callable, optional
+        Is given the objective of each solution, and each bound on it, by HiGHS.
+    scale : float
+        The costs are multiplied by it, so that the solvers' absolute gap is `ABSOLUTE_GAP` ÷ scale.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock has no time left.
+    """
+
+    def scaled_report(value: float | None, bound: float | None) -> None:
+        if report is not None:
+            report(*(None if number is None else number / scale for number in (value, bound)))
+
+    program = program_of(model, clock, scale)
+    ended = SOLVERS[solver](program, start, clock, threads=threads, seed=seed, report=scaled_report, answer=answer)
+    counters = {"nodes": ended.nodes, "variables": len(model.costs), "constraints": model.num_rows}
+    found = None if ended.values is None else answer(ended.values)
+    return SolverOutcome(found, ended.lower_bound / scale, ended.stopped, counters)
+
+
+def relaxed_bound(model: IntegerModel) -> float:
+    """The value of the LP relaxation."""
+    program = program_of(model, Clock(None))
+    for name, value in (_highs_options(1, 0) | {"solve_relaxation": True}).items():
+        program.setOptionValue(name, value)
+    program.run()
+    return float(program.getInfo().objective_function_value)
+
+
+def program_of(model: IntegerModel, clock: Clock, scale: float = 1.0) -> Highs:
+    """The model in HiGHS, with multiplied costs."""
+    import highspy
+
+    rows = [model.unconditional(row) for row in model.rows_in_time(clock)]
+    lp, kinds = highspy.HighsLp(), highspy.HighsVarType
+    lp.num_col_, lp.num_row_ = len(model.costs), len(rows)
+    lp.col_cost_, lp.offset_ = scale * np.array(model.costs, np.float64), scale * model.constant
+    lp.col_lower_, lp.col_upper_ = np.array(model.lower, np.float64), np.array(model.upper, np.float64)
+    lp.integrality_ = [kinds.kInteger if integral else kinds.kContinuous for integral in model.integral]
+    lp.row_lower_, lp.row_upper_ = (np.array([row[side] for row in rows], np.float64) for side in (2, 3))
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = np.cumsum([0, *(len(row.columns) for row in rows)]).astype(np.int32)
+    lp.a_matrix_.index_ = np.array([k for row in rows for k in row.columns], np.int32)
+    lp.a_matrix_.value_ = np.array([value for row in rows for value in row.values], np.float64)
+    program = highspy.Highs()
+    program.setOptionValue("output_flag", False)
+    program.passModel(lp)
+    return program
+
+
+class SolverReport(NamedTuple):
+    """The outcome of a solver, with the values of all columns in the best solution, if one is found.
+
+    `lower_bound` is proven: −inf if nothing is, inf if there is no solution. `stopped` says that the limit ended the
+    search.
+    """
+
+    values: Reals | None
+    lower_bound: float
+    stopped: bool
+    nodes: float
+
+
+def solve_with_highs(
+    program: Highs,
+    start: Start | None,
+    clock: Clock,
+    *,
+    threads: int,
+    seed: int,
+    report: Report = lambda value, bound: None,
+    answer: Callable[[Reals], object] = lambda values: None,
+) -> SolverReport:
+    """Solve with HiGHS, inside this process.
+
+    The `start` has the values of all integer columns; HiGHS completes the others. `report` is given the objective of
+    each solution, and each bound on it; `answer` makes the answer of each solution, which is offered.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock has no time left.
+    """
+    import highspy
+
+    # HiGHS keeps the thread count of its first run in a process until its scheduler is reset.
+    highspy.Highs.resetGlobalScheduler(True)
+    for name, value in _highs_options(threads, seed).items():
+        program.setOptionValue(name, value)
+    clock.check()
+    if math.isfinite(clock.left):
+        program.setOptionValue("time_limit", clock.left)
+    if start is not None:
+        index = np.array(list(start), dtype=np.int32)
+        program.setSolution(len(index), index, np.array(list(start.values()), dtype=np.float64))
+
+    def report_event(event: Any) -> None:
+        numbers = event.data_out.mip_primal_bound, event.data_out.mip_dual_bound
+        report(*(number if abs(number) < _INFINITE else None for number in numbers))
+
+    def offer_event(event: Any) -> None:
+        offer_made(lambda: answer(np.array(event.data_out.mip_solution)))
+
+    for event in (program.cbMipImprovingSolution, program.cbMipLogging):
+        event.subscribe(report_event)
+    program.cbMipImprovingSolution.subscribe(offer_event)
+    for step in (program.cbMipInterrupt, program.cbSimplexInterrupt, program.cbIpmInterrupt):
+        step.subscribe(lambda event: event.interrupt(clock.interrupted))
+    with interruptible(clock):
+        program.run()
+    status, info = program.getModelStatus(), program.getInfo()
+    if status == highspy.HighsModelStatus.kInfeasible:
+        return SolverReport(None, math.inf, False, 0)
+    feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    values = np.array(program.getSolution().col_value) if feasible else None
+    stopped = status != highspy.HighsModelStatus.kOptimal
+    return SolverReport(values, info.mip_dual_bound, stopped, max(0, info.mip_node_count))
+
+
+def _highs_options(threads: int, seed: int) -> dict[str, object]:
+    return {
+        "output_flag": False,
+        "threads": threads,
+        "mip_rel_gap": 0.0,
+        "mip_abs_gap": ABSOLUTE_GAP,
+        "random_seed": seed % 2**31,
+        "parallel": "on" if threads > 1 else "off",
+    }
+
+
+def solve_with_cbc(
+    program: Highs, start: Start | None, clock: Clock, *, threads: int, seed: int, **_: object
+) -> SolverReport:
+    """Solve with the CBC in PuLP's wheel, as a child process with its files in a temporary folder.
+
+    The child is killed if it runs past the limit, when this call is interrupted, and, where the system has `setpriv`,
+    when this process dies. Its bound is read from its log. CBC rounds it to three decimals, or to six digits in all,
+    which never lifts a bound below 100,000 over the next integer. A report of infeasibility counts only before the
+    limit: CBC 2.10 reports it falsely when the limit interrupts preprocessing. Interrupted with a start, it sometimes
+    crashes at the end, which then counts as stopped.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock has no time left.
+    RuntimeError
+        If CBC crashes before the limit.
+    """
+    cbc = _cbc_path()
+    with TemporaryDirectory(prefix="overlaybench-") as name:
+        model, mip_start, solution, log = (Path(name, file) for file in ("model.mps", "start", "solution", "log"))
+        program.writeModel(str(model))  # its columns are c0, c1, …
+        command = [*_wrapped(), cbc, str(model)]
+        if start is not None:
+            lines = (f"{column} c{column} {value} 0" for column, value in start.items())
+            mip_start.write_text("\n".join(["Feasible - objective value 0", *lines, ""]))
+            command += ["-mips", str(mip_start)]
+        limit = _SHARE * clock.left
+        if limit < _LEAST_LIMIT:
+            raise OutOfTime
+        if math.isfinite(limit):
+            command += ["-sec", f"{limit:.3f}"]
+        command += ["-timeMode", "elapsed", "-ratio", "0", "-allow", str(ABSOLUTE_GAP)]
+        command += ["-randomCbcSeed", str(seed % 2**31), "-randomSeed", str(seed % 2**31)]
+        command += ["-threads", str(threads)] if threads > 1 else []
+        command += ["-solve", "-printingOptions", "all", "-solution", str(solution)]
+        begin = time.perf_counter()
+        ended = _run(command, log, clock.left + _GRACE)
+        in_time = time.perf_counter() - begin < limit
+        text = log.read_text(errors="replace")
+        crashed = ended and not solution.exists()
+        if crashed and in_time:
+            raise RuntimeError(f"CBC ended without a solution file; its log ends: {text[-300:]!r}")
+        if crashed or not ended:
+            return SolverReport(None, _bound_in(text), True, _nodes_in(text))
+        return _report(program, solution.read_text(), text, in_time)
+
+
+def _cbc_path() -> str:
+    from pulp.apis.coin_api import pulp_cbc_path
+
+    return str(pulp_cbc_path)
+
+
+def _wrapped() -> list[str]:
+    """The prefix of the command by which CBC dies with its parent and writes its log line by line."""
+    setpriv, stdbuf = shutil.which("setpriv"), shutil.which("stdbuf")
+    return [
+        *([setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []),
+        *([stdbuf, "-oL"] if stdbuf else []),
+    ]
+
+
+def _run(command: list[str], log: Path, limit: float) -> bool:
+    """Run with all output in the log; False if the process was killed at the limit."""
+    with open(log, "wb") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            process.wait(None if math.isinf(limit) else limit)
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            process.kill()
+            process.wait()
+    return True
+
+
+def _report(program: Highs, solution: str, log: str, in_time: bool) -> SolverReport:
+    """The outcome by CBC's solution file, whose first line has the status and each other one a row or a column."""
+    nodes, bound = _nodes_in(log), _bound_in(log)
+    status, *lines = solution.splitlines()
+    if status.startswith(("Infeasible", "Integer infeasible")):
+        return SolverReport(None, math.inf if in_time else bound, not in_time, nodes)
+    if not status.startswith("Optimal") and status.split()[4:5] != ["objective"]:
+        return SolverReport(None, bound, True, nodes)
+    values = np.zeros(program.getNumCol())
+    for column, value in re.findall(r"^\W*\d+ c(\d+) +(\S+)", "\n".join(lines), re.MULTILINE):
+        values[int(column)] = float(value)
+    if not status.startswith("Optimal"):
+        return SolverReport(values, bound, True, nodes)
+    lp = program.getLp()
+    value = float(np.array(lp.col_cost_) @ values) + lp.offset_
+    return SolverReport(values, max(bound, value - ABSOLUTE_GAP), False, nodes)
+
+
+def _bound_in(log: str) -> float:
+    """The bound in the final table or, if the search was killed, the best that the root LP and the tree reported."""
+    final = re.findall(r"^Lower bound:\s+(\S+)", log, re.MULTILINE)
+    running = re.findall(r"(?:best possible|Continuous objective value is) ([-+.e\d]+)", log)
+    bounds = [float(bound) for bound in final or running]
+    return max((bound for bound in bounds if abs(bound) < 1e20), default=-math.inf)
+
+
+def _nodes_in(log: str) -> float:
+    final = re.findall(r"^Enumerated nodes:\s+(\d+)", log, re.MULTILINE)
+    running = re.findall(r"After (\d+) nodes", log)
+    return float((final or running or ["0"])[-1])
+
+
+SOLVERS: Mapping[str, Callable[..., SolverReport]] = {"highs": solve_with_highs, "cbc": solve_with_cbc}
+
+_INCLUSION_WORK = 0
+"""OR-Tools 9.15 may cut off every optimum when presolve merges at-most-ones with linear rows they overlap (its issue
+5293): CP-SAT then reports a wrong optimum as proven. Without work for it, presolve leaves the step out."""
+_LARGEST = 2.0**50
+_EARLY_SECONDS = 0.5
+
+
+def minimise_with_cp_sat(
+    model: IntegerModel,
+    clock: Clock,
+    *,
+    answer: Callable[[Reals], Answer],
+    start: Start | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    report: Report | None = None,
+) -> SolverOutcome[Answer]:
+    """As :func:`minimise_with_ilp`, with the complete linear relaxation, for the bounds of the compact models.
+
+    Costs that are no integers are rounded down to multiples of a power of 2 below a billionth of the sum of all costs,
+    so that the bound is valid. The start is a hint; the counter ``nodes`` counts conflicts.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock has no time left.
+    RuntimeError
+        If the model is invalid.
+    """
+    from ortools.sat.python import cp_model
+
+    cp = cp_model.CpModel()
+    columns = [cp.new_int_var(*bounds, "") for bounds in zip(model.lower, model.upper, strict=True)]
+    for row in model.rows_in_time(clock):
+        _add_row(cp, row, columns)
+    unit = _unit(np.array([*model.costs, model.constant]))
+    units = np.floor(np.array(model.costs) * unit).astype(np.int64).tolist()
+    cp.minimize(cp_model.LinearExpr.weighted_sum(columns, units) + math.floor(model.constant * unit))
+    for k, value in (start or {}).items():
+        cp.add_hint(columns[k], value)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = threads
+    solver.parameters.random_seed = seed % 2**31
+    solver.parameters.linearization_level = 2
+    solver.parameters.add_lp_constraints_lazily = model.lazy
+    solver.parameters.presolve_inclusion_work_limit = _INCLUSION_WORK
+    clock.check()
+    if math.isfinite(clock.left):
+        solver.parameters.max_time_in_seconds = clock.left
+    context = copy_context()  # CP-SAT calls from threads of its own, which belong to no run
+
+    def answer_of(solution: cp_model.CpSolver | cp_model.CpSolverSolutionCallback) -> Answer:
+        return answer(np.array([solution.value(column) for column in columns], np.float64))
+
+    def reported(value: float | None, bound: float) -> None:
+        if report is not None:
+            context.copy().run(report, None if value is None else value / unit, bound / unit)
+
+    class Solutions(cp_model.CpSolverSolutionCallback):
+        def on_solution_callback(self) -> None:
+            reported(self.objective_value, self.best_objective_bound)
+            context.copy().run(offer_made, lambda: answer_of(self))
+
+    solver.best_bound_callback = lambda bound: reported(None, bound)
+    status = _solve_and_keep_interrupts(solver, cp, Solutions(), clock)
+    counters = {"nodes": float(solver.num_conflicts), "variables": len(columns), "constraints": model.num_rows}
+    if status == cp_model.MODEL_INVALID:
+        raise RuntimeError(f"CP-SAT refuses the model: {cp.validate()[:200]}")
+    if status == cp_model.INFEASIBLE:
+        return SolverOutcome(None, math.inf, counters=counters)
+    found = answer_of(solver) if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
+    # Before it has a bound, CP-SAT reports 0, which is valid as no objective is negative.
+    return SolverOutcome(found, solver.best_objective_bound / unit, status != cp_model.OPTIMAL, counters)
+
+
+def _add_row(cp: cp_model.CpModel, row: Row, columns: list[cp_model.IntVar]) -> None:
+    from ortools.sat.python import cp_model
+
+    total = cp_model.LinearExpr.weighted_sum([columns[k] for k in row.columns], list(row.values))
+    least = math.ceil(row.least) if math.isfinite(row.least) else cp_model.INT_MIN
+    most = math.floor(row.most) if math.isfinite(row.most) else cp_model.INT_MAX
+    constraint = cp.add_linear_constraint(total, least, most)
+    if row.only_if is not None:
+        constraint.only_enforce_if(columns[row.only_if])
+
+
+def _unit(costs: Reals) -> float:
+    """A power of 2 by which costs become integers: 1 if they are integers and not too large."""
+    total = float(costs.sum())
+    if total < _LARGEST and (costs == np.floor(costs)).all():
+        return 1.0
+    return 2.0 ** math.floor(math.log2(_LARGEST / total)) if total > 0 else 1.0
+
+
+def _solve_and_keep_interrupts(
+    solver: cp_model.CpSolver, model: cp_model.CpModel, callback: cp_model.CpSolverSolutionCallback, clock: Clock
+) -> cp_model.CpSolverStatus:
+    """Solve, and give Ctrl-C back to Python: CP-SAT stops at it, but leaves it with the system's action, death.
+
+    A search that ends before its limit without a proof was interrupted: CP-SAT does not say so.
+    """
+    from ortools.sat.python import cp_model
+
+    solver.parameters.catch_sigint_signal = not on_trial.get()
+    try:
+        status = solver.solve(model, callback)
+    finally:
+        handler = signal.getsignal(signal.SIGINT)
+        if handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
+    if status in (cp_model.FEASIBLE, cp_model.UNKNOWN) and clock.left > _EARLY_SECONDS:
+        clock.interrupt()
+    return status

@@ -19,7 +19,7 @@ from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, interruptible, offer
 from ...instances.topics.instance import TopicInstance
 from ..engine.exact_method import PROGRESS, SolverOutcome
-from ..engine.ilp_solvers import THREADS
+from ..engine.integer_model import THREADS
 from ..engine.proof import ProofFile
 from .compact.overlay_model import Requirements, SimpleBounds, Subproblem, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown

@@ -13,8 +13,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock
 from ...instances.topics.constructions import SetCover
 from ...instances.topics.instance import TopicInstance
-from ..engine.cp_sat_solver import minimise_with_cp_sat
-from ..engine.integer_model import IntegerModel
+from ..engine.integer_model import IntegerModel, minimise_with_cp_sat
 
 MOST_NODES = 6
 ENUMERATED = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")

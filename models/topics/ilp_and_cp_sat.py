@@ -19,9 +19,8 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
 from ...instances.topics.instance import TopicInstance
-from ..engine.cp_sat_solver import minimise_with_cp_sat
 from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
-from ..engine.ilp_solvers import SOLVER, THREADS, minimise_with_ilp, relaxed_bound
+from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp, relaxed_bound
 from .compact.overlay_model import (
     FORMULATED,
     Requirements,
@@ -149,7 +148,7 @@ CP_SAT = _method(
 ILP = _method(
     name="ilp",
     minimise_model=minimise_with_ilp,
-    summary="compact integer programs in PuLP: flows for connectivity, centres and common neighbours for diameter 2",
+    summary="compact integer programs: flows for connectivity, centres and common neighbours for diameter 2",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound, within the solver's tolerances",
     options=(
         SOLVER,

@@ -17,7 +17,7 @@ from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer, offer_bound
 from ...instances.topics.instance import TopicInstance
 from ..engine.exact_method import PROGRESS, SearchLog
-from ..engine.ilp_solvers import THREADS
+from ..engine.integer_model import THREADS
 from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
 from .branch_and_cut import OBJECTIVES

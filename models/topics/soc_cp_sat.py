@@ -36,9 +36,8 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, Report, offer, offer_value
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import SOC, as_soc
-from ..engine.cp_sat_solver import minimise_with_cp_sat
 from ..engine.exact_method import START, SolverOutcome, check_size, solve_exactly
-from ..engine.ilp_solvers import THREADS
+from ..engine.integer_model import THREADS, minimise_with_cp_sat
 from .compact.overlay_model import Edge, OverlayModel, Subscribers, pair
 from .compact.pareto_front import Front
 

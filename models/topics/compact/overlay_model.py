@@ -399,7 +399,7 @@ def _connect_by_many_flows(model: OverlayModel, topic: Blocks, clock: Clock) -> 
 
 
 MOST_VARIABLES = {"levels": 3_000_000, "single": 2_000_000, "multi": 2_000_000}
-"""At most so many columns are built: about 1 GB in CP-SAT, 4 GB in PuLP."""
+"""At most so many columns are built: about 1 GB in CP-SAT."""
 _CONNECT = {"levels": _connect_by_levels, "single": _connect_by_one_flow, "multi": _connect_by_many_flows}
 
 

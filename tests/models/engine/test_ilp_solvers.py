@@ -7,17 +7,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pulp
 import pytest
+from highspy import Highs
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock, OutOfTime
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.engine import ilp_solvers
-from overlaybench.models.engine.cp_sat_solver import minimise_with_cp_sat
-from overlaybench.models.engine.ilp_solvers import SOLVERS, minimise_with_ilp
+from overlaybench.models.engine import integer_model
+from overlaybench.models.engine.integer_model import (
+    SOLVERS,
+    IntegerModel,
+    minimise_with_cp_sat,
+    minimise_with_ilp,
+    program_of,
+)
 from overlaybench.models.topics.compact.overlay_model import (
     FORMULATED,
     OverlayModel,
@@ -32,36 +37,31 @@ FOREVER = Clock(None)
 INSTANCE = uniform_instance(14, 10, 3)
 
 
-def knapsack(most: int) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:
+def knapsack(most: int) -> Highs:
     """Fewest of the numbers 3, 4, 5, 6 that add up to at least 11, at most `most` of them."""
-    program = pulp.LpProblem("numbers")
-    takes = [program.add_variable(f"take{n}", 0, 1, pulp.LpInteger) for n in (3, 4, 5, 6)]
-    program += pulp.lpSum(takes)
-    program += pulp.lpSum(n * take for n, take in zip((3, 4, 5, 6), takes, strict=True)) >= 11
-    program += pulp.lpSum(takes) <= most
-    return program, takes
+    model = IntegerModel()
+    takes = [model.column(cost=1) for _ in range(4)]
+    model.require(takes, [3, 4, 5, 6], least=11)
+    model.require(takes, most=most)
+    return program_of(model, FOREVER)
 
 
 @pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
 class TestBothSolvers:
     def test_an_optimum_has_its_bound(self, solve: Solve) -> None:
-        program, takes = knapsack(4)
-        report = solve(program, None, FOREVER, threads=1, seed=0)
-        assert report.found
+        report = solve(knapsack(4), None, FOREVER, threads=1, seed=0)
         assert not report.stopped
-        assert [round(take.value()) for take in takes] == [0, 0, 1, 1]
+        assert report.values.round().tolist() == [0, 0, 1, 1]
         assert 1 < report.lower_bound <= 2
 
     def test_no_solution_is_an_infinite_bound(self, solve: Solve) -> None:
-        program, _ = knapsack(1)
-        report = solve(program, None, FOREVER, threads=1, seed=0)
-        assert not report.found
+        report = solve(knapsack(1), None, FOREVER, threads=1, seed=0)
+        assert report.values is None
         assert report.lower_bound == math.inf
 
     def test_no_time_left_raises(self, solve: Solve) -> None:
-        program, _ = knapsack(4)
         with pytest.raises(OutOfTime):
-            solve(program, None, Clock(0), threads=1, seed=0)
+            solve(knapsack(4), None, Clock(0), threads=1, seed=0)
 
 
 def model_of(problem: str, formulation: str = "multi") -> OverlayModel:
@@ -109,7 +109,7 @@ def test_cbc_takes_the_start(problem: str, monkeypatch: pytest.MonkeyPatch) -> N
         logs.append(log)
         return 0
 
-    monkeypatch.setattr(ilp_solvers, "_nodes_in", keep)
+    monkeypatch.setattr(integer_model, "_nodes_in", keep)
     model, overlay = model_of(problem), _complete(INSTANCE)
     minimise_with_ilp(model, FOREVER, answer=model.overlay, start=model.start(overlay), solver="cbc")
     assert f"MIPStart provided solution with cost {PROBLEMS[problem].value(INSTANCE, overlay):g}" in logs[0]
@@ -119,8 +119,8 @@ def test_cbc_takes_the_start(problem: str, monkeypatch: pytest.MonkeyPatch) -> N
 def test_highs_takes_the_start(
     problem: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    quiet = ilp_solvers._highs_options
-    monkeypatch.setattr(ilp_solvers, "_highs_options", lambda *args: {**quiet(*args), "msg": True})
+    quiet = integer_model._highs_options
+    monkeypatch.setattr(integer_model, "_highs_options", lambda *args: {**quiet(*args), "output_flag": True})
     model, overlay = model_of(problem), _complete(INSTANCE)
     minimise_with_ilp(model, FOREVER, answer=model.overlay, start=model.start(overlay))
     value = PROBLEMS[problem].value(INSTANCE, overlay)
@@ -139,16 +139,28 @@ def test_highs_takes_the_start(
     ],
 )
 def test_the_bound_is_read_from_cbcs_log(log: str, bound: float) -> None:
-    assert ilp_solvers._bound_in(log) == bound
+    assert integer_model._bound_in(log) == bound
 
 
 def test_a_claim_of_infeasibility_at_the_limit_proves_nothing() -> None:
-    program, _ = knapsack(4)
     log = "Continuous objective value is 1.8 - 0.00 seconds\n"
-    infeasible: tuple[int, int, dict[str, float], str] = (pulp.LpStatusInfeasible, pulp.LpSolutionInfeasible, {}, log)
-    late = ilp_solvers._report(program, *infeasible, in_time=False)
-    assert (late.found, late.stopped, late.lower_bound) == (False, True, 1.8)
-    assert ilp_solvers._report(program, *infeasible, in_time=True).lower_bound == math.inf
+    infeasible = knapsack(4), "Infeasible - objective value 0.00000000\n", log
+    late = integer_model._report(*infeasible, in_time=False)
+    assert (late.values, late.stopped, late.lower_bound) == (None, True, 1.8)
+    assert integer_model._report(*infeasible, in_time=True).lower_bound == math.inf
+
+
+@pytest.mark.parametrize(
+    ("status", "found"),
+    [
+        ("Stopped on time - objective value 2", True),
+        ("Stopped on time (no integer solution) - objective value 2", False),
+    ],
+)
+def test_only_an_integer_solution_of_cbc_is_read(status: str, found: bool) -> None:
+    report = integer_model._report(knapsack(4), f"{status}\n      0 r0 11 0\n**    2 c2 1 1\n", "", in_time=False)
+    assert report.stopped
+    assert (None if report.values is None else report.values.tolist()) == ([0, 0, 1, 0] if found else None)
 
 
 def fake_cbc(folder: Path, script: str) -> str:
@@ -159,10 +171,9 @@ def fake_cbc(folder: Path, script: str) -> str:
 
 
 def test_a_crash_of_cbc_is_an_error_and_not_an_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(ilp_solvers, "_cbc_path", lambda: fake_cbc(tmp_path, "echo out of memory; exit 3"))
-    program, _ = knapsack(4)
+    monkeypatch.setattr(integer_model, "_cbc_path", lambda: fake_cbc(tmp_path, "echo out of memory; exit 3"))
     with pytest.raises(RuntimeError, match="out of memory"):
-        SOLVERS["cbc"](program, None, FOREVER, threads=1, seed=0)
+        SOLVERS["cbc"](knapsack(4), None, FOREVER, threads=1, seed=0)
 
 
 @pytest.mark.parametrize("ending", ["exit 139", "sleep 100"])
@@ -170,7 +181,6 @@ def test_a_crash_or_a_hang_after_the_limit_leaves_the_bound_of_the_log(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ending: str
 ) -> None:
     script = f"echo 'Continuous objective value is 1.8 - 0.00 seconds'; sleep 0.2; {ending}"
-    monkeypatch.setattr(ilp_solvers, "_cbc_path", lambda: fake_cbc(tmp_path, script))
-    program, _ = knapsack(4)
-    report = SOLVERS["cbc"](program, None, Clock(0.15), threads=1, seed=0)
-    assert (report.found, report.stopped, report.lower_bound) == (False, True, 1.8)
+    monkeypatch.setattr(integer_model, "_cbc_path", lambda: fake_cbc(tmp_path, script))
+    report = SOLVERS["cbc"](knapsack(4), None, Clock(0.15), threads=1, seed=0)
+    assert (report.values, report.stopped, report.lower_bound) == (None, True, 1.8)
