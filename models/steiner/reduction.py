@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -18,32 +16,19 @@ from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import NO_FILE, ProofFile
 
 _WORTHWHILE = 0.02  # of the edges, to try again
-_SCANNED = 500
 _EDGES = 200  # between two looks at the clock
 _Neighbours = dict[int, dict[int, tuple[int, tuple[int, ...]]]]
 
 
 @dataclass(frozen=True)
 class ReducedInstance:
-    """A smaller instance; each of its optimal trees, with the fixed edges, expands to one of the original instance.
-
-    Attributes
-    ----------
-    instance : SteinerInstance
-    fixed : tuple of int
-        Edges of the original instance that are on an optimal tree.
-    original_edges : tuple of tuples of int
-        For each edge of the reduced instance, the path of original edges that it replaces.
-    fixed_cost : int
-    nodes : tuple of int
-        The original number of each node of the reduced instance.
-    """
+    """A smaller instance; each of its optimal trees, with the fixed edges, expands to one of the original instance."""
 
     instance: SteinerInstance
-    fixed: tuple[int, ...]
-    original_edges: tuple[tuple[int, ...], ...]
+    fixed: tuple[int, ...]  # edges of the original instance that are on an optimal tree
+    original_edges: tuple[tuple[int, ...], ...]  # the path that each edge replaces
     fixed_cost: int
-    nodes: tuple[int, ...]
+    nodes: tuple[int, ...]  # the original number of each node
 
     def expand(self, original: SteinerInstance, chosen: Flags) -> Overlay:
         """The original tree of chosen edges of the reduced instance."""
@@ -60,14 +45,10 @@ def reduce(
     """Remove edges and nodes that some optimal tree does not need, contract and merge edges, until nothing changes.
 
     Tests of degree 1 and 2, and of the bottleneck Steiner distance (Duin, Volgenant 1989). Terminals that are not
-    connected remain so. A proof receives the nodes and edges in the order of their removal. When the clock
-    has passed, what is reduced till then is kept. Cost O(m log n + m · k) for each round at worst.
-
-    Parameters
-    ----------
-    superfluous : callable, optional
-        From a reduced instance to edges that may be removed as well, asked again while it removes some part of them.
-        It may disconnect the terminals. Not in proofs.
+    connected remain so. A proof receives the nodes and edges in the order of their removal. When the clock has passed,
+    what is reduced till then is kept. `superfluous` goes from a reduced instance to edges that may be removed as well,
+    and is asked again while it removes some part of them; it may disconnect the terminals, and is not in proofs. Cost
+    O(m log n + m · k) a round.
     """
     near: _Neighbours = {v: {} for v in range(instance.num_nodes)}
     for e, ((u, v), cost) in enumerate(zip(instance.edges.tolist(), instance.costs.tolist(), strict=True)):
@@ -80,8 +61,6 @@ def reduce(
             near, terminals, proof, clock
         ):
             pass
-        if _by_walks(near, terminals, proof, clock):
-            continue
         reduced = _reduced_instance(instance, near, terminals, fixed)
         if superfluous is None or clock.passed or len(terminals) == 1:
             return reduced
@@ -144,42 +123,6 @@ def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile, clo
             del near[nodes[a]][nodes[b]], near[nodes[b]][nodes[a]]
             removed = True
     return removed
-
-
-def _by_walks(near: _Neighbours, terminals: set[int], proof: ProofFile, clock: Clock) -> bool:
-    """Remove edges for which a walk with stretches that are no dearer is found among the nearest nodes."""
-    edges = sorted(((cost, u, v) for u in near for v, (cost, _) in near[u].items() if u < v), reverse=True)
-    removed = False
-    for number, (cost, u, v) in enumerate(edges):
-        if number % _EDGES == 0 and clock.passed:
-            break
-        if _has_walk(near, terminals, u, v, cost):
-            proof.line("edge", u, v)
-            del near[u][v], near[v][u]
-            removed = True
-    return removed
-
-
-def _has_walk(near: _Neighbours, terminals: set[int], source: int, target: int, longest: int) -> bool:
-    """Whether a walk other than their edge is found, whose stretches between terminals are at most so long.
-
-    Dijkstra's algorithm, in which terminals have the length 0, until it has looked at `_SCANNED` edges.
-    """
-    found: set[int] = set()
-    heap, scanned = [(0, source)], 0
-    while heap and scanned < _SCANNED:
-        length, node = heapq.heappop(heap)
-        if node in found:
-            continue
-        found.add(node)
-        for other, (cost, _) in islice(near[node].items(), _SCANNED - scanned):
-            scanned += 1
-            if other in found or length + cost > longest or (node == source and other == target):
-                continue
-            if other == target:
-                return True
-            heapq.heappush(heap, (0 if other in terminals else length + cost, other))
-    return False
 
 
 class _MergeTree:
