@@ -27,24 +27,14 @@ class Demand:
 
 @dataclass(frozen=True)
 class Demands:
-    """All publications that have destinations.
-
-    Attributes
-    ----------
-    of : tuple of int
-        The demand of each publication; -1 for one without destinations.
-    primary, soft : tuple of (sender, receiver)
-        Primary links in both directions, and every soft link that radius and fanout allow.
-    spare : tuple of int
-        The most soft links of each broker.
-    """
+    """All publications that have destinations; links are (sender, receiver)."""
 
     num_brokers: int
     demands: tuple[Demand, ...]
-    of: tuple[int, ...]
-    primary: tuple[Arc, ...]
-    soft: tuple[Arc, ...]
-    spare: tuple[int, ...]
+    of: tuple[int, ...]  # the demand of each publication; -1 for one without destinations
+    primary: tuple[Arc, ...]  # in both directions
+    soft: tuple[Arc, ...]  # every one that radius and fanout allow
+    spare: tuple[int, ...]  # the most soft links of each broker
 
     @property
     def arcs(self) -> tuple[Arc, ...]:

@@ -41,58 +41,28 @@ class Commodity:
 
 @dataclass(frozen=True)
 class Arborescence:
-    """An arborescence of the model: of a commodity, or of a broker and audience.
-
-    Attributes
-    ----------
-    audience : int
-    source : int array
-        Of a commodity: the columns that place its publisher on a broker, shape (|B|,). Of a broker: the column for
-        whether the arborescence is used, shape (1,).
-    root : int or None
-        The broker, of a broker's arborescence.
-    rate : float
-        The cost of its arcs per unit of price; 0 for a broker's, for which publishers pay in columns of their own.
-    """
+    """An arborescence of the model: of a commodity, or of a broker and audience."""
 
     audience: int
-    source: Columns
-    root: int | None
-    rate: float
+    source: Columns  # columns: its publisher is on each broker, shape (|B|,); a broker's is used, (1,)
+    root: int | None  # the broker, of a broker's
+    rate: float  # the cost of its arcs per unit of price; 0 for a broker's: publishers pay in columns of their own
 
 
 class ContentModel(IntegerModel):
     """0/1 columns: users on brokers, destination brokers of audiences, arcs of arborescences, a shared tree.
 
-    Parameters
-    ----------
-    routing : {"steiner", "mst", "shared-tree"}
-    trees_of : {"publishers", "brokers"}
-        Whether there is an arborescence for each commodity, or for each broker and audience.
-
-    Attributes
-    ----------
-    audiences, commodities, trees : list
-    x : int array, shape (|U|, |B|)
-        Columns: the user is on the broker.
-    d : int array, shape (audiences, |B|)
-        Columns: the broker has a subscriber of the audience.
-    y : int array, shape (trees, |B|, |B|)
-        Columns: the arborescence has the arc from broker i to broker j; −1 for i = j.
-    t : int array, shape (|B|, |B|)
-        Columns: the shared tree has the link; symmetric, −1 for i = j and for the other routings.
-    rows : RowList
-        Assignment, capacity, destinations and the restrictions of the routing; each model adds the rows that connect
-        arborescences to their destinations.
+    `trees_of` says whether there is an arborescence for each commodity ("publishers") or for each broker and audience
+    ("brokers"). The columns `x` say that a user is on a broker, shape (|U|, |B|); `d` that a broker has a subscriber of
+    an audience, (audiences, |B|); `y` that an arborescence has the arc from broker i to broker j, (trees, |B|, |B|), −1
+    for i = j; `t` that the shared tree has the link, (|B|, |B|), symmetric, −1 for i = j and for the other routings.
+    `rows` has assignment, capacity, destinations and the restrictions of the routing; each model adds the rows that
+    connect arborescences to their destinations. There are |U||B| + audiences·|B| + trees·|B|² columns. An arborescence
+    starts at its publisher's broker, and its subscribers are leaves, so users need no arcs.
 
     Raises
     ------
     ModelTooLarge, OutOfTime
-
-    Notes
-    -----
-    |U||B| + audiences·|B| + trees·|B|² columns. An arborescence starts at its publisher's broker, and its subscribers
-    are leaves, so users need no arcs.
     """
 
     def __init__(
@@ -335,23 +305,14 @@ def compact_model(
 ) -> ContentModel:
     """An exact model of polynomial size.
 
-    Parameters
-    ----------
-    formulation : {"arborescences", "broker-trees", "flows"}
-        ``arborescences``: one for each publisher and audience, connected by one flow (P4 §IV.A). ``broker-trees``: the
-        same for each broker and audience, paid for by the publishers on that broker. ``flows``: one flow for each
-        publisher, audience and destination broker; a link carries the union of the flows, which share their content
-        (P4 §II.B, corrected).
-    clock : Clock, optional
-        Limits the time for building.
+    ``arborescences``: one for each publisher and audience, connected by one flow (P4 §IV.A). ``broker-trees``: the same
+    for each broker and audience, paid for by the publishers on that broker. ``flows``: one flow for each publisher,
+    audience and destination broker; a link carries the union of the flows, which share their content (P4 §II.B,
+    corrected). For n brokers, n² further columns for each arborescence, or n³ with ``flows``.
 
     Raises
     ------
     ModelTooLarge, OutOfTime
-
-    Notes
-    -----
-    For n brokers, n² further columns for each arborescence, or n³ with ``flows``.
     """
     trees_of = "brokers" if formulation == "broker-trees" else "publishers"
     model = ContentModel(instance, routing, trees_of=trees_of, clock=clock)

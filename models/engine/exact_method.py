@@ -1,9 +1,4 @@
-"""The frame of every exact method: heuristic starts, one minimisation by a solver, and the proposal that follows.
-
-A method of a domain chooses its starts and its simple lower bound, wraps its model and solver in a `minimise` callable
-that returns a :class:`SolverOutcome`, and leaves limits, infeasibility and models beyond memory to
-:func:`solve_exactly`.
-"""
+"""The frame of every exact method: heuristic starts, one minimisation by a solver, and the proposal that follows."""
 
 from __future__ import annotations
 
@@ -25,24 +20,12 @@ START = Option("start", "best", "initial incumbent: the best heuristic answer, o
 
 @dataclass(frozen=True)
 class SolverOutcome(Generic[Answer]):
-    """The outcome of one minimisation.
+    """The outcome of one minimisation."""
 
-    Attributes
-    ----------
-    answer : Answer or None
-        The best one found.
-    lower_bound : float
-        Proven; −inf if nothing is, inf if the problem is infeasible.
-    stopped : bool
-        Whether the search ended before its proof was complete.
-    counters : mapping
-        As in :class:`.Result`.
-    """
-
-    answer: Answer | None = None
-    lower_bound: float = -math.inf
-    stopped: bool = False
-    counters: Mapping[str, float | str] = field(default_factory=dict)
+    answer: Answer | None = None  # the best one found
+    lower_bound: float = -math.inf  # proven; −inf if nothing is, inf if the problem is infeasible
+    stopped: bool = False  # whether the search ended before its proof was complete
+    counters: Mapping[str, float | str] = field(default_factory=dict)  # as in Result
 
 
 class ModelTooLarge(Exception):
@@ -86,11 +69,8 @@ def solve_exactly(
     keep_start : bool
         Of a start and a solver's answer of equal value, whether to return the start.
 
-    Returns
-    -------
-    Proposal
-        Status ``time-limit`` if the search was stopped or its model does not fit (the judge turns it into ``optimal``
-        where the bound meets the value), ``infeasible`` if that is proven, and none otherwise.
+    The status is ``time-limit`` if the search was stopped or its model does not fit (the judge turns it into
+    ``optimal`` where the bound meets the value), ``infeasible`` if that is proven, and none otherwise.
     """
     start = min(starts, key=value, default=None)
     offer(start, lower_bound if math.isfinite(lower_bound) else None)
@@ -121,12 +101,8 @@ _HEADER = f"{'seconds':>8} {'nodes':>7} {'open':>6} {'cuts':>7} {'edges':>8} {'i
 class SearchLog:
     """A table to which at most one line is added every `every` seconds.
 
-    Parameters
-    ----------
-    mode : {"auto", "on", "off"}
-        ``auto`` prints if stderr is a terminal.
-    on_bound : callable, optional
-        Is given the bound of each line, also of those that are not printed.
+    `mode` is "auto" (print if stderr is a terminal), "on" or "off". `on_bound` is given the bound of each line, also of
+    those that are not printed.
     """
 
     def __init__(

@@ -16,22 +16,12 @@ _FLOW_EPSILON = 1e-9
 
 
 class ArcNetwork(NamedTuple):
-    """Arcs, each with its reverse, sorted by tail.
-
-    Attributes
-    ----------
-    offsets, head : int64 and int32 arrays
-        The arcs that leave node v lead to ``head[offsets[v]:offsets[v + 1]]``.
-    reverse : int64 array, shape (2a,)
-        The index of the reverse arc.
-    given : int64 array, shape (a,)
-        The index of each arc given.
-    """
+    """Arcs, each with its reverse, sorted by tail."""
 
     offsets: Offsets
-    head: Ids
-    reverse: Offsets
-    given: Offsets
+    head: Ids  # the arcs that leave node v lead to head[offsets[v]:offsets[v + 1]]
+    reverse: Offsets  # the index of the reverse arc, shape (2a,)
+    given: Offsets  # the index of each arc given, shape (a,)
 
 
 def network_of(num_nodes: int, tails: npt.NDArray[np.integer], heads: npt.NDArray[np.integer]) -> ArcNetwork:
@@ -51,14 +41,8 @@ def minimum_cut(
 ) -> tuple[Flags, Flags] | None:
     """The source sides of two minimum cuts, the smallest and the largest one; None if the flow reaches `enough`.
 
-    Parameters
-    ----------
-    capacities : float64 array, shape (a,)
-        Nonnegative.
-
-    Notes
-    -----
-    Dinic's algorithm; O(n² a) at worst. Residual capacities below 1e-9 count as 0.
+    `capacities`, shape (a,), are not negative; residual ones below 1e-9 count as 0. Dinic's algorithm; O(n² a) at
+    worst.
     """
     residual = np.zeros(len(network.head))
     residual[network.given] = capacities

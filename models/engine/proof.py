@@ -22,21 +22,11 @@ _ROWS_KNOWN = 100_000
 
 
 class Multipliers(NamedTuple):
-    """Rows with positive integer multipliers, which prove a bound or, without costs, infeasibility.
+    """Rows with positive integer multipliers, which prove a bound or, without costs, infeasibility."""
 
-    Attributes
-    ----------
-    rows : iterable of (hashable, int)
-        Row and multiplier. The key of a row is also its text: the items of its line in the file.
-    prices : iterable of (int, int)
-        Nodes with the multiplier of their degree row.
-    farkas : bool
-        Whether the sum is a contradiction without any costs.
-    """
-
-    rows: Iterable[tuple[Hashable, int]]
-    prices: Iterable[tuple[int, int]] = ()
-    farkas: bool = False
+    rows: Iterable[tuple[Hashable, int]]  # the key of a row is also its text: the items of its line in the file
+    prices: Iterable[tuple[int, int]] = ()  # nodes with the multiplier of their degree row
+    farkas: bool = False  # whether the sum is a contradiction without any costs
 
 
 class Proven(Protocol):
@@ -48,15 +38,7 @@ class Proven(Protocol):
 class ProofFile:
     """A proof file, compressed as it is written; one that ends without a claim is emptied, as it proves nothing.
 
-    Parameters
-    ----------
-    path : path or None
-        None: nothing is written, and `is_written` is False.
-
-    Attributes
-    ----------
-    cases : int
-        Begun so far.
+    Without a path nothing is written, and `is_written` is False. `cases` counts those begun so far.
 
     Raises
     ------

@@ -28,42 +28,21 @@ _FEW_COLUMNS = 200
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound proven by dual values, with the reduced costs.
+    """A lower bound proven by dual values, with the reduced costs."""
 
-    Attributes
-    ----------
-    units : int
-        The bound times `UNIT`.
-    new_columns : int64 array
-        Columns of negative reduced cost that are not in the LP yet, most negative first.
-    reduced_costs : int64 array, one a column of the LP
-        In units.
-    proven : Proven or None
-        The multipliers that prove it.
-    """
-
-    units: int
-    new_columns: npt.NDArray[np.int64]
-    reduced_costs: Units
-    proven: Proven | None = None
+    units: int  # the bound times `UNIT`
+    new_columns: npt.NDArray[np.int64]  # of negative reduced cost and not in the LP yet, most negative first
+    reduced_costs: Units  # in units, one a column of the LP
+    proven: Proven | None = None  # the multipliers that prove it
 
 
 class HighsLP:
     """Minimise costs·columns subject to rows ≥ right-hand sides; the columns from `first` on are decisions in [0, 1].
 
-    Attributes
-    ----------
-    x : float64 array, one a decision
-    value : float
-        The objective, in floating point.
-    row_duals : float64 array, one a row
-        Nonnegative.
-    feasible : bool
-        False if the LP has no solution; then the duals are a Farkas ray, scaled to a largest entry of 1.
-    iterations, probed : int
-        Simplex iterations so far, and those of probes, which do not count in the first.
-    work : int
-        The sum of each iteration's number of rows, to which its time is about proportional.
+    `x` has the value of each decision, `value` the objective in floating point, `row_duals` a nonnegative dual for each
+    row. If `feasible` is False, the LP has no solution, and the duals are a Farkas ray, scaled to a largest entry of 1.
+    `iterations` counts simplex iterations, `probed` those of probes apart; `work` is the sum of each iteration's number
+    of rows, to which its time is about proportional.
     """
 
     def __init__(self, *, threads: int = 1, first: int = 0) -> None:
@@ -198,33 +177,17 @@ LITTLE = Probing()
 class Relaxation(ABC, Generic[Rows]):
     """A restricted LP over 0/1 decisions to which violated rows and columns of negative reduced cost are added.
 
-    Attributes
-    ----------
-    lp : HighsLP
-    unit : int
-        Bounds are proven in integer arithmetic, as multiples of 1/unit.
-    cost_scale : float
-        A typical cost.
-    columns_at_once : int
-        The most columns added in a round.
-    cuts : int
-        Rows added so far.
-    best_units, best_proven : int, Proven or None
-        The best bound proven without fixed columns, times `unit`, and the multipliers that prove it.
-    probing : Probing
-        Of the tree's branching.
-    keeps_rows : bool
-        Whether the tree leaves rows and columns as they are, so that the LP of a node starts from its parent's basis.
-    converged : bool
-        Whether the last call of :meth:`tighten` ended because no row is violated and no column improves.
+    `cuts` counts rows added so far; `best_units` is the best bound proven without fixed columns, times `unit`,
+    `best_proven` the multipliers that prove it. `converged` says whether the last call of :meth:`tighten` ended because
+    no row is violated and no column improves.
     """
 
     lp: HighsLP
-    unit = UNIT
-    cost_scale = 1.0
-    columns_at_once = _FEW_COLUMNS
-    probing = LITTLE
-    keeps_rows = False
+    unit = UNIT  # bounds are proven in integer arithmetic, as multiples of 1/unit
+    cost_scale = 1.0  # a typical cost
+    columns_at_once = _FEW_COLUMNS  # the most that are added in a round
+    probing = LITTLE  # of the tree's branching
+    keeps_rows = False  # whether the tree leaves rows and columns, so that a node starts from its parent's basis
 
     def __init__(self) -> None:
         self.cuts = self.best_units = 0
@@ -273,11 +236,8 @@ class Relaxation(ABC, Generic[Rows]):
         at_round : callable
             Takes the bound of each round and returns whether to stop.
 
-        Returns
-        -------
-        Bound or None
-            The best bound of this call; None if time ran out before there was one. If `lp.feasible` is False, the
-            LP is proven infeasible and the bound exceeds `enough`. `lp.x` is the last solution.
+        Returns the best bound of this call, None if time ran out before there was one; `lp.x` is the last solution. If
+        `lp.feasible` is False, the LP is proven infeasible and the bound exceeds `enough`.
         """
         root = lower is None
         best: Bound | None = None

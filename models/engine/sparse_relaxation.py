@@ -22,23 +22,13 @@ Text = tuple[Any, ...]
 
 
 class SparseRows(NamedTuple):
-    """Inequalities Σ values·x ≥ rhs in integers.
-
-    Attributes
-    ----------
-    offsets : int64 array, shape (rows + 1,)
-        The columns of row r are ``columns[offsets[r]:offsets[r + 1]]``.
-    columns, values : int64 arrays
-    rhs : int64 array, shape (rows,)
-    texts : object array, shape (rows,)
-        The text of each row in a proof, a tuple that starts with the name of its kind.
-    """
+    """Inequalities Σ values·x ≥ rhs in integers."""
 
     offsets: Units
-    columns: Units
+    columns: Units  # those of row r are columns[offsets[r]:offsets[r + 1]]
     values: Units
     rhs: Units
-    texts: npt.NDArray[np.object_]
+    texts: npt.NDArray[np.object_]  # of each row in a proof: a tuple that starts with the name of its kind
 
     def chosen(self, rows: npt.NDArray[np.bool_]) -> SparseRows:
         """The rows for which `rows` is True."""

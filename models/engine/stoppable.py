@@ -19,24 +19,15 @@ _POLL_SECONDS, _FEW_STEPS = 0.05, 2e7
 def finished_within(clock: Clock, work: Callable[[], Answer], *, steps: float) -> Answer | None:
     """The result of `work`, or None if time or memory runs out first.
 
-    Parameters
-    ----------
-    clock : Clock
-        Read 20 times a second, so that Ctrl-C ends the work too.
-    work : callable
-        Returns something that can be pickled. Its kernels should be compiled already.
-    steps : float
-        An estimate of its inner loop's iterations. Few iterations run in this process, to their end.
+    The result must be picklable; kernels should be compiled already. With few `steps`, an estimate of the inner loop's
+    iterations, the work runs in this process, to its end; else in a fork, which costs milliseconds, and the clock is
+    read 20 times a second, so that Ctrl-C ends it too. A compiled kernel cannot be interrupted within its own process,
+    because the interpreter handles signals only between its own instructions.
 
     Raises
     ------
     RuntimeError
         If the process died.
-
-    Notes
-    -----
-    A fork costs milliseconds. A compiled kernel cannot be interrupted within its own process, because the interpreter
-    handles signals only between its own instructions.
     """
     if clock.left <= 0:
         return None

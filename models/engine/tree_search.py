@@ -34,11 +34,8 @@ class BranchStep(NamedTuple):
 class Branching:
     """Pseudo-costs: the mean objective gain per unit of change of each column in each direction.
 
-    Gains are divided by `scale`, a typical cost.
-
-    References
-    ----------
-    Achterberg, Koch, Martin: Branching rules revisited, 2005, https://doi.org/10.1016/j.orl.2004.04.002
+    Gains are divided by `scale`, a typical cost. Achterberg, Koch, Martin 2005,
+    https://doi.org/10.1016/j.orl.2004.04.002
     """
 
     def __init__(self, lp: HighsLP, scale: float = 1.0, probing: Probing = LITTLE) -> None:
@@ -101,12 +98,7 @@ _FIRST_STEPS, _DOUBLINGS, _SEARCH_SHARE = 5_000, 8, 2
 class Incumbent(ABC):
     """The best answer so far, and heuristics that improve it by the values x of the LP's columns.
 
-    Attributes
-    ----------
-    value : float
-        Infinite without an answer.
-    unit : int
-        That of the relaxation whose bounds it cuts off.
+    `value` is infinite without an answer; `unit` is that of the relaxation whose bounds it cuts off.
     """
 
     value: float = np.inf
@@ -132,50 +124,24 @@ class Incumbent(ABC):
 
 @dataclass(order=True)
 class Node:
-    """A node of the search tree: some columns are fixed to 1, some to 0.
+    """A node of the search tree: some columns are fixed to 1, some to 0."""
 
-    Attributes
-    ----------
-    units : int
-        A proven lower bound, in units of the relaxation.
-    depth, number : int
-        Minus the number of branchings, so that of equal bounds the deepest node comes first; the order of creation.
-    lower, upper : int8 arrays
-        Bounds of the columns present at the creation of the node; later ones are free.
-    case : int
-        The node's number in the proof.
-    branched : Step or None
-        How it arose from its parent.
-    basis : HighsBasis or None
-        Of its parent's LP, if its own has the same rows and columns.
-    """
-
-    units: int
-    depth: int
-    number: int
-    lower: Bits = field(compare=False)
+    units: int  # a proven lower bound, in units of the relaxation
+    depth: int  # minus the number of branchings, so that of equal bounds the deepest node comes first
+    number: int  # in the order of creation
+    lower: Bits = field(compare=False)  # bounds of the columns present at its creation; later ones are free
     upper: Bits = field(compare=False)
-    case: int = field(default=0, compare=False)
-    branched: BranchStep | None = field(default=None, compare=False)
-    basis: HighsBasis | None = field(default=None, compare=False)
+    case: int = field(default=0, compare=False)  # its number in the proof
+    branched: BranchStep | None = field(default=None, compare=False)  # how it arose from its parent
+    basis: HighsBasis | None = field(default=None, compare=False)  # of its parent's LP, if rows and columns stay
 
 
 class TreeSearch:
     """Search for answers better than the incumbent until there are none.
 
-    Parameters
-    ----------
-    planes : Relaxation
-        Should be tightened at the root already.
-    stop_at_first : bool
-        Stop at the first answer, for questions of feasibility.
-
-    Attributes
-    ----------
-    nodes, fixed : int
-        Nodes solved so far, and columns fixed by reduced cost at the root.
-    complete : bool
-        Whether the search has ended, so that the incumbent, if any, is optimal.
+    The `planes` should be tightened at the root already. `stop_at_first` asks for feasibility only. `nodes` counts
+    those solved so far, `fixed` the columns fixed by reduced cost at the root; `complete` says whether the search has
+    ended, so that the incumbent, if any, is optimal.
     """
 
     def __init__(

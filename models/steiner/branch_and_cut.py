@@ -37,12 +37,7 @@ PRESOLVE = Option("presolve", True, "reduce the instance first, and leave out ar
 class SteinerIncumbent(Incumbent):
     """The best tree as marked edges (`chosen`, shape (m,)), and its cost.
 
-    Parameters
-    ----------
-    clock : Clock
-        Ends the improvement of trees.
-    found : callable, optional
-        Takes the marked edges of each better tree.
+    The clock ends the improvement of trees; `found` takes the marked edges of each better tree.
     """
 
     def __init__(
@@ -107,14 +102,9 @@ class SteinerIncumbent(Incumbent):
 
 
 class BoundReduction:
-    """The best tree of an instance so far, and what it excludes from smaller forms of the instance.
+    """The best tree of an instance so far (`tree`, `value`), and what it excludes from smaller forms of the instance.
 
-    Attributes
-    ----------
-    tree, value : Overlay or None, float
-        A tree of the original instance, and its cost, infinite without one.
-    is_optimal : bool
-        Whether no tree is cheaper.
+    `is_optimal` says that no tree is cheaper.
     """
 
     def __init__(self, original: SteinerInstance) -> None:
@@ -126,14 +116,12 @@ class BoundReduction:
     def superfluous(self, reduced: ReducedInstance, clock: Clock) -> Flags:
         """The edges of a reduced instance without which it keeps all trees cheaper than the best one, shape (m,).
 
-        Notes
-        -----
-        From a root, a tree costs at least the bound of dual ascent plus the reduced costs of its arcs, and an arc of
-        it is on its path from the root to a terminal. So an edge is superfluous if in both directions the bound plus
-        the least reduced cost of such a path reaches the best tree's cost (Duin 1993; Polzin, Vahdati Daneshmand 2001,
+        From a root, a tree costs at least the bound of dual ascent plus the reduced costs of its arcs, and an arc of it
+        is on its path from the root to a terminal. So an edge is superfluous if in both directions the bound plus the
+        least reduced cost of such a path reaches the best tree's cost (Duin 1993; Polzin, Vahdati Daneshmand 2001,
         https://doi.org/10.1016/S0166-218X(00)00319-X). An edge once excluded costs too much for a cheaper tree in the
-        ascent from the next root. Trees are grown along the reduced costs. Cost: ten ascents; with more
-        than `_LARGEST` edges times terminals, none is made and no edge removed, to keep time limits.
+        ascent from the next root. Trees are grown along the reduced costs. Cost: ten ascents; with more than `_LARGEST`
+        edges times terminals, none is made and no edge removed, to keep time limits.
         """
         instance = reduced.instance
         graph = graph_of(instance.num_nodes, instance.edges)
@@ -180,24 +168,11 @@ def steiner_branch_and_cut(
 ) -> Proposal[Overlay]:
     """A cheapest tree with proof, or the best one found with a proven bound; no step is random.
 
-    Parameters
-    ----------
-    time_limit : float, optional
-        Seconds; Ctrl-C has the same effect.
-    presolve : bool
-        Whether to reduce the instance first, and to leave out arcs on no path that is cheap enough.
-    proof : path, optional
-        Write a proof of the bound to this file (docs/proofs.md).
-
-    Returns
-    -------
-    Proposal
-        Its bound is proven in integers at every node of the search tree. Infeasible if the terminals are not connected.
-        Counters: nodes, cuts, the size after reductions, the bound of dual ascent and the arcs that it leaves.
-
-    Notes
-    -----
-    Exponential in the worst case; docs/steiner.md has the proofs and measurements.
+    `presolve` reduces the instance first, and leaves out arcs on no path that is cheap enough; `proof` names the file
+    for a proof of the bound (docs/proofs.md). Ctrl-C has the effect of the time limit, in seconds. The bound is proven
+    in integers at every node of the search tree; infeasible if the terminals are not connected. Counters: nodes, cuts,
+    the size after reductions, the bound of dual ascent and the arcs that it leaves. Exponential in the worst case;
+    docs/steiner.md has the proofs and measurements.
     """
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         if file.is_written:

@@ -23,23 +23,14 @@ _ON_TREE, _FEW = 0.99, 100
 class DirectedCuts(SparseRelaxation):
     """The cheapest arborescence from a root terminal to all other terminals, over 0/1 columns for arcs and nodes.
 
-    The columns are the arcs and then the nodes that are no terminals; a node is 1 if it is on the tree.
+    The columns are the `arcs` (2e from u to v of edge e, 2e + 1 from v to u) and then the nodes that are no terminals;
+    a node is 1 if it is on the tree. The ascent's cuts are among the first rows, with the texts `sides` in a proof;
+    `names` has the number of each node there.
 
-    Parameters
-    ----------
-    arcs : int array
-        The arcs of the model: 2e from u to v of edge e, 2e + 1 from v to u.
-    ascent : Ascent
-        Its cuts are among the first rows, with the texts `sides` in a proof.
-    names : sequence of int
-        The number of each node in a proof.
-
-    Notes
-    -----
     Wong 1984; flow balance at nodes that are no terminals as in Koch, Martin 1998; nodes as columns as in Ljubić et al.
     2006, https://doi.org/10.1007/s10107-005-0660-x. The value of the directed cut relaxation does not depend on the
-    root (Goemans, Myung 1993). Branching is on nodes while one is fractional: a node at 1 is a terminal more, a node
-    at 0 is removed, which changes more of the tree than an arc does.
+    root (Goemans, Myung 1993). Branching is on nodes while one is fractional: a node at 1 is a terminal more, a node at
+    0 is removed, which changes more of the tree than an arc does.
     """
 
     def __init__(

@@ -19,24 +19,14 @@ _FAR = 2**60
 class Ascent(NamedTuple):
     """The result of dual ascent. Arc 2e goes from u to v of edge e, arc 2e + 1 from v to u.
 
-    Attributes
-    ----------
-    bound : int
-        A lower bound on arborescences from the root to all terminals; 2^60 or more if there is none.
-    reduced : int64 array, shape (2m,)
-        Reduced costs of the arcs, not negative.
-    offsets, arcs : int64 and int32 arrays
-        The arcs of directed cut i, which enter a set with a terminal and without the root, are
-        ``arcs[offsets[i]:offsets[i + 1]]``.
-    duals : int64 array
-        Of the cuts.
+    Cut i is of the arcs ``arcs[offsets[i]:offsets[i + 1]]``, which enter a set with a terminal and without the root.
     """
 
-    bound: int
-    reduced: Units
+    bound: int  # on arborescences from the root to all terminals; 2^60 or more if there is none
+    reduced: Units  # costs of the arcs, not negative, shape (2m,)
     offsets: Offsets
     arcs: Ids
-    duals: Units
+    duals: Units  # of the cuts
 
     def sides(self, graph: Graph, root: int) -> list[list[int]]:
         """For each cut, the nodes that the root does not reach without its arcs. Cost O(m) a cut."""
@@ -47,12 +37,9 @@ class Ascent(NamedTuple):
 def dual_ascent(graph: Graph, costs: Units, terminals: Ids, root: int, most_arcs: int = 200_000) -> Ascent:
     """Raise the duals of directed cuts until every terminal is reached from the root along arcs of reduced cost 0.
 
-    `costs` are those of the arcs, not negative, shape (2m,); the cuts kept have at most `most_arcs` arcs in total.
-
-    Notes
-    -----
-    Wong 1984; the terminal whose cut has the fewest arcs comes first. Duals ≥ 0 without negative reduced costs prove
-    the bound, so it is valid in any order. Cost O(m) for each cut, of which there is at most one per arc and terminal.
+    `costs` are those of the arcs, not negative, shape (2m,); the cuts kept have at most `most_arcs` arcs in total. Wong
+    1984; the terminal whose cut has the fewest arcs comes first. Duals ≥ 0 without negative reduced costs prove the
+    bound, so it is valid in any order. Cost O(m) for each cut, of which there is at most one per arc and terminal.
     """
     bound, reduced, offsets, arcs, duals = _ascend(graph, costs, terminals, root, most_arcs)
     return Ascent(int(bound), reduced, offsets, arcs, duals)

@@ -28,25 +28,12 @@ _PATIENCE = 600.0  # expected seconds up to which a heuristic runs without a lim
 
 
 class _Plan(NamedTuple):
-    """What follows the heuristics for a problem.
-
-    Attributes
-    ----------
-    finish : callable, optional
-        From the instance, the best overlay, the steps, a clock and the seed to another overlay, no worse, where there
-        is no local search of :func:`polish`.
-    guided : bool
-        Whether an overlay is built along an approximate LP solution, whose edges are the candidates of the search.
-    exchanges : bool
-        Whether row weighting improves it: only the number of edges matters.
-    weighted : bool
-        Whether the LP and the overlay have the instance's costs.
-    """
+    """What follows the heuristics for a problem; `finish` gives one no worse without :func:`polish`."""
 
     finish: Callable[[TopicInstance, Overlay, int, Clock, int], Overlay] | None = None
-    guided: bool = False
-    exchanges: bool = False
-    weighted: bool = False
+    guided: bool = False  # an overlay is built along an LP solution, whose edges the search takes
+    exchanges: bool = False  # row weighting improves it: only the number of edges matters
+    weighted: bool = False  # the LP and the overlay have the instance's costs
 
 
 def _polished(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:

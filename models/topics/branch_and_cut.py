@@ -61,26 +61,11 @@ class _Run:
 
 @dataclass(frozen=True)
 class Edges:
-    """How the fewest edges are found and proven; what differs for another objective, its class overrides.
+    """How the fewest edges are found and proven; what differs for another objective, its class overrides."""
 
-    Attributes
-    ----------
-    implied : bool
-        Whether topics that others imply may go.
-    leaves : bool
-        Whether nodes that need one neighbour may be attached to it.
-    weighted : bool
-        Whether edges have the instance's costs.
-    separator : type of Separator
-        The rows of the topics.
-    improve : callable, optional
-        From the instance, the best heuristic overlay, the steps of local search, a clock and the seed to an overlay no
-        worse, before the search.
-    """
-
-    implied: bool = True
-    leaves: bool = False
-    weighted: bool = False
+    implied: bool = True  # topics that others imply may go
+    leaves: bool = False  # nodes that need one neighbour may be attached to it
+    weighted: bool = False  # edges have the instance's costs
     separator: type[Separator] = Separator
     improve: Callable[[TopicInstance, Overlay, int, Clock, int], Overlay] | None = None
 
@@ -195,31 +180,11 @@ def branch_and_cut(
 ) -> Proposal[Overlay]:
     """An optimal overlay with proof, or the best one found with a proven bound.
 
-    Parameters
-    ----------
-    problem : Problem
-        A topic problem.
-    seed : int
-        Of the local search. One seed gives one answer, unless the time limit ends the search.
-    time_limit : float, optional
-        Seconds.
-    presolve : bool
-        See the option.
-    proof : path, optional
-        Write a proof of the bound to this file (docs/proofs.md).
-    search
-        The other fields of :class:`.SearchSettings`.
-
-    Returns
-    -------
-    Proposal
-        Its bound is proven in integers (:mod:`.proven_bound`), at every node of the tree. For ``low-tco`` the
-        counter ``front`` lists the proven points of the Pareto front as edges × maximum degree.
-
-    Notes
-    -----
-    Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
-    Ctrl-C and running out of memory end the search as the time limit does.
+    The seed is that of the local search: one seed gives one answer, unless the time limit (seconds), Ctrl-C or running
+    out of memory ends the search. `proof` names the file for a proof of the bound (docs/proofs.md); `search` has the
+    other fields of :class:`.SearchSettings`. The bound is proven in integers (:mod:`.proven_bound`), at every node of
+    the tree. For ``low-tco`` the counter ``front`` lists the proven points of the Pareto front as edges × maximum
+    degree. Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     """
     objective = OBJECTIVES[problem.name]
     with interruptible(time_limit) as clock, ProofFile(proof) as file:

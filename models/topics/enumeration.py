@@ -84,11 +84,8 @@ def smallest_degree_of(instance: TopicInstance, node: int) -> tuple[int, Overlay
     """SN-TCO: the smallest degree of `node` in any topic-connected overlay, and an overlay in which it has that degree.
 
     More edges between the other nodes never hurt, so the overlay has all of them; sets of neighbours are enumerated by
-    rising size, and each is judged by its topic components, without the reduction to set cover.
-
-    Notes
-    -----
-    P1 (Chockler et al. 2007), §5 and Lemma 5.2. Cost O(2^|V|) overlays in the worst case: for small instances.
+    rising size, and each is judged by its topic components, without the reduction to set cover. P1 (Chockler et al.
+    2007), §5 and Lemma 5.2. Cost O(2^|V|) overlays in the worst case: for small instances.
     """
     others = [v for v in range(instance.num_nodes) if v != node]
     clique = list(combinations(others, 2))
@@ -104,12 +101,7 @@ def minimum_set_cover(cover: SetCover) -> tuple[int, ...]:
     """The rising numbers of a smallest family of sets that covers all elements, proven by CP-SAT.
 
     The problem from which P1 (Chockler et al. 2007) reduces. One worker and one seed: the same sets on every machine.
-    Exponential in the worst case.
-
-    Raises
-    ------
-    RuntimeError
-        If CP-SAT proves no optimum.
+    Exponential in the worst case; RuntimeError if CP-SAT proves no optimum.
     """
     model = IntegerModel()
     chosen = [model.column(cost=1) for _ in cover.sets]

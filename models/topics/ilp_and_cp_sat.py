@@ -46,26 +46,12 @@ def _solve(
 ) -> Proposal[Overlay]:
     """Minimise from the best heuristic overlay, and return the incumbent and a valid bound also if stopped.
 
-    Parameters
-    ----------
-    minimise_model : callable
-        The solver, which takes `settings`: threads, and which one.
-    start : {"best", "none"}
-        Whether heuristics run first. Their best overlay is the solver's start, a hint for CP-SAT, and the first
-        incumbent.
-    formulation : {"levels", "single", "multi"}
-        How topics are connected; the diameter-2 problems have one formulation.
+    The best overlay of the heuristics is the solver's start, a hint for CP-SAT, and the first incumbent, unless `start`
+    is "none". The solver, `minimise_model`, takes `settings`: threads, and which one. The lower bound is the better of
+    the solver's and of :func:`.simple_bounds`; the status is ``time-limit`` if the limit left a gap. Counters: nodes
+    (of CP-SAT, conflicts), variables, constraints. For ``low-tco``, ``front`` lists the proven points of the Pareto
+    front as edges × maximum degree, and ``front_complete`` is "yes" if the front has no others.
 
-    Returns
-    -------
-    Proposal
-        Status ``time-limit`` if the limit left a gap. The lower bound is the better of the solver's and of
-        :func:`.simple_bounds`. Counters: nodes (of CP-SAT, conflicts), variables, constraints. For ``low-tco``,
-        ``front`` lists the proven points of the Pareto front as edges × maximum degree, and ``front_complete`` is
-        "yes" if the front has no others.
-
-    Notes
-    -----
     Exponential in the worst case. CP-SAT's proofs are in integers: its LP only proposes, its clauses and cuts are
     derived exactly. "Optimal" trusts the floating-point arithmetic of the ILP solvers within a millionth.
     """

@@ -39,30 +39,14 @@ _METHODS = ("auto", "lp", "splitting", "fitting")
 
 @dataclass(frozen=True)
 class LowerBound:
-    """A proven bound.
+    """A proven bound."""
 
-    Attributes
-    ----------
-    value : Fraction
-        On the number of edges, their cost, or the maximum degree. Each is an integer, so it may be rounded up.
-    proven : Proven or None
-        The proof of `value`, or of a number of edges that such a mean degree follows from; None if it would not fit in
-        memory.
-    overlay : Overlay or None
-        The best overlay found during the computation.
-    stopped : bool
-        Whether the time limit or Ctrl-C stopped it before the bound converged.
-    counters : dict
-    proves_degree : bool
-        Whether `proven` is of the maximum degree, not of the edges.
-    """
-
-    value: Fraction
-    proven: Proven | None
-    overlay: Overlay | None
-    stopped: bool
+    value: Fraction  # on the edges, their cost, or the maximum degree: an integer, so it may be rounded up
+    proven: Proven | None  # of `value`, or of the edges that such a mean degree follows from; None if too large
+    overlay: Overlay | None  # the best one found during the computation
+    stopped: bool  # the time limit or Ctrl-C stopped it before the bound converged
     counters: dict[str, float | str]
-    proves_degree: bool = False
+    proves_degree: bool = False  # `proven` is of the maximum degree, not of the edges
 
 
 def lower_bound(

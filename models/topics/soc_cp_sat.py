@@ -203,22 +203,12 @@ def _within(degree: int, hops: int) -> int:
 
 @dataclass(frozen=True)
 class _Formulation:
-    """A model, and bounds that are known before a search, in units (see :class:`.Limits`).
+    """A model, and bounds that are known before a search, in units (see :class:`.DegreeLimits`)."""
 
-    Attributes
-    ----------
-    build : callable
-        From a limit on the routing cost, or None, and a clock to the model.
-    degree, cost : int
-        No valid overlay has less.
-    sweeps_cost : bool
-        Whether the Pareto front is found by limits on the routing cost, else on the degree function.
-    """
-
-    build: Callable[[int | None, Clock], SocModel]
-    degree: int
-    cost: int
-    sweeps_cost: bool
+    build: Callable[[int | None, Clock], SocModel]  # by a limit on the routing cost, or None
+    degree: int  # no valid overlay has less
+    cost: int  # no valid overlay has less
+    sweeps_cost: bool  # the Pareto front is found by limits on the routing cost, else on the degree function
 
 
 def _filtering(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Formulation:
@@ -251,18 +241,10 @@ def _solve(
 ) -> Proposal[Overlay]:
     """Minimise from the best heuristic overlay, and return the incumbent and a valid bound also if stopped.
 
-    Parameters
-    ----------
-    formulate : callable
-        From an instance, a problem and its limits to the model.
-    start : {"best", "none"}
-        Whether the heuristics of the problem run first.
-
-    Returns
-    -------
-    Proposal
-        Status ``time-limit`` if the limit left a gap. Without a limit in the problem, the counter ``front`` lists the
-        proven points of the Pareto front as degree × cost, and ``front_complete`` is "yes" if it has no others.
+    `formulate` goes from an instance, a problem and its limits to the model; with `start` "best", the heuristics of the
+    problem run first. Status ``time-limit`` if the limit left a gap. Without a limit in the problem, the counter
+    ``front`` lists the proven points of the Pareto front as degree × cost, and ``front_complete`` is "yes" if it has no
+    others.
     """
     clock, soc = Clock(time_limit), as_soc(problem)
     limits = limits_of(soc, instance)

@@ -44,25 +44,12 @@ _MOST_SUBSCRIBERS = 5_000_000
 
 @dataclass(frozen=True)
 class Requirements:
-    """An instance without redundant topics and useless edges.
-
-    Attributes
-    ----------
-    num_nodes : int
-    topics : list of tuples of int
-        The distinct V_t of at least two subscribers.
-    edges : list of (u, v), u < v
-        The pairs with a topic in common, in order: without any other edge an overlay stays valid.
-    forced : set of edges
-        The topics of two subscribers: only their one edge connects such a topic.
-    cost : dict
-        Of each edge; empty if each costs 1.
-    """
+    """An instance without redundant topics and useless edges."""
 
     num_nodes: int
-    topics: list[Subscribers]
-    edges: list[Edge]
-    forced: frozenset[Edge]
+    topics: list[Subscribers]  # the distinct V_t of at least two subscribers
+    edges: list[Edge]  # the pairs u < v with a topic in common, in order: no other edge is ever needed
+    forced: frozenset[Edge]  # the topics of two subscribers: only their one edge connects such a topic
     cost: Mapping[Edge, int] = field(default_factory=dict)
 
 
@@ -71,17 +58,12 @@ def requirements_of(
 ) -> Requirements:
     """Read an instance. Time and memory O(Σ_t |V_t|²), O(Σ_t |V_t|³) if fault-tolerant.
 
-    Parameters
-    ----------
-    weighted : bool
-        Whether edges have the costs of the instance.
-    fault_tolerant : bool
-        Whether to read, in place of a topic of three or more subscribers, its sets of all subscribers but one: an
-        overlay connects all of these exactly if it is fault-tolerant.
+    With `weighted`, edges have the costs of the instance. If fault-tolerant, a topic of three or more subscribers is
+    replaced by its sets of all subscribers but one: an overlay connects all of these exactly if it is fault-tolerant.
 
     Raises
     ------
-    OutOfTime
+    OutOfTime, ModelTooLarge
     """
     topics = sorted({tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics)})
     if fault_tolerant:
@@ -118,10 +100,6 @@ def unconnected_topics(requirements: Requirements, clock: Clock) -> Iterator[Blo
 
     An overlay with the forced edges connects a topic if and only if it connects its blocks. Time O(Σ_t |V_t|² +
     |forced|).
-
-    Raises
-    ------
-    OutOfTime
     """
     forced: dict[int, set[int]] = defaultdict(set)
     for u, v in requirements.forced:
@@ -160,12 +138,8 @@ def simple_bounds(requirements: Requirements, clock: Clock) -> SimpleBounds:
     """Bounds from single topics and single nodes. Time O(Σ_t |V_t|²).
 
     A topic needs |V_t| − 1 edges, and topics that share no pair of subscribers need distinct ones. A node needs a
-    neighbour in each of its topics, and topics that share no other subscriber need distinct neighbours. The degrees
-    add up to twice the edges, and in a topic of more than two subscribers some degree is at least 2.
-
-    Raises
-    ------
-    OutOfTime
+    neighbour in each of its topics, and topics that share no other subscriber need distinct neighbours. The degrees add
+    up to twice the edges, and in a topic of more than two subscribers some degree is at least 2.
     """
     smallest_first = sorted(requirements.topics, key=len)
     topics_at: dict[int, list[Subscribers]] = defaultdict(list)
@@ -202,16 +176,11 @@ def _edges_needed(topics: list[Subscribers], clock: Clock) -> int:
 
 
 class OverlayModel(IntegerModel):
-    """A model with a 0/1 column x_e for each of some pairs of nodes.
+    """A model with a 0/1 column x_e, in `edge`, for each of some pairs e = (u, v), u < v, of nodes.
 
-    Attributes
-    ----------
-    num_nodes : int
-    edge, centre, joint : dict
-        x_e for every pair e = (u, v), u < v; for diameter 2, c_v of the subscribers of each topic; for ``2d-true``,
-        z_uvw: w is adjacent to both u and v, shared by all topics of u, v and w.
-    degree : int or None
-        D, at least the degree of every node; see :meth:`max_degree`.
+    For diameter 2, `centre` has c_v of the subscribers of each topic; for ``2d-true``, `joint` has z_uvw: w is adjacent
+    to both u and v, shared by all topics of u, v and w. `degree` is D, if it is there, at least the degree of every
+    node.
     """
 
     def __init__(self, num_nodes: int, edges: Iterable[Edge], forced: frozenset[Edge] = frozenset()) -> None:
@@ -254,49 +223,26 @@ class OverlayModel(IntegerModel):
 
 @dataclass(frozen=True)
 class Formulated:
-    """A topic problem as the compact models have it.
+    """A topic problem as the compact models have it."""
 
-    Attributes
-    ----------
-    value : callable
-        From the fewest edges and the maximum degree to the problem's value; it rises with both.
-    weighted, fault_tolerant : bool
-        See :func:`requirements_of`.
-    of_degree : bool
-        Whether the maximum degree is minimised, not the edges.
-    require : callable, optional
-        Adds the rows of a topic of three subscribers or more, if topics need more than to be connected.
-    cubic : bool
-        Whether these are O(|V_t|³).
-    front : bool
-        Whether the problem is solved by its Pareto front of edges and degree.
-    lazy : bool
-        Whether CP-SAT adds rows to its LP only once they are violated. With all rows of the stars of 60 listeners the
-        LP of the root takes 2 to 6 s, before which no solution is better than the start's.
-    """
-
-    value: Callable[[int, int], int] = lambda edges, degree: edges
+    value: Callable[[int, int], int] = lambda edges, degree: edges  # by edges and maximum degree; rises with both
     weighted: bool = False
     fault_tolerant: bool = False
-    of_degree: bool = False
-    require: Callable[[OverlayModel, Subscribers], None] | None = None
-    cubic: bool = False
-    front: bool = False
-    lazy: bool = False
+    of_degree: bool = False  # the maximum degree is minimised, not the edges
+    require: Callable[[OverlayModel, Subscribers], None] | None = None  # adds a topic's rows
+    cubic: bool = False  # these are O(|V_t|³)
+    front: bool = False  # solved by its Pareto front of edges and degree
+    lazy: bool = False  # CP-SAT adds rows to its LP once they are violated: all those of stars take seconds
 
 
 @dataclass(frozen=True)
 class Subproblem:
-    """One minimisation; the costs of the edges and fault tolerance are in the requirements.
-
-    `least`, a known lower bound on the value, becomes a row of the model, and no degree is above `degree_cap`. `report`
-    is given the value of each solution, and each bound on it.
-    """
+    """One minimisation; the costs of the edges and fault tolerance are in the requirements."""
 
     problem: Formulated
-    least: int = 0
-    degree_cap: int | None = None
-    report: Report | None = None
+    least: int = 0  # a known lower bound on the value, which becomes a row of the model
+    degree_cap: int | None = None  # no degree is above
+    report: Report | None = None  # is given the value of each solution, and each bound on it
 
 
 class Minimise(Protocol):
@@ -311,9 +257,10 @@ class Minimise(Protocol):
 
 
 def build_model(requirements: Requirements, subproblem: Subproblem, formulation: str, clock: Clock) -> OverlayModel:
-    """The model of a subproblem.
+    """The model of a subproblem, in which topics are connected by "levels", "single" or "multi".
 
-    `formulation` says how topics are connected: "levels", "single" or "multi"; the diameter-2 problems have one.
+    The diameter-2 problems have one formulation. Columns and rows: O(Σ_t |V_t|³) for ``multi`` and the true diameter,
+    O(Σ_t |V_t|²) for the others.
 
     Raises
     ------
@@ -321,10 +268,6 @@ def build_model(requirements: Requirements, subproblem: Subproblem, formulation:
         If building takes longer than the clock.
     ModelTooLarge
         If there would be more than `MOST_VARIABLES` columns.
-
-    Notes
-    -----
-    Columns and rows: O(Σ_t |V_t|³) for ``multi`` and the true diameter, O(Σ_t |V_t|²) for the others.
     """
     problem = subproblem.problem
     cubic = problem.cubic or (problem.require is None and formulation == "multi")

@@ -15,28 +15,13 @@ from .overlay_model import FORMULATED, Minimise, Requirements, SimpleBounds, Sub
 class Front:
     """f(ℓ), the least of one function of overlays where the other one is at most ℓ: bounds and overlays.
 
-    Parameters
-    ----------
-    first, least : int
-        The least ℓ that any overlay has, and a lower bound on f.
-    size : callable
-        ℓ and f of an overlay.
-    value : callable
-        From ℓ and f to the problem's value; it rises with both.
-    starts : iterable of Overlay
-        Valid, not necessarily on the front.
-    last : int, optional
-        The largest ℓ that any overlay has; then f is found without a limit first.
-    fits : callable, optional
-        Whether an overlay of ℓ can have an f as large as this.
+    The least ℓ of any overlay is `first`, a lower bound on f is `least`; `size` gives ℓ and f of an overlay, `value`
+    the problem's value of ℓ and f, which rises with both. Starts are valid, not necessarily on the front. If the
+    largest ℓ of any overlay is known (`last`), f is found without a limit first. `fits` says whether an overlay of ℓ
+    can have an f as large.
 
-    Attributes
-    ----------
-    overlays : list of Overlay
-    proven : dict
-        Lower bounds on some f(ℓ); infinite where no overlay is within the limit.
-    nodes : float
-        Of all search trees.
+    `overlays` has those found, `proven` lower bounds on some f(ℓ), infinite where no overlay is within the limit,
+    `nodes` counts those of all search trees.
     """
 
     def __init__(
@@ -124,13 +109,9 @@ class Front:
     ) -> None:
         """Minimise under rising limits until f cannot fall further.
 
-        A minimisation gets half of the time left, which reserves time for the later ones. Without a time limit, the
-        first minimisation that is stopped ends the search.
-
-        Parameters
-        ----------
-        minimise : callable
-            From a limit, the best overlay within it, a clock and a lower bound on f to the outcome.
+        `minimise` goes from a limit, the best overlay within it, a clock and a lower bound on f to the outcome. It gets
+        half of the time left, which reserves time for the later ones. Without a time limit, the first that is stopped
+        ends the search.
         """
         for limit in count(self.first) if self.last is None else (self.last, *range(self.first, self.last)):
             least = self.bound(limit)
@@ -177,13 +158,7 @@ def edges_by_degree(num_nodes: int, simple: SimpleBounds, starts: Iterable[Overl
 def pareto_front(
     requirements: Requirements, simple: SimpleBounds, minimise: Minimise, starts: Iterable[Overlay], clock: Clock
 ) -> Front:
-    """The front of edges and maximum degree; `minimise` solves subproblems of the fewest edges.
-
-    Raises
-    ------
-    ModelTooLarge
-        If the model of a subproblem is too large.
-    """
+    """The front of edges and maximum degree; `minimise` solves subproblems of the fewest edges."""
     front = edges_by_degree(requirements.num_nodes, simple, starts)
 
     def under(cap: int, start: Overlay | None, clock: Clock, least: int) -> SolverOutcome[Overlay]:
