@@ -23,8 +23,7 @@ from overlaybench.compare.claims.pages import pages as claim_pages
 from overlaybench.compare.claims.register import record
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.commands.listing import Explanation, explain, values_of, with_papers
-from overlaybench.compare.library.page import with_table
-from overlaybench.compare.library.table import read_table
+from overlaybench.compare.library.table import read_table, with_table
 from overlaybench.docs.drawn_constructions import DRAWN, construction_drawing
 
 _ROOT = Path(__file__).resolve().parents[1]

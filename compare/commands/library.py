@@ -47,8 +47,8 @@ def _table(folder: Path | None) -> LibraryTable:
 @_TABLE
 def list_instances(folder: Path | None, **given: Any) -> None:
     """List instances with what is known of them."""
-    from ..library.page import known_row
     from ..library.study import chosen
+    from ..library.table import known_row
 
     library = _table(folder)
     pairs = chosen(library, **given)
@@ -117,8 +117,8 @@ def run(methods: tuple[str, ...], out: Path, master: str, folder: Path | None, *
 @_TABLE
 def score(results: Path, folder: Path | None) -> None:
     """Score the methods of the study in RESULTS on the library, and rank them among all methods known."""
-    from ..library.page import score_row, scored
     from ..library.study import library_runs
+    from ..library.table import score_row, scored
     from ..studies.store import Store
 
     library = _table(folder)
@@ -139,9 +139,8 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) ->
     Answers are validated again by their problems. Bounds count with a proof that the checker
     accepts. Instances without a digest get theirs.
     """
-    from ..library.page import page_text, write_page
     from ..library.study import updated, with_digests
-    from ..library.table import TABLE, write_table
+    from ..library.table import TABLE, page_text, write_page, write_table
     from ..studies.store import Store
 
     if page is not None:
@@ -174,8 +173,8 @@ def draw_map(
     """Draw what is proven, nodes against topics a node: from the table, and from RESULTS where they are accepted."""
     from ..figures.charts import proof_map
     from ..figures.style import check_ending, save, styled
-    from ..library.page import law_points
     from ..library.study import updated
+    from ..library.table import law_points
     from ..studies.store import Store
 
     check_ending(output)

@@ -197,7 +197,7 @@ def updated(table: LibraryTable, store: Store, progress: Callable[[int, int], ob
             progress(number, len(runs))
         try:
             records.append(_accepted(one, store, refused))
-        except _RefusedError as error:
+        except (BadInput, ValueError, IndexError) as error:
             refused.append((one.row["key"], str(error)))
     after = table.with_records(records)
     for entry, problem in after.pairs():
@@ -211,30 +211,22 @@ def updated(table: LibraryTable, store: Store, progress: Callable[[int, int], ob
     return LibraryUpdate(after, len(records), certified, tuple(refused))
 
 
-class _RefusedError(Exception):
-    pass
-
-
 def _accepted(one: LibraryRun, store: Store, refused: list[tuple[str, str]]) -> Record:
+    """The record with its bound if that is certified; a ValueError or BadInput says why an answer is refused."""
     row, record = one
     problem, kind = problem_named(row["problem"]), kind_named(row["kind"])
-    try:
-        instance = store.instance(row["instance"], kind)
-        if row["answer"] is not None:
-            answer = kind.unpack(np.asarray(row["answer"], dtype=np.int32), instance)
-            if violations := problem.violations(instance, answer):
-                raise _RefusedError("its answer is not valid: " + "; ".join(violations))
-            if (value := problem.value(instance, answer)) != row["value"]:
-                raise _RefusedError(f"its answer has value {value:g}, not {row['value']}")
-        elif row["value"] is not None:
-            raise _RefusedError("it has a value and no answer")
-        counters = object_in(row["counters"])
-        if (bound := counters.get(CERTIFIED)) is None:
-            return record
-        faults = list(faults_of_evidence(counters, instance, problem, store.proof(row["key"]), row["seconds"]))
-    except (BadInput, ValueError, IndexError) as error:
-        raise _RefusedError(str(error)) from None
-    if faults:
+    instance, counters = store.instance(row["instance"], kind), object_in(row["counters"])
+    if row["answer"] is not None:
+        answer = kind.unpack(np.asarray(row["answer"], dtype=np.int32), instance)
+        if violations := problem.violations(instance, answer):
+            raise BadInput("its answer is not valid: " + "; ".join(violations))
+        if (value := problem.value(instance, answer)) != row["value"]:
+            raise BadInput(f"its answer has value {value:g}, not {row['value']}")
+    elif row["value"] is not None:
+        raise BadInput("it has a value and no answer")
+    if (bound := counters.get(CERTIFIED)) is None:
+        return record
+    if faults := list(faults_of_evidence(counters, instance, problem, store.proof(row["key"]), row["seconds"])):
         refused.append((row["key"], "; ".join(faults)))
         return record
     return structs.replace(record, bound=float(bound), proof=str(counters[PROOF]))
@@ -242,10 +234,8 @@ def _accepted(one: LibraryRun, store: Store, refused: list[tuple[str, str]]) -> 
 
 def with_digests(table: LibraryTable) -> tuple[LibraryTable, list[str]]:
     """The table with digest and sizes of the entries that have none yet, and why some cannot be made here."""
-    entries: dict[str, Entry] = {}
-    missing = []
+    entries, missing = dict(table.entries), []
     for name, entry in table.entries.items():
-        entries[name] = entry
         if not entry.digest:
             try:
                 instance = entry.make()

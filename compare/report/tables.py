@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 
 from ...instances.contract.catalogue import KINDS
 from ...instances.contract.result import Status
-from ..figures.style import Drawing
 from ..studies.bounds import measures_of, near, proven, relative_gaps, sized, sizes_of, sorted_by, with_bounds
 from ..studies.columns import with_integrals
 from ..studies.task import plain_variant
 
 _NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
-
-
-class Domain(NamedTuple):
-    """The section of the page about one kind of instances.
-
-    `runs` adds to the runs of the kind (`judged_runs`) what tables and charts need. Each table has a name, a title, a
-    sentence, and the function of the runs that gives its rows.
-    """
-
-    kind: str
-    title: str
-    runs: Callable[[pd.DataFrame], pd.DataFrame]
-    tables: Sequence[tuple[str, str, str, Callable[[pd.DataFrame], pd.DataFrame]]]
-    charts: Callable[[pd.DataFrame], list[Drawing]]
 
 
 def run_columns(runs: pd.DataFrame) -> list[str]:
@@ -124,20 +106,19 @@ def method_table(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
     return table.sort_values(["exact", "mean_ratio", "method"], ignore_index=True)
 
 
-def family_ratios(runs: pd.DataFrame, problem: str) -> pd.DataFrame:
-    """The mean ratio to the best bound: a row for each method, as in `method_table`, a column for each family.
+def family_ratios(runs: pd.DataFrame, problem: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The mean ratio to the best bound, and the number of instances behind it.
 
-    NaN without a ratio; families without runs of the problem are left out.
+    Both have a row for each method, as in `method_table`, and a column for each family with runs of the problem; the
+    ratio is NaN without any.
     """
     chosen = runs[runs["problem"] == problem]
-    means = chosen.pivot_table(index="label", columns="family", values="ratio", aggfunc="mean", dropna=False)
-    return means.reindex(method_table(runs, problem)["method"])
-
-
-def family_counts(runs: pd.DataFrame, problem: str) -> pd.Series[int]:
-    """The number of instances behind each mean of `family_ratios`, by label and family."""
-    compared = runs[(runs["problem"] == problem) & runs["ratio"].notna()]
-    return compared.groupby(["label", "family"])["instance"].nunique()
+    methods, families = method_table(runs, problem)["method"], sorted(chosen["family"].unique())
+    by = chosen[chosen["ratio"].notna()].groupby(["label", "family"])
+    means, counts = (
+        each.unstack().reindex(methods, columns=families) for each in (by["ratio"].mean(), by["instance"].nunique())
+    )
+    return means, counts.fillna(0).astype(int)
 
 
 def family_table(runs: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import gzip
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,15 +33,13 @@ from ..studies.bounds import IMPLICATIONS, disagreements, problem_order, proven
 from ..studies.latex import csv_text, latex_table
 from ..studies.plot import Plot, names_of, plots_of
 from ..studies.store import Store
-from . import broker_tables, content_tables
 from .cells import Anchors, PageTable, carried, linked, listed_runs, number, ratio, run_links, seconds, table
+from .domains import DOMAINS, Domain
 from .page_data import interactive
 from .summary import INSTANCES, summary
 from .tables import (
-    Domain,
     effort_table,
     failure_table,
-    family_counts,
     family_ratios,
     family_table,
     judged_runs,
@@ -49,7 +47,6 @@ from .tables import (
     run_columns,
 )
 
-_DOMAINS = (content_tables.DOMAIN, broker_tables.DOMAIN)
 PACKED_FROM = 3000  # runs, from which on the page carries their rows compressed, for its script to show on demand
 _NARROW = 2.9  # inches, of the overview on a telephone
 _LIVE = 60_000  # characters of a chart's specification, beyond which the page shows the picture alone
@@ -116,32 +113,13 @@ def write_report(
 ) -> Path:
     """Write report.html, tables/*.csv, tables/*.tex and figures/*.* into a folder, each file atomically.
 
-    Parameters
-    ----------
-    folder : Path
-        Created if it is missing.
-    rows : DataFrame
-        One row a run, with the columns of the store.
-    load_instance : callable
-        Maps a digest to its instance; called for the overlays that are drawn.
-    title, spec : str
-        The study's name and its file's text (TOML).
-    notes : sequence of str
-        Sentences at the top of the page.
-    plots : sequence of Plot
-        Measures against what was varied; by default the ratio, if one parameter varies (`default_plots`).
-    strict : bool
-        A plot without points is bad input rather than a note on the page.
-    names : mapping, optional
-        What methods and others are called in the LaTeX files.
-    figure_options : FigureOptions
-        Of the files; the figures on the page have the default ones.
+    `rows` are one a run, with the columns of the store; `load_instance` maps a digest to its instance, for the overlays
+    that are drawn; `spec` is the study's file (TOML); `plots` are by default `default_plots`; without `strict` a plot
+    that has no points is a note on the page. `names` are what methods and others are called in the LaTeX files, and
+    `figure_options` are those of the files: the figures on the page have the default ones.
 
-    Returns
-    -------
-    Path
-        The page, which loads nothing: figures, tables (as data addresses), scripts and styles are inside. The same rows
-        give the same bytes. It has about 1.6 kilobytes a run, and a megabyte of scripts. Cost O(R log R) for R runs.
+    Returns the page, which loads nothing: figures, tables (as data addresses), scripts and styles are inside. The same
+    rows give the same bytes. It has about 1.6 kilobytes a run, and a megabyte of scripts. Cost O(R log R) for R runs.
 
     Raises
     ------
@@ -155,17 +133,19 @@ def write_report(
     plotted, missing = [], []
     for plot in plots or default_plots(study.runs):
         try:
-            plotted.append((plot, plot_table(study.runs, plot)))
+            points = plot_table(study.runs, plot)
         except BadInput as error:
             if strict:
                 raise
             missing.append(f"No figure {plot.name} yet: {error}.")
-    for plot, points in plotted:
-        study.keep(plot.name, points)
-    parts = [study.part(domain) for domain in _DOMAINS if (study.runs["kind"] == domain.kind).any()]
+        else:
+            plotted.append((plot, points))
+            study.keep(plot.name, points)
+    parts = [study.part(domain) for domain in DOMAINS if (study.runs["kind"] == domain.kind).any()]
+    drawn = partial(_drawn, study.runs, parts, load_instance, plotted)
     on_page = replace(DEFAULT_OPTIONS, formats=figure_options.formats)
     apart = figure_options != on_page
-    figures = _drawn(study, parts, load_instance, plotted, replace(on_page, formats=()) if apart else on_page)
+    figures = drawn(replace(on_page, formats=()) if apart else on_page)
     shown = [_on_page(drawings) for drawings in figures]
     content = study.content([printable(note) for note in (*notes, *missing)])
     html = _template().render(
@@ -180,12 +160,10 @@ def write_report(
         endings=figure_options.formats,
         packed=len(rows) > PACKED_FROM,
     )
-    if apart:
-        figures = _drawn(study, parts, load_instance, plotted, figure_options)
     files = {f"tables/{name}.csv": text for name, text in study.csv.items()}
     files |= {f"tables/{name}.tex": text.encode() for name, text in study.tex.items()}
-    for one in (one for drawings in figures for one in drawings):
-        files |= {f"figures/{one.name}.{ending}": data for ending, data in one.files.items()}
+    for drawings in drawn(figure_options) if apart else figures:
+        files |= {f"figures/{one.name}.{ending}": data for one in drawings for ending, data in one.files.items()}
     for name in ("tables", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for name, data in {**files, "report.html": html.encode()}.items():
@@ -194,18 +172,18 @@ def write_report(
 
 
 def _drawn(
-    study: StudyPage,
+    runs: pd.DataFrame,
     parts: Sequence[PagePart],
     load_instance: Callable[[str], TopicInstance],
     plotted: Sequence[tuple[Plot, pd.DataFrame]],
     options: FigureOptions,
 ) -> list[list[Drawing]]:
     """The figures of the page, and those of each part."""
-    topics = study.runs[study.runs["kind"] == TOPICS.name]
+    topics = runs[runs["kind"] == TOPICS.name]
     with styled(options):
-        drawings = [plot_drawing(study.runs, plot, points) for plot, points in plotted]
+        drawings = [plot_drawing(runs, plot, points) for plot, points in plotted]
         drawings += topic_charts(topics) if len(topics) else []
-        others = (overlay_drawing(topics, load_instance), anytime_chart(study.runs), overview_chart(study.runs))
+        others = (overlay_drawing(topics, load_instance), anytime_chart(runs), overview_chart(runs))
         drawings += [one for one in others if one is not None]
         return [drawings, *(part.domain.charts(part.runs) for part in parts)]
 
@@ -236,20 +214,17 @@ def _template() -> Any:
     return environment.get_template("report.html")
 
 
-@dataclass
 class StudyPage:
     """The runs of a study, what is proven of their instances, and the tables of the page with their identifiers."""
 
-    rows: pd.DataFrame
-    pairs: pd.DataFrame
-    contradictions: pd.DataFrame
-    names: Mapping[str, str] = field(default_factory=dict)
-    anchors: Anchors = field(default_factory=Anchors)
-    csv: dict[str, bytes] = field(default_factory=dict)
-    tex: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.runs = judged_runs(self.rows, self.pairs)
+    def __init__(
+        self, rows: pd.DataFrame, pairs: pd.DataFrame, contradictions: pd.DataFrame, names: Mapping[str, str]
+    ) -> None:
+        self.pairs, self.contradictions, self.names = pairs, contradictions, names
+        self.runs = judged_runs(rows, pairs)
+        self.anchors = Anchors()
+        self.csv: dict[str, bytes] = {}
+        self.tex: dict[str, str] = {}
         self._anchor_of: Mapping[str, str] = dict(zip(self.runs["key"], self.runs["anchor"], strict=True))
 
     def rows_of(self, problem: str, label: str) -> str:
@@ -293,14 +268,15 @@ class StudyPage:
 
     def _facts(self) -> list[tuple[Markup, str]]:
         """The size of the study: a number that links to what it counts, and its name."""
+        runs = self.runs
         counted = (
-            (len(self.runs), "run", "all-runs"),
-            (self.runs["variant"].nunique(), "method", "what-was-run"),
-            (self.runs["instance"].nunique(), "instance", "all-instances"),
-            (self.runs["problem"].nunique(), "problem", "in-short"),
+            (len(runs), "run", "all-runs"),
+            (runs["variant"].nunique(), "method", "what-was-run"),
+            (runs["instance"].nunique(), "instance", "all-instances"),
+            (runs["problem"].nunique(), "problem", "in-short"),
         )
         facts = [(linked(f"{count:,}", to), noun if count == 1 else noun + "s") for count, noun, to in counted]
-        return [*facts, (linked(seconds(self.runs["seconds"].sum()), "what-was-run"), "of solving in total")]
+        return [*facts, (linked(seconds(runs["seconds"].sum()), "what-was-run"), "of solving in total")]
 
     def _results(self) -> PageTable | None:
         """The results of each method on each problem in a few columns; None without a run."""
@@ -314,14 +290,12 @@ class StudyPage:
 
     def _problem(self, name: str) -> dict[str, Any]:
         instances, results = self.anchors.of("instances", name), method_table(self.runs, name)
+        to = {label: self.rows_of(name, label) for label in results["method"]} | {INSTANCES: instances}
         return {
             "name": name,
             "summary": PROBLEMS[name].summary if name in PROBLEMS else "",
             "anchor": self.anchors.of("problem", name),
-            "verdict": summary(
-                *(self.runs, self.pairs, name),
-                lambda rows: instances if rows == INSTANCES else self.rows_of(name, rows),
-            ),
+            "verdict": summary(self.runs, self.pairs, name, to.__getitem__),
             "methods": self._methods(name, results),
             "families": self._families(name, results),
             "proofs": self._proofs(name),
@@ -340,18 +314,16 @@ class StudyPage:
 
     def _families(self, problem: str, results: pd.DataFrame) -> PageTable | None:
         """The mean ratio by family; None with a single family."""
-        means, counts = family_ratios(self.runs, problem), family_counts(self.runs, problem)
+        means, counts = family_ratios(self.runs, problem)
         if len(means.columns) < 2:
             return None
         caption = f"{problem}: mean ratio to the best bound, by family."
-        name = self.keep(f"{problem}-by-family", means.rename_axis("method").reset_index(), caption)
+        name = self.keep(f"{problem}-by-family", means.reset_index(), caption)
         shown = pd.DataFrame({"method": means.index, "exact": results["exact"].to_numpy()})
         for family in means:
-            known = counts.reindex([(label, family) for label in means.index], fill_value=0)
-            entries = zip(means.index, means[family], known, strict=True)
             shown[family] = [
-                linked(f"{ratio(mean)} ({count})" if count else "–", self.rows_of(problem, label) if count else "")
-                for label, mean, count in entries
+                linked(f"{ratio(mean)} ({count})", self.rows_of(problem, label)) if count else linked("–")
+                for label, mean, count in zip(means.index, means[family], counts[family], strict=True)
             ]
         heads = {"method": "mean ratio to the best bound (instances)", **{str(family): str(family) for family in means}}
         return table(shown, ["method", *means.columns], name, heads=heads)
@@ -367,16 +339,15 @@ class StudyPage:
         ]
         optimum = pairs["proven"].where(np.isfinite(pairs["optimum"]), "open")
         shown = pairs.assign(digest=pairs["instance"].str[:8], optimum=optimum, proof=proofs)
-        names = ("digest", "family", *KINDS[pairs["kind"].iloc[0]].sizes)
         inputs = [self.anchors.of("input", digest) for digest in pairs["instance"]]
         links = {
-            "digest": inputs,
-            "runs": inputs,
+            **dict.fromkeys(("digest", "runs"), inputs),
             "bound": [own[0] if own else "" for own in runs_of],
             "best": [self._anchor_of[key] if key else "" for key in pairs["best_key"]],
         }
         anchors = [self.anchors.of("instance", problem, digest) for digest in pairs["instance"]]
-        names += ("runs", "bound", "best", "gap", "optimum", "proof")
+        sizes = KINDS[pairs["kind"].iloc[0]].sizes
+        names = ("digest", "family", *sizes, "runs", "bound", "best", "gap", "optimum", "proof")
         return table(shown, names, kept, links=links, anchors=anchors)
 
     def _inputs(self) -> PageTable:
@@ -415,11 +386,11 @@ class StudyPage:
 
     def _origins(self) -> Iterator[dict[str, Any]]:
         """The instances by family and size, each with its recipe and its runs."""
-        names = self.runs.groupby("instance")["anchor"].agg(list)
+        names = self.runs.groupby("instance")["anchor"].agg(list).map(listed_runs)
         for (kind, family, extent), group in self.runs.groupby(["kind", "family", "extent"]):
             first, *others = KINDS[kind].sizes
             made = group.drop_duplicates("instance").drop(columns="exact")
-            rows = made.assign(runs_listed=[listed_runs(names[one]) for one in made["instance"]])
+            rows = made.assign(runs_listed=made["instance"].map(names))
             anchors = [self.anchors.of("input", digest) for digest in made["instance"]]
             yield {
                 "title": f"{family}, {extent:,.0f} {first}",
@@ -429,11 +400,10 @@ class StudyPage:
 
     def _run_lists(self) -> Iterator[dict[str, Any]]:
         """All runs by variant, problem and label."""
-        order = self.runs[["exact", "variant"]].drop_duplicates().sort_values(["exact", "variant"])
-        by_variant = dict(list(self.runs.groupby("variant")))
-        for variant in order["variant"].drop_duplicates():
+        by_variant = self.runs.groupby("variant")
+        for variant, of_variant in sorted(by_variant, key=lambda each: (each[1]["exact"].min(), each[0])):
             lists = []
-            for (problem, label), group in by_variant[variant].groupby(["problem", "label"], sort=False):
+            for (problem, label), group in of_variant.groupby(["problem", "label"], sort=False):
                 title = f"{problem}: {len(group):,} {'run' if len(group) == 1 else 'runs'} of {label}"
                 shown = {"anchor": self.rows_of(problem, label), "title": title}
                 lists.append({**shown, "table": self._run_table(group)})
@@ -454,11 +424,13 @@ class StudyPage:
 
     def part(self, domain: Domain) -> PagePart:
         """The section about a domain."""
-        runs, tables = domain.runs(self.runs[self.runs["kind"] == domain.kind]), []
-        for name, title, sentence, build in domain.tables:
-            if len(rows := build(runs)):
-                kept = self.keep(f"{domain.kind}-{name}", rows)
-                tables.append((title, sentence, table(rows, rows.columns, kept)))
+        runs = domain.runs(self.runs[self.runs["kind"] == domain.kind])
+        built = [(name, title, sentence, build(runs)) for name, title, sentence, build in domain.tables]
+        tables = [
+            (title, sentence, table(rows, rows.columns, self.keep(f"{domain.kind}-{name}", rows)))
+            for name, title, sentence, rows in built
+            if len(rows)
+        ]
         return PagePart(domain, runs, tables)
 
 

@@ -23,9 +23,8 @@ from msgspec import structs
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.commands.studies import status_of
-from overlaybench.compare.library.page import scored, write_page
 from overlaybench.compare.library.study import library_runs, updated
-from overlaybench.compare.library.table import Entry, LibraryTable, Record, read_table, write_table
+from overlaybench.compare.library.table import Entry, LibraryTable, Record, read_table, scored, write_page, write_table
 from overlaybench.compare.studies.isolation import IsolatedRun, memory_bounded
 from overlaybench.compare.studies.recipe import Recipe
 from overlaybench.compare.studies.results import results, write_answers

@@ -9,9 +9,17 @@ from pathlib import Path
 import pytest
 
 from overlaybench.compare.catalogue import kind_named, problem_named
-from overlaybench.compare.library.page import law_points, scored, write_page
 from overlaybench.compare.library.study import chosen, present, study_text
-from overlaybench.compare.library.table import TABLE, LibraryTable, Record, read_table, write_table
+from overlaybench.compare.library.table import (
+    TABLE,
+    LibraryTable,
+    Record,
+    law_points,
+    read_table,
+    scored,
+    write_page,
+    write_table,
+)
 from overlaybench.compare.studies.study import study_of
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput

@@ -14,9 +14,8 @@ from msgspec import structs
 
 from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.command_line import cli
-from overlaybench.compare.library.page import scored
 from overlaybench.compare.library.study import chosen, library_runs, study_text, updated, with_digests
-from overlaybench.compare.library.table import LibraryTable, read_table, write_table
+from overlaybench.compare.library.table import LibraryTable, read_table, scored, write_table
 from overlaybench.compare.studies.isolation import Solver
 from overlaybench.compare.studies.spark_study import run_task
 from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance

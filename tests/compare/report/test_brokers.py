@@ -12,7 +12,7 @@ import pytest
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.bench import Experiment, rows_here, runs, together
 from overlaybench.compare.figures.charts import broker_charts
-from overlaybench.compare.report.broker_tables import (
+from overlaybench.compare.report.domains import (
     broker_runs,
     loss_table,
     optimum_table,

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.report.content_tables import content_runs, reduction_table, routing_table
+from overlaybench.compare.report.domains import content_runs, reduction_table, routing_table
 from overlaybench.compare.report.writing import write_report
 from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.recipe import Recipe, freeze

@@ -290,7 +290,7 @@ def test_ratios_are_averaged_within_each_family() -> None:
     rows = [proof("min-tco", 10, instance=name, family=name) for name in ("real", "random")]
     rows += [run(instance=name, value=value, family=name) for name, value in (("real", 12), ("random", 15))]
     rows.append(run(method="ring-per-topic", instance="random", value=20, family="random"))
-    means = family_ratios(judged_runs(frame(*rows)), "min-tco")
+    means, _ = family_ratios(judged_runs(frame(*rows)), "min-tco")
     assert (means.at["gm", "real"], means.at["gm", "random"]) == pytest.approx((1.2, 1.5))
     assert np.isnan(means.at["ring-per-topic", "real"])
 
