@@ -150,7 +150,7 @@ def _certified(
     options: dict[str, Any],
 ) -> Result[Any]:
     """Solve without presolve, whose steps no constraint derives, and translate the proof."""
-    from ..studies.proofs import TRANSLATED, file_for_checker, write_vipr
+    from ..studies.proofs import PROOF, TRANSLATED, VERDICT, digest_of, file_for_checker, write_vipr
 
     certificate = Path(options.pop("proof")).expanduser()
     if problem.kind not in TRANSLATED:
@@ -168,6 +168,10 @@ def _certified(
                 write_vipr(file_for_checker(instance, problem.kind, Path(folder)), proof, certificate)
             except BadInput as error:  # the answer is worth having without
                 print(f"overlaybench: {error}", file=sys.stderr)
+            else:
+                said = f"{result.counters[VERDICT]} ({certificate}; its problem: {certificate.with_suffix('.mps')})"
+                written = {PROOF: digest_of(certificate), VERDICT: said}
+                result = replace(result, counters={**result.counters, **written})
     return result
 
 

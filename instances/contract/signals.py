@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_LOSES = ("<frozen importlib", "/numba/", "/llvmlite/", "/highspy/", "/ortools/", "/weakref.py")
+_POLL_SECONDS, _PATIENCE = 0.02, 1.5
 _received: list[int] = []
 _kept: list[bool] = [False]
 
@@ -28,10 +32,27 @@ def handle_signals() -> list[int]:
     return _received
 
 
-def _receive(number: int, _frame: FrameType | None) -> None:
+def _receive(number: int, frame: FrameType | None) -> None:
     _received.append(number)
     if number == signal.SIGINT if len(_received) > 1 else not _kept[-1]:
+        _raise(frame, time.monotonic() + _PATIENCE)
+
+
+def _raise(frame: FrameType | None, latest: float) -> None:
+    """Raise KeyboardInterrupt once no code runs that loses it, or that it breaks: imports, compilers, finalizers.
+
+    A library whose import an exception ends cannot be imported again, or crashes. Where such code runs on, the process
+    ends.
+    """
+    while frame and frame.f_code.co_name != "__del__" and not any(one in frame.f_code.co_filename for one in _LOSES):
+        frame = frame.f_back
+    if frame is None:
         raise KeyboardInterrupt
+    if time.monotonic() > latest and signal.getsignal(signal.SIGTERM) is _receive:
+        os.write(2, f"overlaybench: stopped by {signal.Signals(_received[0]).name}\n".encode())
+        os._exit(128 + _received[0])
+    signal.signal(signal.SIGALRM, lambda _, frame: None if _kept[-1] else _raise(frame, latest))
+    signal.setitimer(signal.ITIMER_REAL, _POLL_SECONDS)
 
 
 def stopped() -> bool:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import partial
 from math import lcm
 
-from cases import INFINITE, Wrong, need
+from cases import INFINITE, NoInstance, Wrong, need
 from check_proof import examine, lines_of
 from compact import CompactOverlayModel, SteinerModel
 from steiner import SteinerRules
@@ -378,7 +378,7 @@ COMPACT = {TopicRules: CompactOverlayModel, SteinerRules: SteinerModel}
 
 
 def main(arguments):
-    """Translate; the exit status: 0 written, 1 refused, 2 other arguments."""
+    """Translate; the exit status: 0 written, 1 refused, 2 other arguments or no instance."""
     if len(arguments) != 3 or not arguments[2].endswith(".vipr"):
         print("usage: python vipr.py INSTANCE PROOF OUT.vipr", file=sys.stderr)
         return 2
@@ -386,6 +386,9 @@ def main(arguments):
     try:
         done = Translation(*arguments[:2])
         done.write(arguments[2])
+    except NoInstance as error:
+        print(error, file=sys.stderr)
+        return 2
     except Wrong as error:
         print(f"wrong: {arguments[1]}: {error}")
         return 1

@@ -167,7 +167,9 @@ def test_the_checker_runs_without_the_package(tmp_path: Path) -> None:
 
 def test_the_commands_write_certificates(run: Run, tmp_path: Path) -> None:
     file, proof, out = written("uniform", tmp_path), tmp_path / "p.gz", tmp_path / "c.vipr"
-    assert run("solve", file, "--problem", "min-tco", "--proof", out)[0] == 0
+    status, said, _ = run("solve", file, "--problem", "min-tco", "--proof", out)
+    assert status == 0
+    assert f" is optimal ({out}; its problem: {out.with_suffix('.mps')})\n" in said
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.mps", "c.vipr", file.name]
     text, value = out.read_text(), ob.solve(ob.read(file), "min-tco").value
     found = vipr_reader.read(text)

@@ -76,6 +76,28 @@ def test_a_signal_ends_a_search_of_many_runs(tmp_path: Path, number: signal.Sign
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(("seconds", "ended"), [(0.3, "KeyboardInterrupt, imported\n"), (60, "")])
+def test_a_signal_within_an_import_waits_for_its_end_or_ends_the_process(
+    tmp_path: Path, seconds: float, ended: str
+) -> None:
+    """Libraries cannot be imported again after an import that an exception ended, and some crash."""
+    (tmp_path / "slow.py").write_text(
+        f"import os, time; os.kill(os.getpid(), 15); time.sleep({seconds}); imported = True"
+    )
+    program = (
+        "from overlaybench.instances.contract.signals import handle_signals; handle_signals()\n"
+        "try:\n    import slow\n"
+        "except KeyboardInterrupt:\n    pass\n"
+        "try:\n    [None for _ in range(10**9)]\n"
+        "except KeyboardInterrupt:\n    print('KeyboardInterrupt,', 'imported' if slow.imported else '')\n"
+    )
+    begun = time.monotonic()
+    out, err = (importing := started((sys.executable, "-c", program), cwd=tmp_path)).communicate(timeout=30)
+    assert (importing.returncode, out) == (0 if ended else 128 + signal.SIGTERM, ended), err
+    assert err == ("" if ended else "overlaybench: stopped by SIGTERM\n")
+    assert time.monotonic() - begun < 10
+
+
 def test_ctrl_c_returns_the_incumbent_of_a_solver_in_this_process(file: Path) -> None:
     with ctrl_c_at_answer():
         result = ob.solve(ob.read(file), "k-tco", "ilp", time_limit=60)

@@ -226,8 +226,9 @@ def test_the_checker_names_the_file_that_is_no_instance(tmp_path: Path, capsys: 
         proof,
         [["proof", {"format": "overlaybench-proof/1", "problem": "min-tco", "nodes": [], "topics": [], "unit": 1}]],
     )
-    assert checker().main([str(instance), str(proof)]) == 2
-    out, err = capsys.readouterr()
-    assert not out
-    assert err.startswith(f"{instance}: ")
-    assert err.count("\n") == 1
+    for program, written in (("check_proof", ()), ("vipr", (str(tmp_path / "out.vipr"),))):
+        assert checker(program).main([str(instance), str(proof), *written]) == 2
+        out, err = capsys.readouterr()
+        assert not out
+        assert err.startswith(f"{instance}: ")
+        assert err.count("\n") == 1
