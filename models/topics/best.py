@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO
-from ...heuristics.topics.polish import AIMS, THREADS, fault_tolerant_polish, least_edges, polish
+from ...heuristics.topics.local_search.overlay_search import candidate_lists
+from ...heuristics.topics.polish import (
+    AIMS,
+    THREADS,
+    fault_tolerant_polish,
+    least_edges,
+    polish,
+    searches_in_parts,
+)
 from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -17,13 +26,15 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
+from ..engine.stoppable import finished_within
 from .compact.overlay_model import FORMULATED
 from .lp_heuristics.lp_guided import guided_candidates
 from .lp_heuristics.star_centres import starred
 from .relaxation.dual_fitting import dual_fitting_bound, mean_degree_bound
 
 STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
-_SUBSCRIPTION_PACE = 5_000  # nanoseconds a subscription, beside the method's own pace
+_SECONDS = 0.35e-9  # a unit of a method's pace, measured on 20,000 nodes
+_SUBSCRIPTION_PACE = 5_000  # a subscription, beside the method's own pace
 _PATIENCE = 600.0  # expected seconds up to which a heuristic runs without a limit
 
 
@@ -65,11 +76,12 @@ def best(
 
     First the heuristics for the problem run with their default options: the fastest, then those that are promising for
     the problem if they are expected to end in the time left, then the others if in half of it (without a limit: in ten
-    minutes). For min-tco, low-tco and weighted-tco a fifth of the time then goes into cost splitting, whose averaged
-    trees approximate a solution of the linear relaxation. An overlay is built along it. The better one of this and the
-    heuristics' is improved by row weighting for min-tco, and polished with the edges that the solution uses; in parts
-    and without row weighting, if it is large enough. For minmax-tco and k-tco the heuristics' best is polished; for
-    diameter 2 it is the answer, unless stars whose centres move by simulated annealing have fewer edges.
+    minutes). Where there is no time for all that are promising, the slowest that fits comes first. For min-tco, low-tco
+    and weighted-tco a fifth of the time then goes into cost splitting, whose averaged trees approximate a solution of
+    the linear relaxation. An overlay is built along it. The better one of this and the heuristics' is improved by row
+    weighting for min-tco, and polished with the edges that the solution uses; in parts and without row weighting, if it
+    is large enough. For minmax-tco and k-tco the heuristics' best is polished; for diameter 2 it is the answer, unless
+    stars whose centres move by simulated annealing have fewer edges.
 
     Without a time limit, one seed gives one answer. A limit is used up, except for diameter 2 and where simple bounds
     leave nothing to search for. Ctrl-C ends it as the limit does.
@@ -83,11 +95,18 @@ def best(
     with interruptible(time_limit) as clock:
         values = {}
         chosen: Overlay | None = None
-        for method in _in_order(problem):
-            if chosen is not None and not _fits(method, instance, problem, clock):
+        pairs = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum() / 2)
+        expected = partial(_expected_seconds, pairs=pairs, subscriptions=instance.num_subscriptions)
+        for method in _in_order(problem, expected, clock):
+            share = 1.0 if problem.name in method.promising else 0.5
+            if chosen is not None and expected(method) >= min(_PATIENCE, share * clock.left):
                 continue
             options = method.complete({}, problem.name)
-            overlay = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
+            run = partial(method.solve, instance, problem, seed=seed, time_limit=None, **options)
+            proposal = run() if chosen is None else finished_within(clock, run, steps=pairs)
+            if proposal is None:
+                continue
+            overlay = proposal.answer
             assert overlay is not None
             values[method.name] = problem.value(instance, overlay)
             if chosen is None or values[method.name] < problem.value(instance, chosen):
@@ -111,6 +130,10 @@ def best(
             if built:
                 counters["built"] = instance.total_cost(built[0].edges) if plan.weighted else built[0].num_edges
                 offer(built[0])
+        if near is None and not plan.weighted and not searches_in_parts(instance.num_nodes, AIMS[problem.name]):
+            near = finished_within(clock, partial(candidate_lists, instance), steps=2 * pairs)
+            if near is None:
+                return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         if not clock.passed:
             polished = polish(
                 instance,
@@ -135,24 +158,20 @@ def _bound(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) ->
     return max(bound, value(*least))
 
 
-def _in_order(problem: Problem[TopicInstance, Overlay]) -> list[Method[TopicInstance, Overlay]]:
+def _in_order(
+    problem: Problem[TopicInstance, Overlay], expected: Callable[[Method[Any, Any]], float], clock: Clock
+) -> list[Method[TopicInstance, Overlay]]:
     """The heuristics for a problem: the fastest, then the promising ones, then the others from fast to slow."""
     known = methods_of("overlaybench.heuristics.topics")
     fastest, *others = [method for method in known if not method.anytime and problem.name in method.problems]
-    return [fastest, *sorted(others, key=lambda method: problem.name not in method.promising)]
+    promising = [method for method in others if problem.name in method.promising]
+    if sum(map(expected, promising)) > clock.left:
+        promising.reverse()
+    return [fastest, *promising, *(method for method in others if problem.name not in method.promising)]
 
 
-def _fits(
-    method: Method[TopicInstance, Overlay],
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    clock: Clock,
-) -> bool:
-    """Whether a heuristic is expected to end in the time left, or in half of it unless it is promising."""
-    pairs = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum() / 2)
-    expected = 1e-9 * (method.pace * pairs + _SUBSCRIPTION_PACE * instance.num_subscriptions)
-    share = 1.0 if problem.name in method.promising else 0.5
-    return expected < min(_PATIENCE, share * clock.left)
+def _expected_seconds(method: Method[Any, Any], *, pairs: float, subscriptions: int) -> float:
+    return _SECONDS * (method.pace * pairs + _SUBSCRIPTION_PACE * subscriptions)
 
 
 BEST: Method[TopicInstance, Overlay] = Method(

@@ -59,6 +59,7 @@ ANY_OVERLAY = 2.0**61  # as a goal: any overlay within the limits
 _NOISE, _PACE = 5e-4, 2e-6
 _ROUNDS, _FEW_ROUNDS = 2_000, 350  # few of a large instance without a time limit
 _LONGEST_GREEDY = 30.0
+_FAST = 10  # a method's pace
 _HOT, _COLD = 0.2, 0.05
 _FEW_NODES = 50
 
@@ -68,21 +69,19 @@ def heuristic_overlays(
 ) -> list[Overlay]:
     """The overlays of the problem's own heuristics with their default options, the best first.
 
-    The first heuristic has all of the time, those after it a share. If one of them does not end, :func:`any_overlay`
-    stands for it. Cost: the heuristics'.
+    The first one has all of the time, those after it a share: fast ones come first, then the promising ones. If one of
+    them does not end, :func:`any_overlay` stands for it. Cost: the heuristics'.
     """
-    overlays: list[Overlay] = []
-    part, missing = clock.share(share), False
-    for method in methods_of("overlaybench.heuristics.topics"):
-        if problem.name in method.starts:
-            options = method.complete({}, problem.name)
-            solve = partial(method.solve, instance, problem, seed=seed, time_limit=None, **options)
-            proposal = _run(solve, instance, part if overlays else clock)
-            if proposal is not None and proposal.answer is not None:
-                overlays.append(proposal.answer)
-            else:
-                missing = True
-    if missing:
+    known = [method for method in methods_of("overlaybench.heuristics.topics") if problem.name in method.starts]
+    answers: dict[str, Overlay | None] = {}
+    part = clock.share(share)
+    for method in sorted(known, key=lambda method: method.pace > _FAST and problem.name not in method.promising):
+        options = method.complete({}, problem.name)
+        solve = partial(method.solve, instance, problem, seed=seed, time_limit=None, **options)
+        proposal = _run(solve, instance, clock if all(answer is None for answer in answers.values()) else part)
+        answers[method.name] = None if proposal is None else proposal.answer
+    overlays = [overlay for method in known if (overlay := answers[method.name]) is not None]
+    if len(overlays) < len(known):
         overlays.append(any_overlay(instance, problem))
     return sorted(overlays, key=lambda overlay: problem.value(instance, overlay))
 

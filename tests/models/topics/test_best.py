@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from overlaybench.compare.catalogue import METHODS
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
@@ -49,3 +50,16 @@ def test_it_finds_the_optimum_of_small_instances(seeds: range) -> None:
 def test_hardly_any_time_is_enough_for_an_answer(problem: str) -> None:
     result = BEST.run(uniform_instance(60, 40, 6), PROBLEMS[problem], time_limit=1e-6)
     assert result.status is Status.FEASIBLE
+
+
+@pytest.mark.slow
+def test_a_good_heuristic_that_fits_into_the_limit_is_everyones_floor() -> None:
+    """On 20,000 nodes greedy merges take most of 3 s; a ring for each topic has degree 20."""
+    instance, problem = uniform_instance(20_000, 100, 10), PROBLEMS["minmax-tco"]
+    METHODS["gm-m"].run(instance, problem)  # its kernels are loaded
+    greedy = METHODS["gm-m"].run(instance, problem)
+    for name in ("best", "branch-and-cut"):
+        limit = max(3.0, 2.5 * greedy.seconds)
+        result = METHODS[name].run(instance, problem, time_limit=limit)
+        assert value_of(result) <= value_of(greedy), name
+        assert result.seconds < limit + 0.7
