@@ -123,6 +123,12 @@ class IntegerModel:
     def _listed(self) -> Iterable[Row]:
         return self._rows
 
+    def is_boolean(self, row: Row) -> bool:
+        """Whether a row has only 0/1 columns, each with the value 1 or −1."""
+        return all(abs(value) == 1 for value in row.values) and all(
+            self.upper[k] == 1 and self.lower[k] >= 0 for k in row.columns
+        )
+
     def unconditional(self, row: Row) -> Row:
         """A row without `only_if`: where this column is 0, the row holds for any values within their bounds."""
         if row.only_if is None:
@@ -442,7 +448,7 @@ def minimise_with_cp_sat(
     cp = cp_model.CpModel()
     columns = [cp.new_int_var(*bounds, "") for bounds in zip(model.lower, model.upper, strict=True)]
     for row in model.rows_in_time(clock):
-        _add_row(cp, row, columns)
+        _add_row(cp, model, row, columns)
     unit = _unit(np.array([*model.costs, model.constant]))
     units = np.floor(np.array(model.costs) * unit).astype(np.int64).tolist()
     cp.minimize(cp_model.LinearExpr.weighted_sum(columns, units) + math.floor(model.constant * unit))
@@ -483,13 +489,25 @@ def minimise_with_cp_sat(
     return SolverOutcome(found, solver.best_objective_bound / unit, status != cp_model.OPTIMAL, counters)
 
 
-def _add_row(cp: cp_model.CpModel, row: Row, columns: list[cp_model.IntVar]) -> None:
+def _add_row(cp: cp_model.CpModel, model: IntegerModel, row: Row, columns: list[cp_model.IntVar]) -> None:
+    """Add a row, as a clause, an at-most-one or an exactly-one where it is one: CP-SAT proves more with these."""
     from ortools.sat.python import cp_model
 
-    total = cp_model.LinearExpr.weighted_sum([columns[k] for k in row.columns], list(row.values))
-    least = math.ceil(row.least) if math.isfinite(row.least) else cp_model.INT_MIN
-    most = math.floor(row.most) if math.isfinite(row.most) else cp_model.INT_MAX
-    constraint = cp.add_linear_constraint(total, least, most)
+    # With n negated literals, Σ literals ≥ 1 is Σ values·columns ≥ 1 − n.
+    single = 1 - sum(value < 0 for value in row.values)
+    kinds = {
+        (single, math.inf): cp.add_bool_or,
+        (-math.inf, single): cp.add_at_most_one,
+        (single, single): cp.add_exactly_one,
+    }
+    if (add := kinds.get((row.least, row.most))) is not None and model.is_boolean(row):
+        listed = zip(row.columns, row.values, strict=True)
+        constraint = add([columns[k] if value > 0 else ~columns[k] for k, value in listed])
+    else:
+        total = cp_model.LinearExpr.weighted_sum([columns[k] for k in row.columns], list(row.values))
+        least = math.ceil(row.least) if math.isfinite(row.least) else cp_model.INT_MIN
+        most = math.floor(row.most) if math.isfinite(row.most) else cp_model.INT_MAX
+        constraint = cp.add_linear_constraint(total, least, most)
     if row.only_if is not None:
         constraint.only_enforce_if(columns[row.only_if])
 
