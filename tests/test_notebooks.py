@@ -58,7 +58,7 @@ def test_a_notebook_shows_progress_and_then_takes_it_away(tmp_path: Path) -> Non
     from nbclient import NotebookClient
 
     code = (
-        "import overlaybench as ob\nfrom overlaybench.compare.python_api.comparing import tracked\n"
+        "import overlaybench as ob\nfrom overlaybench.compare.python_api.solving import tracked\n"
         "for item in tracked([1, 2], ['gm', 'low-oda']):\n    if item == 2: raise KeyboardInterrupt"
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])

@@ -18,8 +18,7 @@ from ..catalogue import METHODS
 from ..intervals import mean_interval
 from .bench import Bench
 from .claim import CaseTally, Judgement, Line, Verdict, at_most, claim, exact, judged
-from .hall_of_fame import worst_cases, wrong_with
-from .worst import instance_of, proven_optimum, searches_ties
+from .worst import instance_of, proven_optimum, searches_ties, worst_cases, wrong_with
 
 _NODES, _TOPICS = 6, 6
 CONSTRUCTIONS: Mapping[str, tuple[str, str, Callable[[], list[TopicInstance]]]] = {

@@ -34,7 +34,7 @@ class Name(click.ParamType[str]):
         problem = ctx.params.get("problem") if param.name != "problem" else None
         known = dict.fromkeys(self._words, "")
         for noun in self._nouns:
-            known |= _KNOWN[noun]() if noun in _KNOWN else _catalogued(noun, problem)
+            known |= _known(noun, problem)
         return [CompletionItem(name, help=text) for name, text in known.items() if name.startswith(incomplete)]
 
 
@@ -49,7 +49,16 @@ class Positive(click.FloatRange):
         return super().convert(given, param, ctx)
 
 
-def _catalogued(noun: str, problem: str | None) -> dict[str, str]:
+def _known(noun: str, problem: str | None) -> dict[str, str]:
+    """The names of a noun, each with what it is."""
+    if noun == "claims":
+        from ..claims.statements import statements
+
+        return {id_: one.statement for id_, one in statements().items()}
+    if noun == "instances":
+        from ..library.table import read_table
+
+        return {entry.name: entry.sizes for entry in read_table().entries.values()}
     from ...instances.contract import catalogue
     from ..catalogue import METHODS
 
@@ -58,19 +67,6 @@ def _catalogued(noun: str, problem: str | None) -> dict[str, str]:
     return {item.name: item.summary for item in answering}
 
 
-def _claims() -> dict[str, str]:
-    from ..claims.statements import statements
-
-    return {id_: one.statement for id_, one in statements().items()}
-
-
-def _instances() -> dict[str, str]:
-    from ..library.table import read_table
-
-    return {entry.name: entry.sizes for entry in read_table().entries.values()}
-
-
-_KNOWN = {"claims": _claims, "instances": _instances}
 METHOD, PROBLEM_NAME, WORKLOAD = Name("methods"), Name("problems"), Name("workloads")
 CLAIM, LIBRARY_INSTANCE = Name("claims"), Name("instances")
 NOUNS = ("problems", "methods", "workloads", "kinds", "claims")

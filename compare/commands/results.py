@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..figures.style import FigureOptions
-    from ..python_api.analysis import PairedTable
+    from ..python_api.studies import PairedTable
     from ..studies.comparison import StudyComparison
+    from ..studies.paired import Paired
 
 RENAME = click.option(
     "--rename", multiple=True, metavar="NAME=TEXT", help="With -o FILE.tex: what a name is called there."
 )
-_IGNORABLE = ("options", "time_limit", "memory_limit")
+_IGNORABLE = click.Choice(("options", "time_limit", "memory_limit"))
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "ratio", "seconds", "key")
 _RUNS_IF_ROOM = (
     *("instance", "lower_bound", "proven", "bound", "optimum", "code_version", "current"),
@@ -105,12 +106,7 @@ def _show(title: str, rows: pd.DataFrame, names: Sequence[str], if_room: Sequenc
 @click.argument("others", nargs=-1, metavar="[OTHER | METHOD...]")
 @click.option("--versions", nargs=2, metavar="V1 V2", help="Two code versions in FOLDER instead of two folders.")
 @click.option("--paired", is_flag=True, help="Compare the METHODs in FOLDER on the instances that all of them have.")
-@click.option(
-    "--ignore",
-    multiple=True,
-    type=click.Choice(_IGNORABLE),
-    help="Match runs that differ in this; repeatable.",
-)
+@click.option("--ignore", multiple=True, type=_IGNORABLE, help="Match runs that differ in this; repeatable.")
 @click.option("--noise", default=0.1, show_default=True, help="Seconds below which times are not compared.")
 @click.option("--most", default=10, show_default=True, help="Show this many of the runs that changed most.")
 @click.option("--check", is_flag=True, help="Exit status 1 if a value got worse or a status fell.")
@@ -150,26 +146,29 @@ def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
     if len(others) != (0 if versions else 1):
         raise BadInput("compare needs two folders, or one and `--versions V1 V2`, or `--paired METHOD METHOD`")
     sides = (folder, folder) if versions else (folder, Path(others[0]))
-    names = (
-        [f"{one}, code {of}" for one, of in zip(sides, versions, strict=True)] if versions else list(map(str, sides))
+    first, second = (
+        map("{0[0]}, code {0[1]}".format, zip(sides, versions, strict=True)) if versions else map(str, sides)
     )
     where = key_values(given["where"], "--where")
     comparison = compare_studies(*sides, ignore=given["ignore"], noise=given["noise"], versions=versions, **where)
     totals, changed = summary(comparison), most_changed(comparison, given["most"])
     for file in given["output"]:
         check_ending(file, FORMATS)
+        rows = totals if file.suffix == ".tex" else comparison.pairs
         if file.suffix == ".tex":
-            caption = "What changed from A to B, by problem and method."
-            renamed = key_values(given["rename"], "--rename")
+            caption, renamed = (
+                "What changed from A to B, by problem and method.",
+                key_values(given["rename"], "--rename"),
+            )
             atomic_write(file, latex_table(totals, caption, "tab:comparison", names=renamed))
         else:
-            export(comparison.pairs, file)
-        click.echo(f"{file}: {len(totals if file.suffix == '.tex' else comparison.pairs)} rows", err=True)
+            export(rows, file)
+        click.echo(f"{file}: {len(rows)} rows", err=True)
     if given["as_json"]:
         parts = {"summary": _records(totals), "most_changed": _records(changed), "notes": comparison.notes}
-        click.echo(json.dumps({"a": names[0], "b": names[1], "worse": comparison.is_worse} | parts, ensure_ascii=False))
+        click.echo(json.dumps({"a": first, "b": second, "worse": comparison.is_worse} | parts, ensure_ascii=False))
     elif not given["output"]:
-        click.echo(f"A: {names[0]}\nB: {names[1]}")
+        click.echo(f"A: {first}\nB: {second}")
         _show_changes(comparison, totals, changed)
     sys.exit(1 if given["check"] and comparison.is_worse else 0)
 
@@ -216,7 +215,7 @@ def _change(before: object, after: object) -> str:
 def _compare_methods(folder: Path, methods: Sequence[str], **given: Any) -> None:
     """Compare methods on every problem that all of them answered, or on one; print it, or write it to files."""
     from ..figures.style import ENDINGS, check_ending
-    from ..python_api.analysis import paired
+    from ..python_api.studies import paired
     from ..studies.results import FORMATS
 
     if given["versions"] or given["ignore"]:
@@ -261,22 +260,21 @@ def _write_paired(file: Path, found: PairedTable, options: FigureOptions, names:
     from ..figures.style import ENDINGS, save, styled
     from ..studies.results import export
 
-    if file.suffix not in ENDINGS:
-        if file.suffix == ".tex":
-            atomic_write(file, found.to_latex("tab:paired", names))
-        else:
-            export(found.rows, file)
-        return [file]
-    assert found.drawn is not None
-    with styled(options):
-        figures = {file.with_stem(f"{file.stem}-{part}"): found.drawn((part,)) for part in PARTS}
-    drawn = {path: figure for path, figure in figures.items() if figure}
-    for path, figure in drawn.items():
-        save(figure, path, options)
-    return list(drawn)
+    if file.suffix == ".tex":
+        atomic_write(file, found.to_latex("tab:paired", names))
+    elif file.suffix not in ENDINGS:
+        export(found.rows, file)
+    else:
+        with styled(options):
+            figures = {file.with_stem(f"{file.stem}-{part}"): found.drawn((part,)) for part in PARTS}
+        drawn = {path: figure for path, figure in figures.items() if figure}
+        for path, figure in drawn.items():
+            save(figure, path, options)
+        return list(drawn)
+    return [file]
 
 
-def _json(one: Any) -> dict[str, Any]:
+def _json(one: Paired) -> dict[str, Any]:
     return {
         "problem": one.problem,
         "measure": one.measure,
@@ -287,7 +285,7 @@ def _json(one: Any) -> dict[str, Any]:
             for name, rank in one.ranks.items()
         ],
         "pairs": _records(one.table),
-        "friedman": None if one.friedman is None else one.friedman._asdict(),
-        "critical_difference": None if one.friedman is None else one.critical_difference,
+        "friedman": one.friedman and one.friedman._asdict(),
+        "critical_difference": one.friedman and one.critical_difference,
         "not_told_apart": one.cliques,
     }

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -40,13 +40,9 @@ from .options import (
 )
 from .outputs import in_parentheses
 
-if TYPE_CHECKING:
-    from ..figures.style import FigureOptions
-
 _WIDTH = 80
 _LONG = ("choices", "system_series", "system_hop_counts", "system_pair_delays")
 _PARQUET = ".parquet"
-_NO_LIMIT: dict[str, Any] = {"time_limit": None}
 
 
 class _Generate(click.Command):
@@ -143,30 +139,23 @@ def _named_values(words: tuple[str, ...]) -> dict[str, object]:
     help="Show a greedy method's choices in order, with contribution and ties.",
 )
 @AS_JSON
-def solve(
-    file: Path,
-    problem: str | None,
-    method: str | None,
-    options: tuple[str, ...],
-    columns: Mapping[str, str],
-    output: Path | None,
-    as_json: bool,
-    **given: Any,
-) -> None:
+def solve(file: Path, problem: str | None, options: tuple[str, ...], columns: Mapping[str, str], **given: Any) -> None:
     """Solve a problem on the instance in FILE and check the answer. Exit status 1 if the run failed."""
     from ..python_api.solving import solve as solved
 
+    output, as_json, method = given.pop("output"), given.pop("as_json"), given.pop("method")
+    result: Result[Any]
     if given["master"] is not None and (_is_parquet(output) or (_is_parquet(file) and not file.is_file())):
         result = _solve_on_spark(file, problem, method, key_values(options), columns, output or Path(), **given)
-        click.echo(_as_json(result, {"overlay": result.answer}, {}) if as_json else f"{_text(result)}\n{result.answer}")
+        click.echo(_json(result) if as_json else f"{_text(result)}\n{result.answer}")
     else:
         judge = problem_asked(file, problem)
         instance = load_instance(file, judge, columns)
-        further = {name: value for name, value in given.items() if value is not None}
+        further = {"time_limit": None} | {name: value for name, value in given.items() if value is not None}
         if output is not None:
             check_writable(output)
         with keeping():
-            result = solved(instance, judge, method, apart=True, **_NO_LIMIT | further, **key_values(options))
+            result = solved(instance, judge, method, apart=True, **further, **key_values(options))
             click.echo(_json(result, instance) if as_json else _text(result))
             if output is not None and result.answer is not None:
                 kind_named(judge.kind).write_answer(result.answer, instance, output)
@@ -180,15 +169,13 @@ def _solve_on_spark(
     options: Mapping[str, str],
     columns: Mapping[str, str],
     output: Path,
-    *,
-    master: str,
-    seed: int,
-    **others: object,
+    **given: Any,
 ) -> Result[str]:
     """Solve ``min-tco`` by ``dc-gm`` from Parquet to Parquet."""
     from ..spark_solver.solving import METHOD, Source, completed
 
-    if unused := [f"--{name.replace('_', '-')}" for name, value in others.items() if value]:
+    master, seed = given.pop("master"), given.pop("seed")
+    if unused := [f"--{name.replace('_', '-')}" for name, value in given.items() if value]:
         raise BadInput(f"{unused[0]}: not on a cluster from Parquet to Parquet: leave it out")
     if method not in (None, METHOD):
         raise BadInput(f"{output}: from Parquet to Parquet no {method}: take {METHOD}, or leave it out")
@@ -198,19 +185,18 @@ def _solve_on_spark(
     return result
 
 
-def _json(result: Result[Any], instance: Any) -> str:
+def _json(result: Result[Any], instance: Any = None) -> str:
     """One JSON object; the answer is shown as its kind has it (``edges`` for overlays), null where there is none."""
-    kind = kind_named(problem_named(result.problem).kind)
-    answer = dict.fromkeys(kind.shown) if result.answer is None else kind.labelled(result.answer, instance)
-    steps = {} if result.trace is None else {"steps": result.trace.records()}
-    return _as_json(result, answer, {"instance": instance.digest, **steps})
-
-
-def _as_json(result: Result[Any], answer: Mapping[str, object], more: Mapping[str, object]) -> str:
     first = ("problem", "method", "status", "value", "lower_bound", "gap")
     shown = {name: getattr(result, name) for name in first} | {"proven": level_of(result), "seconds": result.seconds}
     last = {"counters": dict(result.counters), "measures": dict(result.measures), "reason": result.reason}
-    return json.dumps({**shown, **answer, **last, **more}, ensure_ascii=False)
+    if instance is None:  # it is on Spark, as is the answer
+        shown |= {"overlay": result.answer, **last}
+    else:
+        kind = kind_named(problem_named(result.problem).kind)
+        answer = dict.fromkeys(kind.shown) if result.answer is None else kind.labelled(result.answer, instance)
+        shown |= {**answer, **last, "instance": instance.digest}
+    return json.dumps(shown | ({} if result.trace is None else {"steps": result.trace.records()}), ensure_ascii=False)
 
 
 def _text(result: Result[Any]) -> str:
@@ -225,16 +211,17 @@ def _text(result: Result[Any]) -> str:
     elif result.status is Status.TIME_LIMIT:
         lines.append("no answer and no lower bound within the time limit")
     given = result.counters
-    counters = [
-        f"{name.replace('_', ' ')} {f'{value:g}' if isinstance(value, float | int) else value}"
-        for name, value in given.items()
-        if name not in (*_LONG, *COUNTERS)
-    ]
+    shown = {name: value for name, value in given.items() if name not in (*_LONG, *COUNTERS)}
+    counters = [f"{name.replace('_', ' ')} {_number(value)}" for name, value in shown.items()]
     lines += [f"proof: {given[VERDICT]}"] if VERDICT in given else []
     lines += [_wrapped(f"counters: {', '.join(counters)}")] if counters else []
     lines += [_wrapped(f"choices: {given['choices']}")] if given.get("choices") else []
     lines += [result.reason] if result.reason else []
     return "\n".join([*lines, *([] if result.trace is None else ["", repr(result.trace)])])
+
+
+def _number(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float | int) else str(value)
 
 
 def _wrapped(text: str) -> str:
@@ -325,18 +312,7 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
 @column_options
 @partial(figure_options, formats=False)
 def draw(
-    file: Path,
-    answers: tuple[Path, ...],
-    output: Path,
-    problem: str | None,
-    methods: tuple[str, ...],
-    options: tuple[str, ...],
-    seed: int,
-    time_limit: float | None,
-    columns: Mapping[str, str],
-    step: bool,
-    figure_options: FigureOptions,
-    **looks: Any,
+    file: Path, answers: tuple[Path, ...], output: Path, step: bool, columns: Mapping[str, str], **looks: Any
 ) -> None:
     """Draw the instance in FILE, or ANSWERS to it side by side."""
     from ..figures.draw import draw as drawn
@@ -345,9 +321,10 @@ def draw(
     from ..figures.style import ENDINGS, DrawOptions, check_ending, save
     from ..python_api.solving import solve
 
+    problem, methods = looks.pop("problem"), looks.pop("methods")
+    given = {"seed": looks.pop("seed"), "time_limit": looks.pop("time_limit"), **key_values(looks.pop("options"))}
     judge = problem_asked(file, problem)
     instance, kind = load_instance(file, judge, columns), kind_named(judge.kind)
-    title = " and ".join([file.name, *(each.name for each in answers), *methods])
     if step and (answers or len(methods) != 1):
         raise BadInput("--step shows the choices of one --method: give one, and no ANSWER")
     if (looks["by_topic"] or looks["topics"]) and kind.name != "topics":
@@ -358,21 +335,19 @@ def draw(
         check_steps_path(output)
     else:
         check_ending(output, (*ENDINGS, ".html"))
-    read = [kind.read_answer(each, instance) for each in answers]
-    results = []
+    shown = [kind.read_answer(each, instance) for each in answers]
     for name in methods:
-        given: dict[str, Any] = {"seed": seed, "time_limit": time_limit, **key_values(options)}
         result = solve(instance, judge, name, apart=True, **given, **{"trace": True} if step else {})
         if result.answer is None:
             raise BadInput(f"--method {name}: {result.status} ({result.reason or 'no answer'}): nothing to draw")
-        results.append(result)
+        shown.append(result)
+    title = " and ".join([file.name, *(each.name for each in answers), *methods])
     names = tuple(each.stem for each in answers)
-    look = DrawOptions(problem=problem or "", names=names, figure=figure_options, **looks)
+    look = DrawOptions(problem=problem or "", names=names, figure=looks.pop("figure_options"), **looks)
     if step:
-        assert results[0].trace is not None
-        save_steps(SteppedOverlay(instance, results[0].trace, look), output, title)
+        save_steps(SteppedOverlay(instance, shown[0].trace, look), output, title)
     elif output.suffix == ".html":
-        save_page(output, title, instance, *read, *results, options=look)
+        save_page(output, title, instance, *shown, options=look)
     else:
-        save(drawn(instance, *read, *results, options=look), output, look.figure)
+        save(drawn(instance, *shown, options=look), output, look.figure)
     click.echo(output)

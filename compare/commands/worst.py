@@ -13,8 +13,7 @@ import click
 
 from ...instances.contract.errors import BadInput
 from ...instances.topics.files import TOPICS
-from ..claims.hall_of_fame import HALL, add_case, worst_cases
-from ..claims.worst import WorstCase, search_worst_case
+from ..claims.worst import HALL, WorstCase, add_case, search_worst_case, worst_cases
 from ..printable import StatusLine
 from .options import AS_JSON, FILE, METHOD, PROBLEM_NAME, Positive
 

@@ -1,14 +1,15 @@
-"""Solving one instance in this process: answers, lower bounds, and the check of an answer."""
+"""Answers, lower bounds and the check of an answer to one instance; and several methods on it, ranked."""
 
 from __future__ import annotations
 
 import math
 import sys
 import tempfile
-from collections.abc import Hashable, Iterable
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -22,14 +23,20 @@ from ...instances.contract.files import atomic_file
 from ...instances.contract.method import Method
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
-from ...instances.contract.result import Result
+from ...instances.contract.result import Result, Status
+from ...instances.contract.shown import text
 from ...instances.steiner.instance import SteinerInstance
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import METHODS
-from ..studies.isolation import Job, run_isolated
+from ..printable import StatusLine
+from ..studies.isolation import Job, Solver, run_isolated
+from .tables import ResultTable
 
 AnyProblem = str | Problem[Any, Any] | None
 AnyMethod = str | Method[Any, Any] | None
+Item = TypeVar("Item")
+Choice = str | Method[Any, Any] | Mapping[str, Any]
+_COLUMNS = ("method", "status", "value", "ratio", "lower_bound", "gap", "seconds")
 _ANSWERS = {"topics": Overlay, "steiner": Overlay, "content": ContentOverlay, "brokers": Dissemination}
 
 
@@ -116,53 +123,52 @@ def solve(
         check_traceable(instance)
     if options.get("overlay"):
         options["overlay"] = _start(instance, judge, options)
+    limits = {"time_limit": time_limit, "memory_limit": memory_limit}
     if master is not None:
-        return _on_spark(master, chosen, instance, judge, time_limit, memory_limit, {"seed": seed, **options})
+        check_takes(chosen, "mapper", judge.name)
+        if any(limits.values()):
+            raise BadInput("--master: limits do not reach the executors: give no time limit and no memory limit")
+        from ..studies.spark_session import run_on_spark
+
+        return run_on_spark(master, chosen, instance, judge, seed=seed, **options)
     if str(options.get("proof") or "").endswith(".vipr"):
-        return _certified(chosen, instance, judge, time_limit, memory_limit, {"seed": seed, **options})
+        return _certified(chosen, instance, judge, Path(options.pop("proof")), seed=seed, **limits, **options)
     if apart or memory_limit is not None:
         return _apart(Job(chosen, instance, judge, seed, options, time_limit, memory_limit))
+    run = partial(chosen.answering(judge.name).run, instance, judge, seed=seed, time_limit=time_limit)
     if options.get("proof") is None:
-        return chosen.answering(judge.name).run(instance, judge, seed=seed, time_limit=time_limit, **options)
-    with atomic_file(Path(options["proof"]).expanduser(), if_filled=True) as file:
-        given = {**options, "proof": file}
-        return chosen.answering(judge.name).run(instance, judge, seed=seed, time_limit=time_limit, **given)
+        return run(**options)
+    with atomic_file(Path(options.pop("proof")).expanduser(), if_filled=True) as file:
+        return run(**options, proof=file)
 
 
 def _start(instance: Any, problem: Problem[Any, Any], options: dict[str, Any]) -> Any:
-    given, name = options["overlay"], "--start"
+    given = options["overlay"]
     if "start" in options:
         raise BadInput("--start and --option start=…: give one of them")
-    if isinstance(given, str | Path):
-        name = str(given)
     answer = answer_to(instance, given)
     if violations := problem.violations(instance, answer):
+        name = given if isinstance(given, str | Path) else "--start"
         raise BadInput(f"{name}: {violations[0]}: give an answer that is valid for {problem.name}")
     return answer
 
 
 def _certified(
-    method: Method[Any, Any],
-    instance: Any,
-    problem: Problem[Any, Any],
-    time_limit: float | None,
-    memory_limit: int | None,
-    options: dict[str, Any],
+    method: Method[Any, Any], instance: Any, problem: Problem[Any, Any], certificate: Path, **given: Any
 ) -> Result[Any]:
     """Solve without presolve, whose steps no constraint derives, and translate the proof."""
     from ..studies.proofs import PROOF, TRANSLATED, VERDICT, digest_of, file_for_checker, write_vipr
 
-    certificate = Path(options.pop("proof")).expanduser()
+    certificate = certificate.expanduser()
     if problem.kind not in TRANSLATED:
         raise BadInput(f"{certificate}: proofs of {problem.name} have no translation to VIPR: choose another ending")
     with atomic_file(certificate, if_filled=True):  # it can be written
         pass
     if any(option.name == "presolve" for option in method.answering(problem.name).options):
-        options.setdefault("presolve", False)
-    limits = {"time_limit": time_limit, "memory_limit": memory_limit}
+        given.setdefault("presolve", False)
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
         proof = Path(folder) / "proof.gz"
-        result = solve(instance, problem, method, apart=True, proof=proof, **limits, **options)
+        result = solve(instance, problem, method, apart=True, proof=proof, **given)
         if proof.exists():
             try:
                 write_vipr(file_for_checker(instance, problem.kind, Path(folder)), proof, certificate)
@@ -189,23 +195,6 @@ def _apart(job: Job) -> Result[Any]:
     return run.result
 
 
-def _on_spark(
-    master: str,
-    method: Method[Any, Any],
-    instance: Any,
-    problem: Problem[Any, Any],
-    time_limit: float | None,
-    memory_limit: int | None,
-    given: dict[str, Any],
-) -> Result[Any]:
-    check_takes(method, "mapper", problem.name)
-    if time_limit is not None or memory_limit is not None:
-        raise BadInput("--master: limits do not reach the executors: give no time limit and no memory limit")
-    from ..studies.spark_session import run_on_spark
-
-    return run_on_spark(master, method, instance, problem, **given)
-
-
 _WITHOUT = {
     "trace": ("--step", "has no greedy choices to show"),
     "proof": ("--proof", "writes no proofs"),
@@ -216,15 +205,10 @@ _WITHOUT = {
 
 
 def check_takes(method: Method[Any, Any], needed: str, problem: str) -> None:
-    """Raise BadInput if a method for a problem has no such input; the message names those that have.
-
-    Parameters
-    ----------
-    needed : {"trace", "proof", "mapper", "overlay"}
-    """
+    """Raise BadInput if a method for a problem has no such input; the message names those that have."""
     if needed not in method.answering(problem).inputs:
-        able = [each.name for each in METHODS.values() if each.answers(problem)]
-        able = [name for name in able if needed in METHODS[name].answering(problem).inputs]
+        answering = (each.answering(problem) for each in METHODS.values() if each.answers(problem))
+        able = [each.name for each in answering if needed in each.inputs]
         instead = f", or take one of {', '.join(able)}" if able else ""
         option, why = _WITHOUT[needed]
         raise BadInput(f"{needed} ({option}): method '{method.name}' {why} for {problem}: leave it out{instead}")
@@ -333,3 +317,166 @@ def check_limits(seed: object, time_limit: object) -> None:
         raise BadInput(f"seed must be a whole number, not {seed!r}")
     if time_limit is not None and not (isinstance(time_limit, int | float | np.number) and time_limit > 0):
         raise BadInput(f"time_limit must be a number of seconds above 0, or None, not {time_limit!r}")
+
+
+def compare_methods(
+    instance: Any,
+    problem: AnyProblem = None,
+    methods: Choice | Iterable[Choice] | None = None,
+    *,
+    seed: int = 0,
+    time_limit: float = 60.0,
+    memory_limit: int | None = None,
+) -> MethodComparison:
+    """Run several methods on one instance, each in a process of its own, and compare them to the best proven bound.
+
+    Parameters
+    ----------
+    instance, problem, seed
+        As for :func:`overlaybench.solve`.
+    methods : str, Method or mapping, or several of them, optional
+        Names, methods, or ``{"method": "low-oda", "k": 3}`` for options, as in a study file. By default all methods
+        that answer the problem.
+    time_limit, memory_limit
+        Seconds and MiB a method; one that does not keep them is stopped and has status ``failed``. A local search such
+        as `polish` uses all of its time.
+
+    Returns
+    -------
+    MethodComparison
+        Where no method proves a lower bound, the problem's exact method is run for one.
+
+    Raises
+    ------
+    BadInput
+        If a method does not answer the problem, or an option is unknown or out of range.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> instance = ob.generate("zipf", nodes=12, topics=6, subscriptions=2, seed=1)
+    >>> table = ob.compare_methods(instance, "min-tco", ["gm", "ring-per-topic", "branch-and-cut"])
+    >>> table.to_pandas()["ratio"].round(3).tolist()
+    [1.0, 1.692, 1.0]
+    >>> table.bound, table.bound_by
+    (13, 'branch-and-cut')
+    """
+    import pandas as pd
+
+    check_limits(seed, time_limit)
+    judge = problem_for(instance, problem)
+    if methods is None:
+        methods = [method for method in METHODS.values() if method.answers(judge.name)]
+    elif isinstance(methods, str | Method | Mapping):
+        methods = (methods,)
+    if not (chosen := [_chosen(judge, each) for each in methods]):
+        raise BadInput("no methods are given: name some, or leave methods out for all")
+    jobs = [Job(method, instance, judge, seed, options, time_limit, memory_limit) for method, options in chosen]
+    names = [" ".join([m.name, *(f"{name}={value}" for name, value in options.items())]) for m, options in chosen]
+    results = [_run(job) for job in tracked(jobs, names)]
+    bounds = _bounds(zip(results, names, strict=True))
+    if not bounds and judge.default_method:
+        exact = Job(method_for(judge, None), instance, judge, seed, {}, time_limit, memory_limit)
+        bounds = _bounds([(_run(exact), exact.method.name)])
+    bound, bound_by = max(bounds, key=lambda pair: pair[0], default=(None, ""))
+    rows = pd.DataFrame([_row(name, each, bound) for name, each in zip(names, results, strict=True)])
+    title = "no method proved a lower bound"
+    if bound is not None:
+        title = f"best proven lower bound {text(bound)}, by {bound_by}"
+    notes = tuple(f"{name}: {each.reason}" for name, each in zip(names, results, strict=True) if each.reason)
+    return MethodComparison(
+        rows.assign(reason=[each.reason for each in results]),
+        f"{judge.name}: {title}",
+        notes,
+        _COLUMNS,
+        problem=judge.name,
+        methods=tuple(names),
+        results=tuple(results),
+        bound=bound,
+        bound_by=bound_by,
+    )
+
+
+def _row(name: str, result: Result[Any], bound: float | None) -> dict[str, Any]:
+    ratio = None
+    if result.value is not None and bound is not None and (bound > 0 or bound == result.value == 0):
+        ratio = result.value / bound if bound else 1.0
+    numbers = (result.value, ratio, result.lower_bound, result.gap, result.seconds)
+    cells = (name, str(result.status), *(math.nan if number is None else number for number in numbers))
+    return dict(zip(_COLUMNS, cells, strict=True)) | dict(result.measures)
+
+
+def _chosen(problem: Problem[Any, Any], choice: Choice) -> tuple[Method[Any, Any], dict[str, Any]]:
+    """A method and its options, which it knows."""
+    options = dict(choice) if isinstance(choice, Mapping) else {"method": choice}
+    if "method" not in options:
+        raise BadInput(f'a method is a name or {{"method": name, option: value}}, not {options}')
+    method = method_for(problem, options.pop("method"))
+    method.complete(options, problem.name)
+    return method, options
+
+
+def _run(job: Job) -> Result[Any]:
+    with Solver() as solver:
+        return solver.run(job).result
+
+
+def _bounds(results: Iterable[tuple[Result[Any], str]]) -> list[tuple[float, str]]:
+    """The lower bounds that runs proved, with who proved each."""
+    proved = [(each.lower_bound, name) for each, name in results if each.status is not Status.FAILED]
+    return [(bound, name) for bound, name in proved if bound is not None]
+
+
+def tracked(items: Sequence[Item], names: Sequence[str]) -> Iterator[Item]:
+    """Yield the items; a terminal or a notebook shows the name of the one at work until all are done."""
+    from ..studies.progress import NotebookBar, in_notebook
+
+    bar = NotebookBar(len(items)) if in_notebook() else StatusLine()
+    try:
+        for done, (item, name) in enumerate(zip(items, names, strict=True)):
+            bar.show(done, f"{name}, {done + 1} of {len(items)}")
+            yield item
+    finally:
+        bar.clear()
+
+
+@dataclass(frozen=True, repr=False)
+class MethodComparison(ResultTable):
+    """The results of several methods on one instance: a table with a row a method.
+
+    Attributes
+    ----------
+    problem : str
+    methods : tuple of str
+        Each with its options.
+    results : tuple of Result
+        In the order of the methods.
+    bound : float or None
+        The best lower bound that any of the runs proved.
+    bound_by : str
+        The method that proved it.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> instance = ob.read({"ann": ["news"], "bob": ["news"], "cid": ["news"]})
+    >>> ob.compare_methods(instance, "min-tco", ["gm", "branch-and-cut"])["gm"].value
+    2
+    """
+
+    problem: str = ""
+    methods: tuple[str, ...] = ()
+    results: tuple[Result[Any], ...] = ()
+    bound: float | None = None
+    bound_by: str = ""
+
+    @property
+    def ratios(self) -> tuple[float | None, ...]:
+        """Each value ÷ the bound, 1 if both are 0; None without an answer or a positive bound."""
+        return tuple(None if math.isnan(ratio) else ratio for ratio in self.rows["ratio"])
+
+    def __getitem__(self, method: str) -> Result[Any]:
+        """The result of a method."""
+        if method not in self.methods:
+            raise KeyError(f"'{method}' is none of {', '.join(self.methods)}")
+        return self.results[self.methods.index(method)]

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _MOST_ROWS = 20
 
 
+def _no_figure() -> Any:
+    raise BadInput("this table has no figure: see ob.ratio_plot, ob.paired and ob.profile")
+
+
 @dataclass(frozen=True, repr=False)
 class ResultTable:
     """Runs, or what is computed from them, as a table; docs/results.md explains the columns.
@@ -31,7 +35,7 @@ class ResultTable:
         Sentences below the table.
     columns : tuple of str
         Those that the table shows, as far as it has them; all if empty.
-    drawn : callable, optional
+    drawn : callable
         Draws the figure of the table: a chart's specification (Vega-Lite) or a figure of matplotlib.
     names : mapping, optional
         What methods, problems and columns are called in LaTeX.
@@ -48,7 +52,7 @@ class ResultTable:
     title: str = ""
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
-    drawn: Callable[..., Any] | None = None
+    drawn: Callable[..., Any] = _no_figure
     names: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -90,8 +94,6 @@ class ResultTable:
         from ..figures.files import figure_of, vega_svg
         from ..figures.style import styled
 
-        if self.drawn is None:
-            raise BadInput("this table has no figure: see ob.ratio_plot, ob.paired and ob.profile")
         with styled():
             drawn = self.drawn()
             return figure_of(vega_svg(drawn), NotebookFigure) if isinstance(drawn, dict) else drawn

@@ -31,7 +31,6 @@ Nodes = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int32]
 NOBODY = 2**63 - 1
 _LARGEST_SHARE = 16
-_GROWTH = 2
 
 
 @dataclass(frozen=True)
@@ -59,21 +58,12 @@ def levels(nodes: int, rows: int, part_rows: int, core_rows: int) -> list[Level]
     found: list[Level] = []
     reached = 0
     while reached < nodes:
-        if not reached:
-            end = part
-        elif reached >= core:
-            end = nodes
-        else:
-            end = min(reached * _GROWTH, max(core, reached + part))
+        end = part if not reached else nodes if reached >= core else min(2 * reached, max(core, reached + part))
         end = min(end, nodes)
-        last = X_END if end == nodes else _x_at(end, nodes)
-        found.append(Level(_x_at(reached, nodes), last, _x_at(min(reached, core), nodes), -(-(end - reached) // part)))
+        first, last, below = (X_END * count // nodes for count in (reached, end, min(reached, core)))
+        found.append(Level(first, last, below, -(-(end - reached) // part)))
         reached = end
     return found
-
-
-def _x_at(nodes: int, of: int) -> int:
-    return X_END * nodes // of
 
 
 class SubscriptionRows(NamedTuple):
@@ -121,14 +111,7 @@ def edges_of_level(
 ) -> tuple[DataFrame, int]:
     """The edges (u < v) that a level adds, one task a part, and the number of parts.
 
-    Parameters
-    ----------
-    locality : {"random", "min-hash", "rare"}
-        What brings nodes into one part: nothing; the topic of lowest hash of each (which two nodes share with a
-        probability of |T_u ∩ T_v| ÷ |T_u ∪ T_v|); its topic with fewest subscribers. Where more nodes have one topic
-        than a part holds, they are spread at random.
-    core : str
-        Path of the rows ``id``, ``topics``, ``x`` of all cores.
+    `core` is the path of the rows ``id``, ``topics``, ``x`` of all cores.
     """
     members = instance.nodes.where((F.col("x") >= level.first) & (F.col("x") < level.last))
     members, parts = in_parts(members, instance, level.parts, locality, seed)
@@ -145,7 +128,12 @@ def edges_of_level(
 
 
 def in_parts(members: DataFrame, instance: Numbered, parts: int, locality: str, seed: int) -> tuple[DataFrame, int]:
-    """The nodes with a column ``part``, and the number of parts."""
+    """The nodes with a column ``part``, and the number of parts.
+
+    What brings nodes into one part, the `locality`, is nothing; the topic of lowest hash of each (which two nodes share
+    with a probability of |T_u ∩ T_v| ÷ |T_u ∪ T_v|); or its topic with fewest subscribers. Where more nodes have one
+    topic than a part holds, they are spread at random.
+    """
     chance = F.xxhash64("id", F.lit(seed), F.lit("part"))
     if parts == 1 or locality == "random":
         return members.withColumn("part", F.pmod(chance, F.lit(parts))), parts
@@ -153,8 +141,8 @@ def in_parts(members: DataFrame, instance: Numbered, parts: int, locality: str, 
         key = F.array_min(F.transform("topics", lambda topic: F.xxhash64(topic, F.lit(seed))))
     else:
         wants = members.select("id", F.explode("topics").alias("topic"))
-        wants = wants.join(instance.topics.select("topic", "size"), "topic")
-        rarest = wants.groupBy("id").agg(F.min(F.struct("size", "topic")).alias("rarest"))
+        rarest = wants.join(instance.topics.select("topic", "size"), "topic")
+        rarest = rarest.groupBy("id").agg(F.min(F.struct("size", "topic")).alias("rarest"))
         members, key = members.join(rarest, "id"), F.xxhash64("rarest.topic", F.lit(seed))
     members = members.withColumn("bucket", F.pmod(key, F.lit(_BUCKETS)).cast("int"))
     sizes: dict[int, int] = dict(members.groupBy("bucket").count().collect())
@@ -192,40 +180,22 @@ def _conquered(
     visitors = SubscriptionRows.of([rows.filter(rows["visits"])])
     strangers = np.flatnonzero(~np.isin(visitors.nodes, part.nodes))
     part = part.joined(visitors.taken(strangers))
-    near = nearest(part, _core(core, below), candidates) if below else SubscriptionRows.of([])
+    near = SubscriptionRows.of([])
+    if below:
+        pieces = ds.dataset(core).to_batches(columns=["id", "topics"], filter=ds.field("x") < below)
+        near = nearest(part, (SubscriptionRows.of([piece]) for piece in pieces), candidates)
     edges = conquer(part, near, order)
     yield pa.RecordBatch.from_arrays([pa.array(edges.min(axis=1)), pa.array(edges.max(axis=1))], ["u", "v"])
 
 
-def _core(path: str, below: int) -> Iterator[SubscriptionRows]:
-    """The core of a level, in pieces."""
-    for batch in ds.dataset(path).to_batches(columns=["id", "topics"], filter=ds.field("x") < below):
-        yield SubscriptionRows.of([batch])
-
-
 def conquer(part: SubscriptionRows, core: SubscriptionRows, order: TieOrder) -> npt.NDArray[np.int64]:
-    """The edges that connect each topic of a part within the part and with the core.
+    """The edges, shape (m, 2), that connect each topic of a part of one or more nodes within it and with the core.
 
-    Parameters
-    ----------
-    part : Subscriptions
-        With at least one node.
-    core : Subscriptions
-        Other nodes, among which every topic is connected already; it may be empty.
-    order : TieOrder
-
-    Returns
-    -------
-    int64 array, shape (m, 2)
-        Edges between nodes of the part, and between these and nodes of the core. With an empty core they are those
-        of :func:`.greedy_merge`.
-
-    Notes
-    -----
-    Greedy Merge (P1 §6.1) on the union of both, in which the core's subscribers of a topic start as one component (as
-    the combine phase of P3, Algorithm 12, starts from the components of the parts). Topics that only the core has are
-    left out. Memory about 70 bytes a subscription of both; time O(|part| · Σ_t |V_t|² ÷ |V|) for every value of
-    the maximum contribution, with V and V_t those of the union.
+    The core are other nodes, or none, among which every topic is connected already. Greedy Merge (P1 §6.1) runs on the
+    union of both, in which the core's subscribers of a topic start as one component (as the combine phase of P3,
+    Algorithm 12, starts from the components of the parts). Topics that only the core has are left out. Memory about 70
+    bytes a subscription of both; time O(|part| · Σ_t |V_t|² ÷ |V|) for every value of the maximum contribution, with V
+    and V_t those of the union.
     """
     wanted = np.zeros(1 + max(int(each.topics.max(initial=0)) for each in (part, core)), np.bool_)
     wanted[part.topics] = True
@@ -243,29 +213,15 @@ def conquer(part: SubscriptionRows, core: SubscriptionRows, order: TieOrder) -> 
 
 
 def nearest(part: SubscriptionRows, core: Iterable[SubscriptionRows], candidates: int) -> SubscriptionRows:
-    """The candidates of the core for the edges of a part.
+    """The candidates of the core, other nodes in pieces of any size, for the edges of a part.
 
-    Parameters
-    ----------
-    part : Subscriptions
-    core : iterable of Subscriptions
-        Other nodes, in pieces of any size.
-    candidates : int
-        At least 1.
-
-    Returns
-    -------
-    Subscriptions
-        For each node v and topic t of the part, the `candidates` nodes of the core with t that have most topics in
-        common with v, of those with at least two (of equal ones the first), with topic t; and for each topic of the
-        part the first node of the core that has it.
-
-    Notes
-    -----
-    At most `candidates` rows for each of the part, whatever the size of the core, and 28 bytes for each of them. Time
-    O(Σ_t |V_t|·|W_t|) for V_t and W_t in part and core, a 64th of it for frequent topics (:func:`.sharing`). Topics of
-    more than a sixteenth of the part's nodes do not count for the search (a topic of 40% of all nodes would be seen in
-    16% of all pairs), but for the number of common topics of the pairs it finds.
+    For each node v and topic t of the part, the `candidates` (1 or more) nodes of the core with t that have most topics
+    in common with v, of those with at least two (of equal ones the first), with topic t; and for each topic of the part
+    the first node of the core that has it. At most `candidates` rows for each of the part, whatever the size of the
+    core, and 28 bytes for each of them. Time O(Σ_t |V_t|·|W_t|) for V_t and W_t in part and core, a 64th of it for
+    frequent topics (:func:`.sharing`). Topics of more than a sixteenth of the part's nodes do not count for the search
+    (a topic of 40% of all nodes would be seen in 16% of all pairs), but for the number of common topics of the pairs it
+    finds.
     """
     present, local, sizes = np.unique(part.topics, return_inverse=True, return_counts=True)
     number = np.full(int(present.max(initial=-1)) + 2, -1, np.int32)

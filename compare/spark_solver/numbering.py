@@ -6,16 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import BinaryType, StructField, StructType
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import sort_key
@@ -62,9 +61,7 @@ def read_rows(session: SparkSession, path: str, columns: Mapping[str, str], name
         rows = table.select(
             *(F.col(f"`{one}`").cast("string").alias(name) for one, name in zip(given, names, strict=True))
         )
-        empty = F.lit(False)
-        for name in names:
-            empty |= F.col(name).isNull() | (F.col(name) == "")
+        empty = F.least(*(F.length(F.coalesce(name, F.lit(""))) for name in names)) == 0
         for row in rows.withColumn("file", F.input_file_name()).where(empty).limit(1).collect():
             name = next(name for name in names if not row[name])
             raise BadInput(f"a row of {row['file'].rpartition('/')[2]} has an empty {name}: name it or remove the row")
@@ -108,15 +105,13 @@ def in_natural_order(session: SparkSession, labelled: DataFrame, folder: str) ->
 
     The rows go to `folder`. The driver gets one number for each partition of Spark.
     """
-    schema = StructType([*labelled.schema.fields, StructField("key", BinaryType())])
-    keyed = labelled.mapInArrow(_with_keys, schema).orderBy("key").drop("key")
-    keyed.withColumn("position", F.monotonically_increasing_id()).write.parquet(folder)
+    key = F.udf(sort_key, "binary", useArrow=True)
+    ordered = labelled.withColumn("key", key("label")).orderBy("key").drop("key")
+    ordered.withColumn("position", F.monotonically_increasing_id()).write.parquet(folder)
     placed = session.read.parquet(folder)
     partition = F.shiftright("position", _ROW_BITS)
     sizes: dict[int, int] = dict(placed.groupBy(partition.cast("int")).count().collect())
-    starts = [0]
-    for number in range(max(sizes, default=0)):
-        starts.append(starts[-1] + sizes.get(number, 0))
+    starts = accumulate((sizes.get(number, 0) for number in range(max(sizes, default=0))), initial=0)
     start = F.element_at(long_array(starts), partition.cast("int") + 1)
     return placed.withColumn("id", start + F.col("position").bitwiseAND(2**_ROW_BITS - 1)).drop("position")
 
@@ -124,12 +119,6 @@ def in_natural_order(session: SparkSession, labelled: DataFrame, folder: str) ->
 def long_array(values: Iterable[int]) -> Column:
     """A constant array; one expression in all, as a list of a literal each takes Spark seconds."""
     return F.from_json(F.lit(str(list(values))), "array<bigint>")
-
-
-def _with_keys(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        keys = pa.array(map(sort_key, batch["label"].to_pylist()), pa.binary())
-        yield pa.RecordBatch.from_arrays([*batch.columns, keys], [*batch.schema.names, "key"])
 
 
 def as_uri(path: Path | str) -> str:

@@ -61,15 +61,9 @@ def solve(
     """Solve ``min-tco`` by divide and conquer over Greedy Merge; the overlay is judged before it is at `output`.
 
     P3 (Chen, Vitenberg and Jacobsen 2011) §IV with Greedy Merge, in levels (:func:`.levels`). A task holds `part_rows`
-    subscriptions and 1 to 5 times as many of their candidates, in about 95 bytes each.
-
-    Parameters
-    ----------
-    output : str
-        A folder of Parquet files with label columns ``u`` and ``v``, an edge a row, in the order of numbers; the
-        result's answer is its path.
-    options : mapping
-        Of OPTIONS.
+    subscriptions and 1 to 5 times as many of their candidates, in about 95 bytes each. `output` becomes a folder of
+    Parquet files with label columns ``u`` and ``v``, an edge a row, in the order of numbers; the result's answer is its
+    path.
     """
     given = completed(options)
     begun, seconds = time.monotonic(), dict[str, float]()

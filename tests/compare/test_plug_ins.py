@@ -21,7 +21,7 @@ from overlaybench.compare.claims.bench import Bench
 from overlaybench.compare.claims.register import claims_named
 from overlaybench.compare.commands.listing import explanations
 from overlaybench.compare.plug_in_code import plug_in_digest, plug_in_files
-from overlaybench.compare.python_api.analysis import own_name
+from overlaybench.compare.python_api.studies import own_name
 from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.spark_session import PlugIns, find_plug_ins
 from overlaybench.compare.studies.store import Store, StoredInstance

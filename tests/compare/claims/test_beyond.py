@@ -12,9 +12,9 @@ from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims import next_door, search
 from overlaybench.compare.claims.bench import Bench
 from overlaybench.compare.claims.claim import Verdict
-from overlaybench.compare.claims.hall_of_fame import worst_cases
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.claims.search import searched_problems
+from overlaybench.compare.claims.worst import worst_cases
 from overlaybench.instances.contract.method import Proposal
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.claims.faults import Fault, Methods, every_pair, no_edge, with_broken

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from overlaybench.compare.claims.hall_of_fame import add_case, worst_cases, wrong_with
-from overlaybench.compare.claims.worst import _up_to_names, search_worst_case
+from overlaybench.compare.claims.worst import _up_to_names, add_case, search_worst_case, worst_cases, wrong_with
 from overlaybench.compare.command_line import cli
 from overlaybench.instances.contract.catalogue import methods_of
 from overlaybench.instances.contract.errors import BadInput
