@@ -130,11 +130,12 @@ class Solver:
     def run(self, job: Job) -> IsolatedRun:
         """Do a run; see :func:`run_isolated`. One whose process is killed from outside is repeated, at most twice."""
         options = job.method.complete(job.options, job.problem.name)
-        # What the run will call is compiled before the process is forked, which inherits it.
+        # What the run will call is compiled, and its libraries imported, before the process is forked that inherits it.
         with keeping(False):
             prepared = job.method.answering(job.problem.name).prepare(job.instance, job.problem, options)
         if prepared:
-            self.stop()
+            self.stop()  # forked before, it would compile within the run's limit
+            gc.freeze()  # Spark collects garbage after every task; frozen objects are left out
         start = time.monotonic()
         for _ in range(_MOST_ATTEMPTS):
             try:

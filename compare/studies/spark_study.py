@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import gc
 import itertools
 import math
 import os
@@ -308,11 +307,6 @@ def _check_code(task: Task) -> None:
 def run_task(task: Task, store: Store, solver: Solver, proof: Path | None = None) -> dict[str, Any]:
     """Do a run in a solver and return its row; the proof of a task that has one goes to `proof`, or to the store."""
     started, job = _now(), _job(task, store)
-    # Kernels are compiled and libraries imported in this worker, for its solvers to inherit.
-    if job.method.answering(job.problem.name).prepare(
-        job.instance, job.problem, job.method.complete(job.options, task.problem)
-    ):
-        gc.freeze()  # Spark collects garbage after every task; frozen objects are left out
     run = run_with_evidence(job, solver.run, (proof or store.proof(task.key)) if task.proof else None)
     return row(task, job.instance, run, started)
 

@@ -133,8 +133,7 @@ class Method(Generic[Instance, Answer]):
         """Compile what a run with these options will call, on all cores, so that it does not count in the run's time.
 
         A trial instance shows what is called (:class:`.Interpreter`). Once for a problem and options in a process.
-        Returns whether there was anything to compile or to load. Where nothing is to be interpreted, the first calls
-        compile.
+        Returns whether this was the first time. Where nothing is to be interpreted, the first calls compile.
         """
         trial = getattr(instance, "trial", None)
         if trial is None or not self.compiled or self.is_interpreted(instance) or _never_interpreted():
@@ -145,7 +144,7 @@ class Method(Generic[Instance, Answer]):
         if calls := list(self.calls(trial(), problem, options).values()):
             compile_calls(calls)
         _PREPARED.add(key)
-        return bool(calls)
+        return True
 
     def calls(
         self, trial: Instance, problem: Problem[Instance, Answer], options: Mapping[str, Value]

@@ -23,6 +23,7 @@ import pytest
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.studies.isolation import IsolatedRun, Job, Solver, memory_bounded, run_isolated
+from overlaybench.instances.contract import method as method_module
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.method import Method, Proposal
@@ -336,3 +337,23 @@ def test_a_parquet_file_of_a_few_kilobytes_that_unfolds_to_gigabytes_is_bad_inpu
     assert file.stat().st_size < 2**20
     with pytest.raises(BadInput), memory_bounded("it"):
         read_topics(file)
+
+
+def test_no_solver_that_was_forked_before_makes_the_trial_run_of_a_method(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it compiles would count in the run's limit."""
+
+    def calls(*_: Any) -> dict[Any, Any]:
+        (tmp_path / str(os.getpid())).touch()
+        return {}
+
+    monkeypatch.delenv("OVERLAYBENCH_INTERPRET", raising=False)
+    monkeypatch.setattr(Method, "calls", calls)
+    monkeypatch.setattr(method_module, "_PREPARED", set())
+    larger = WORKLOADS["uniform"].generate(seed=1, nodes=30, topics=5, subscriptions=3)
+    with Solver() as solver:
+        for instance in (PATH, larger, larger):
+            job = Job(METHODS["ring-per-topic"], instance, PROBLEMS["minmax-tco"], 1, {}, 60.0, 512)
+            assert solver.run(job).result.status is Status.FEASIBLE
+    assert [file.name for file in tmp_path.iterdir()] == [str(os.getpid())]
