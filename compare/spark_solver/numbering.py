@@ -17,8 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ...instances.contract.errors import BadInput
-from ...instances.contract.files import sort_key
-from ...instances.topics.files import check_columns
+from ...instances.contract.files import check_columns, sort_key
 
 X_BITS = 62
 X_END = 1 << X_BITS

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -18,11 +18,15 @@ import numpy.typing as npt
 
 from .errors import BadInput
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 Document = TypeVar("Document")
 Label = Annotated[str, msgspec.Meta(min_length=1)]
 LARGEST_TEXT = 2**29
 """The most bytes of a JSON or other text file; 1,000,000 nodes with 20 topics each take about 200 MB."""
 _BLOCK = 2**24
+_MOST_ROWS, MOST_BYTES = 200_000_000, 1 << 34  # of a table
 
 
 def atomic_write(path: Path, content: str | bytes | Callable[[Path], object]) -> None:
@@ -316,3 +320,67 @@ def distinct_labels(labels: Sequence[str] | None, size: int, kind: str) -> tuple
         twice, _ = Counter(labels).most_common(1)[0]
         raise BadInput(f"two {kind}s have the label '{twice}': rename one")
     return tuple(labels)
+
+
+def check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
+    """Raise BadInput unless each column is present once and they differ."""
+    if len(set(columns)) < len(columns):
+        raise BadInput(f"column '{columns[0]}' is named twice: name one for the nodes, one for the topics")
+    for column in columns:
+        if column not in present:
+            names = ", ".join(f"'{name}'" for name in present)
+            raise BadInput(f"no column '{column}' among {names}: name the column that is meant")
+        if list(present).count(column) > 1:
+            raise BadInput(f"column '{column}' stands twice in the header: rename one")
+
+
+def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:
+    """The labels in the named columns of a table, as text.
+
+    Raises
+    ------
+    BadInput
+        If a label is missing or empty (rows are counted from 1).
+    pyarrow.ArrowException
+        If a column cannot be converted to text.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    labels = []
+    for column in columns:
+        values = table[column].cast(pa.string()).combine_chunks()
+        values.validate(full=True)  # Parquet may hold bytes that are not UTF-8
+        if (row := pc.index(pc.or_kleene(pc.is_null(values), pc.equal(values, "")), True).as_py()) >= 0:
+            raise BadInput(f"row {row + 1}: an empty {column}: name it or remove the row")
+        encoded = values.dictionary_encode()
+        labels.append(Coded(encoded.dictionary.to_pylist(), encoded.indices.to_numpy()))
+    return labels
+
+
+def parquet_labels(path: Path, columns: Sequence[str]) -> tuple[list[Coded], Mapping[bytes, bytes]]:
+    """The labels in the named columns of a Parquet file, or of the parts in a folder, and the file's metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    files = parts_of(path)
+    if not files:
+        raise BadInput("is a folder without Parquet files: check the path")
+    rows = size = 0
+    try:
+        for file in files:
+            file.stat()  # Arrow's error repeats the path
+            with pq.ParquetFile(file) as source:
+                check_columns(columns, source.schema_arrow.names)
+                groups = [source.metadata.row_group(number) for number in range(source.metadata.num_row_groups)]
+                rows, size = rows + source.metadata.num_rows, size + sum(group.total_byte_size for group in groups)
+                metadata = source.schema_arrow.metadata or {}
+        if rows > _MOST_ROWS or size > MOST_BYTES:
+            raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {MOST_BYTES >> 30} GiB: give it fewer")
+        tables = [pq.read_table(file, columns=list(columns), partitioning=None) for file in files]
+        return labels_of(pa.concat_tables(tables, promote_options="permissive"), columns), metadata
+    except (pa.ArrowException, OSError) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise BadInput(
+            f"cannot be read ({reason}): check the path; give a complete file with columns of labels"
+        ) from None

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from .arrays import Ids, Offsets, check_ends, connected_components, frozen, ordered_edges, sorted_distinct
 from .errors import BadInput
-from .files import errors_in, read_json, write_json
+from .files import errors_in, parquet_labels, read_json, write_json
 from .kind import Kind
 from .shown import Drawn, circle, facts, spread_of
 
@@ -202,7 +202,9 @@ class _OverlayInFile(Struct):
 
 
 def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
-    """Read an overlay of an instance. An edge given twice counts once.
+    """Read an overlay of an instance: JSON, or Parquet (a file, a folder of parts) with label columns ``u`` and ``v``.
+
+    An edge given twice counts once.
 
     Raises
     ------
@@ -219,8 +221,14 @@ def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
     ...     ob.read_overlay(f"{folder}/overlay.json", instance)
     Overlay(2 nodes, 1 edges, maximum degree 1)
     """
-    document = read_json(Path(path), FORMAT, _OverlayInFile)
-    with errors_in(Path(path)):
+    path = Path(path)
+    with errors_in(path):
+        if path.suffix == ".parquet":
+            ends, _ = parquet_labels(path, ("u", "v"))
+            edges = zip(*([one.distinct[at] for at in one.codes.tolist()] for one in ends), strict=True)
+            return Overlay.from_labels(edges, instance)
+    document = read_json(path, FORMAT, _OverlayInFile)
+    with errors_in(path):
         return Overlay.from_labels(document.edges, instance)
 
 

@@ -22,7 +22,19 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ..contract.errors import BadInput, unknown_ending
-from ..contract.files import Coded, Label, atomic_write, converted, errors_in, parts_of, read_json, write_json
+from ..contract.files import (
+    MOST_BYTES,
+    Coded,
+    Label,
+    atomic_write,
+    check_columns,
+    converted,
+    errors_in,
+    labels_of,
+    parquet_labels,
+    read_json,
+    write_json,
+)
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
 from .instance import FORMAT, TopicInstance
@@ -30,7 +42,6 @@ from .link_costs import CostsInFile, as_labels, from_labels
 
 if TYPE_CHECKING:
     import networkx as nx
-    import pyarrow as pa
 
 SEPARATED = (".csv", ".tsv", ".dat", ".txt")
 
@@ -128,7 +139,6 @@ def _with_costs(instance: TopicInstance, duplicates: int, costs: CostsInFile | N
 
 _LONGEST_HEADER = 1 << 20
 _COSTS, _WITHOUT_TOPICS = b"overlaybench.costs", b"overlaybench.nodes_without_topics"
-_MOST_ROWS, _MOST_BYTES = 200_000_000, 1 << 34
 
 
 def _separated(path: Path, columns: tuple[str, str]) -> tuple[Coded, Coded]:
@@ -144,8 +154,8 @@ def _separated(path: Path, columns: tuple[str, str]) -> tuple[Coded, Coded]:
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            if os.fstat(file.fileno()).st_size > _MOST_BYTES:
-                raise BadInput(f"is larger than {_MOST_BYTES >> 30} GiB: give it fewer rows")
+            if os.fstat(file.fileno()).st_size > MOST_BYTES:
+                raise BadInput(f"is larger than {MOST_BYTES >> 30} GiB: give it fewer rows")
             return _coded_columns(file, columns)
     except UnicodeDecodeError:
         with path.open("rb") as lines:
@@ -191,75 +201,11 @@ def _coded_columns(file: TextIO, columns: tuple[str, str]) -> tuple[Coded, Coded
     return Coded(list(ones), np.frombuffer(first, np.int64)), Coded(list(twos), np.frombuffer(second, np.int64))
 
 
-def check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
-    """Raise BadInput unless each column is present once and they differ."""
-    if len(set(columns)) < len(columns):
-        raise BadInput(f"column '{columns[0]}' is named twice: name one for the nodes, one for the topics")
-    for column in columns:
-        if column not in present:
-            names = ", ".join(f"'{name}'" for name in present)
-            raise BadInput(f"no column '{column}' among {names}: name the node and topic columns")
-        if list(present).count(column) > 1:
-            raise BadInput(f"column '{column}' stands twice in the header: rename one")
-
-
-def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:
-    """The labels in the named columns of a table, as text.
-
-    Raises
-    ------
-    BadInput
-        If a label is missing or empty (rows are counted from 1).
-    pyarrow.ArrowException
-        If a column cannot be converted to text.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    labels = []
-    for column in columns:
-        values = table[column].cast(pa.string()).combine_chunks()
-        values.validate(full=True)  # Parquet may hold bytes that are not UTF-8
-        if (row := pc.index(pc.or_kleene(pc.is_null(values), pc.equal(values, "")), True).as_py()) >= 0:
-            raise BadInput(f"row {row + 1}: an empty {column}: name it or remove the row")
-        encoded = values.dictionary_encode()
-        labels.append(Coded(encoded.dictionary.to_pylist(), encoded.indices.to_numpy()))
-    return labels
-
-
 def _from_parquet(path: Path, columns: Sequence[str]) -> LoadedInstance[TopicInstance]:
-    """The instance of the labels in the named columns, other values converted to text.
-
-    A folder is the parts in it, as Spark writes them. The metadata have the costs as in JSON, and the labels of nodes
-    without topics.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    files = parts_of(path)
-    if not files:
-        raise BadInput("is a folder without Parquet files: check the path")
-    rows = size = 0
+    """The instance of the labels in the named columns; the metadata have costs as in JSON, and nodes without topics."""
+    labels, metadata = parquet_labels(path, columns)
     try:
-        for file in files:
-            file.stat()  # Arrow's error repeats the path
-            with pq.ParquetFile(file) as source:
-                check_columns(columns, source.schema_arrow.names)
-                groups = [source.metadata.row_group(number) for number in range(source.metadata.num_row_groups)]
-                rows, size = rows + source.metadata.num_rows, size + sum(group.total_byte_size for group in groups)
-                metadata = source.schema_arrow.metadata or {}
-        if rows > _MOST_ROWS or size > _MOST_BYTES:
-            raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {_MOST_BYTES >> 30} GiB: give it fewer")
-        tables = [pq.read_table(file, columns=list(columns), partitioning=None) for file in files]
-        labels = labels_of(pa.concat_tables(tables, promote_options="permissive"), columns)
         costs, without_topics = (json.loads(metadata.get(key, b"null")) for key in (_COSTS, _WITHOUT_TOPICS))
-    except (pa.ArrowException, OSError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise BadInput(
-            f"cannot be read ({reason}): check the path; give a complete file with columns of labels"
-        ) from None
-    except BadInput:
-        raise
     except ValueError:
         raise BadInput("its metadata of link costs and nodes are not JSON: write the file again") from None
     pairs = TopicInstance.from_pairs(labels[0], labels[1], converted(without_topics or [], list[str]))

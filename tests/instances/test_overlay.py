@@ -9,6 +9,8 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import strategies as st
 
@@ -193,3 +195,22 @@ def test_what_is_written_is_read_back(folder: Path, labels: set[str], data: st.D
     write_overlay(overlay, instance, path)
     assert read_overlay(path, instance) == overlay
     assert [file.name for file in folder.iterdir()] == [path.name]
+
+
+def test_parts_in_parquet_as_spark_writes_them_are_one_overlay(tmp_path: Path) -> None:
+    parts = tmp_path / "overlay.parquet"
+    parts.mkdir()
+    for number, (u, v) in enumerate([("n1", "n10"), ("n10", "n2")]):
+        pq.write_table(pa.table({"u": [u], "v": [v]}), parts / f"part-{number}.parquet")
+    overlay = read_overlay(parts, INSTANCE)
+    assert overlay == Overlay.from_edges(3, [(0, 2), (1, 2)])
+    assert read_overlay(parts / "part-0.parquet", INSTANCE).num_edges == 1
+    for table, said in (
+        ({"u": ["n1"], "w": ["n2"]}, "no column 'v' among 'u', 'w'"),
+        ({"u": ["n1"], "v": ["n3"]}, "edge 0: unknown node 'n3'"),
+        ({"u": ["n1"], "v": [None]}, "row 1: an empty v"),
+    ):
+        pq.write_table(pa.table(table), tmp_path / "bad.parquet")
+        with pytest.raises(BadInput, match=said) as error:
+            read_overlay(tmp_path / "bad.parquet", INSTANCE)
+        assert str(error.value).startswith(str(tmp_path / "bad.parquet"))

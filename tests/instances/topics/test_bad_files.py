@@ -114,7 +114,7 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path, ending: str) ->
         for read in (read_topics, lambda path: read_overlay(path, INSTANCE)):
             with pytest.raises(BadInput) as caught:
                 read(path)
-            folder_of_parts = read is read_topics and path == folder and ending == ".parquet"
+            folder_of_parts = path == folder and ending == ".parquet"
             expected = "without Parquet files" if folder_of_parts else f"cannot be read ({fragment}): check the path"
             assert expected in message_of(caught, path)
 
