@@ -38,6 +38,17 @@ _GROUPS_IF_ROOM = (
     *("mean_seconds", "mean_peak_memory", "ratio_instances", "mean_lower_bound", "mean_cpu_seconds"),
     *("mean_primal_integral", "mean_dual_integral", "reached", "max_ratio", "ratio_low", "ratio_high"),
 )
+_CHANGES_IF_ROOM = (
+    "value_ratio",
+    "time_ratio",
+    "only_a",
+    "only_b",
+    "bounds_up",
+    "bounds_down",
+    "time_low",
+    "time_high",
+)
+_NARROW = 80  # columns of the tables of changes in a pipe
 
 
 @click.command("results")
@@ -192,18 +203,18 @@ def _show_changes(comparison: StudyComparison, totals: pd.DataFrame, changed: pd
     shown = totals.assign(variant=totals["variant"] + redrawn).drop(columns=["redrawn", "timed"])
     counts = shown.columns[3:-4]
     shown = shown.drop(columns=[name for name in counts if not shown[name].fillna(0).any()])
-    show(table("", _records(shown)))
+    show(table("", _records(shown), _CHANGES_IF_ROOM, pipe=_NARROW))
     if len(changed):
         rows = [
             {
-                "run in A": row["key_a"],
+                "run in A": row["key_a"][:8],
                 "method": f"{row['variant']}, {row['problem']}",
                 **{name: _change(row[f"{name}_a"], row[f"{name}_b"]) for name in ("status", "value", "lower_bound")},
                 "seconds": f"{row['seconds_a']:.3g} → {row['seconds_b']:.3g}",
             }
             for row in _records(changed)
         ]
-        show(table("Changed most", rows))
+        show(table("Changed most", rows, ("lower_bound", "seconds"), pipe=_NARROW))
     show(Text(_EXPLAINED), *(Text(f"* {note}.") for note in comparison.notes))
 
 

@@ -74,6 +74,9 @@ def test_two_studies_are_summarised_and_check_fails_where_a_value_is_worse(folde
     lines = [line.split() for line in done.output.splitlines()]
     assert ["min-tco", "gm", "6", "0", "5", "1"] in [line[:6] for line in lines]
     assert "12 → 13" in done.output
+    assert all(
+        len(line) <= 80 for line in done.output.splitlines() if line.startswith(("problem", "min-tco", "run in"))
+    )
     assert "1 runs only in B" in done.output
     assert call(*folders, "--check").exit_code == 1
     assert call(*reversed(folders), "--check").exit_code == 0
