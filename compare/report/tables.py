@@ -9,7 +9,6 @@ from ...instances.contract.catalogue import KINDS
 from ...instances.contract.result import Status
 from ..studies.bounds import measures_of, near, proven, relative_gaps, sized, sizes_of, sorted_by, with_bounds
 from ..studies.columns import with_integrals
-from ..studies.task import plain_variant
 
 _NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")
 
@@ -51,8 +50,7 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     runs.loc[runs["status"] == Status.SKIPPED, "seconds"] = np.nan
     limits = runs.groupby(["problem", "variant"])["time_limit"].transform(lambda column: column.nunique(dropna=False))
     shown = runs["time_limit"].map(lambda limit: "no limit" if np.isnan(limit) else f"{limit:g} s")
-    variants = runs["variant"].map(plain_variant)
-    runs["label"] = variants.where(limits <= 1, variants + ", " + shown)
+    runs["label"] = runs["variant"].where(limits <= 1, runs["variant"] + ", " + shown)
     runs = with_integrals(with_bounds(runs, pairs), pairs)
     runs["gap"] = relative_gaps(runs["value"], runs["lower_bound"])
     runs["reached"] = near(runs["value"], runs["optimum"])

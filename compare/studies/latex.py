@@ -17,6 +17,7 @@ from ..printable import printable
 
 Best = Literal["min", "max"]
 _LONG = 40
+COMPARED = "compared"
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "bound", "ratio", "seconds")
 _BEST: Mapping[str, Best] = dict.fromkeys(("mean_ratio", "mean_value", "mean_seconds"), "min")
 _HEADS: Mapping[str, tuple[str, float]] = {
@@ -147,8 +148,8 @@ def results_latex(
     Parameters
     ----------
     bold : bool
-        Mark the best means of the groups that agree in all of `by` but the last, as the best of each column. A mean
-        over fewer instances than these groups have together is not compared.
+        Mark the best means of the groups that agree in all of `by` but the compared column, as the best of each column.
+        A mean over fewer instances than these groups have together is not compared.
     names : mapping, optional
         As for `latex_table`.
     """
@@ -176,9 +177,10 @@ def results_latex(
         else "mean value over n instances"
     )
     columns = [*first, "instances", *ratios, *more, "mean_seconds"]
-    best = _BEST if bold else {}
+    compared = rows.attrs.get(COMPARED, first[-1:])
+    best, within = _BEST if bold and compared else {}, [name for name in first if name not in compared]
     caption = f"Results by {heads}: {what}."
-    return latex_table(shown[columns], caption, "tab:results", best=best, within=first[:-1], among=whole, names=names)
+    return latex_table(shown[columns], caption, "tab:results", best=best, within=within, among=whole, names=names)
 
 
 def _column_format(column: pd.Series[Any], digits: int) -> Any:

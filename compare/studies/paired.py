@@ -17,7 +17,6 @@ from ...instances.contract.result import Status
 from ..intervals import bootstrap_interval
 from .bounds import TOLERANCE
 from .plot import MEASURES
-from .task import plain_variant
 
 Floats = npt.NDArray[np.float64]
 LEVEL = 0.05
@@ -125,7 +124,7 @@ def paired(runs: pd.DataFrame, methods: Sequence[str], problem: str, measure: st
 
 def _label(runs: pd.DataFrame, name: str) -> str:
     for column in ("label", "variant", "method"):
-        labels = sorted(set(runs.loc[runs[column].map(plain_variant) == plain_variant(name), "label"]))
+        labels = sorted(set(runs.loc[runs[column] == name, "label"]))
         if len(labels) == 1:
             return str(labels[0])
         if labels:

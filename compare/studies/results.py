@@ -17,9 +17,9 @@ from ..catalogue import kind_named
 from ..intervals import mean_interval
 from .bounds import near
 from .columns import researched
-from .latex import csv_text, results_latex, workbook
+from .latex import COMPARED, csv_text, results_latex, workbook
 from .store import Store
-from .task import is_key, plain_variant
+from .task import is_key
 
 FORMATS = (".csv", ".json", ".parquet", ".tex", ".xlsx")
 _COUNTS = {"runs", "failed", "optimal", "instances", "of_instances", "ratio_instances", "reached"}
@@ -57,7 +57,6 @@ def results(folder: Path, where: Mapping[str, str] | None = None, *, all_runs: b
     keys = store.plan().keys
     rows = researched(store.rows(None if all_runs else keys))
     rows["current"] = rows["key"].isin(keys)
-    rows["variant"] = rows["variant"].map(plain_variant)
     for column, wanted in (where or {}).items():
         _check_column(column, rows)
         rows = rows[rows[column].map(lambda value, wanted=wanted: _is(value, wanted))]
@@ -83,7 +82,7 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
         the proven optimum), max_ratio, ratio_low and ratio_high (the 95% interval of the mean ratio over instances by
         Student's t); then mean_ratio, mean_value, mean_lower_bound, mean_primal_integral, mean_dual_integral,
         mean_seconds, mean_cpu_seconds, mean_peak_memory. Failed runs count in the means of seconds and memory only,
-        skipped ones in none.
+        skipped ones in none. ``attrs["compared"]`` lists the column, if any, whose groups are compared.
     """
     by = list(dict.fromkeys(by))
     for column in by:
@@ -124,7 +123,9 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     for end in ("low", "high"):
         own = each.groupby(level=names if len(names) > 1 else names[0], dropna=False)
         found[f"ratio_{end}"] = own.agg(lambda ratios, end=end: getattr(mean_interval(ratios), end)).astype(np.float64)
-    return pd.concat([found, groups[list(_MEANS)].mean().add_prefix("mean_")], axis=1).reset_index()
+    table = pd.concat([found, groups[list(_MEANS)].mean().add_prefix("mean_")], axis=1).reset_index()
+    table.attrs[COMPARED] = list(compared)
+    return table
 
 
 def export(
@@ -195,7 +196,7 @@ def _is(value: object, wanted: str) -> bool:
             return float(value) == float(wanted)
         except ValueError:
             return False
-    return str(value) == wanted or ("=" in wanted and plain_variant(str(value)) == plain_variant(wanted))
+    return str(value) == wanted
 
 
 def _check_column(column: str, rows: pd.DataFrame) -> None:

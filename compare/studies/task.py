@@ -56,7 +56,7 @@ class Task:
         """The method with the options that differ from its defaults: ``low-oda k=8``."""
         defaults = METHODS[self.method].complete({}, self.problem)
         chosen = {k: v for k, v in json.loads(self.options).items() if defaults[k] != v}
-        return plain_variant(" ".join([self.method, *(f"{name}={value}" for name, value in chosen.items())]))
+        return " ".join([self.method, *(f"{name}={_plain(value)}" for name, value in chosen.items())])
 
 
 STORED = tuple(field.name for field in fields(Task) if field.name != "proof")
@@ -68,9 +68,9 @@ def writes_proofs(method: str, problem: str) -> bool:
     return "proof" in METHODS[method].answering(problem).inputs
 
 
-def plain_variant(name: str) -> str:
-    """A variant's name with whole numbers as a study file has them: ``low-oda k=8`` for ``low-oda k=8.0``."""
-    return re.sub(r"(=-?\d+)\.0(?= |$)", r"\1", name)
+def _plain(value: Value) -> Value:
+    """A whole number as a study file has it: 8 for 8.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def is_key(text: str) -> bool:

@@ -113,6 +113,8 @@ def test_the_best_mean_of_a_group_is_bold_on_demand_but_not_one_over_fewer_insta
     lines = body(results_latex(groups, ["problem", "variant"], bold=True))
     assert [line.count(r"\textbf") for line in lines[1:]] == [2, 1, 1, 1]
     assert r"\textbf" not in results_latex(groups, ["problem", "variant"])
+    other = results_latex(grouped(rows, ["variant", "problem"]), ["variant", "problem"], bold=True)
+    assert [line.count(r"\textbf") for line in body(other)[1:]] == [2, 1, 1, 1]  # the order of --by changes no mark
     few = frame(
         run("min-tco", "gm", "small", value=12.0, seconds=2.0),
         run("min-tco", "gm", "large", value=50.0, seconds=2.0),

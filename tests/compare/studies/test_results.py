@@ -87,12 +87,6 @@ def test_rows_filter_by_columns_and_group_into_counts_and_means(store: Store) ->
         results(store.folder, {"varient": "gm"})
 
 
-def test_a_variant_has_whole_numbers_as_the_study_file_has_them(own: Store) -> None:
-    key = change(own, 0, method="low-oda", variant="low-oda k=2.0", options='{"k": 2.0}')
-    rows = results(own.folder, {"variant": "low-oda k=2"})
-    assert rows[["key", "variant"]].to_numpy().tolist() == [[key, "low-oda k=2"]]
-
-
 def test_exports_hold_every_row(store: Store, tmp_path: Path) -> None:
     rows = results(store.folder)
     export(rows, tmp_path / "rows.csv")
