@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ..figures.style import FigureOptions
     from ..studies.study import Study
 
+_MANY = 2000  # runs, from which on their report takes more than seconds
+
 
 def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
     if asked:
@@ -96,7 +98,10 @@ def expected(asked: Study, store: Store, master: str) -> str:
     cores = local_cores(master) or 1
     asked.check_files(known)
     work = RunTally(store, left, {one.digest: one.size for one in index.values()}).work
-    lines = [f"{asked.name}: {len(index)} instances, {len(tasks)} runs, {len(tasks) - len(left)} of them stored"]
+    counted = f"{len({one.digest for one in index.values()})} instances, {len(tasks)} runs"
+    if index.keys() - known.keys():
+        counted = f"at most {counted} (equal instances count once when they are made)"
+    lines = [f"{asked.name}: {counted}, {len(tasks) - len(left)} of them stored"]
     lines += asked.notes
     for (problem, variant), runs in sorted(Counter((task.problem, task.variant) for task in left).items()):
         lines.append(f"{runs:8}  {problem}  {variant}")
@@ -186,10 +191,12 @@ def report(
 
     The plots that the options choose take the place of those in the study's [report] table.
     """
+    plots, planned = _plots({"x": x, "y": y, "group": group}, more), len(Store.existing(folder).plan().keys)
+    if planned >= _MANY:
+        click.echo(f"writing the report of {planned:,} runs", err=True)
     from ..report.writing import report_study
 
-    plots = _plots({"x": x, "y": y, "group": group}, more)
-    click.echo(report_study(folder, all_runs=every, plots=plots, figure_options=figure_options))
+    click.echo(report_study(folder, all_runs=every, plots=plots, figure_options=figure_options, quiet=False))
 
 
 @click.command("watch")
@@ -205,7 +212,10 @@ def watch(folder: Path, port: int) -> None:
 
     with page_server(folder, port) as server:
         click.echo(f"http://127.0.0.1:{server.server_port}/")
-        server.serve_forever()
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("stopped; the page is no longer served") from None
 
 
 def _plots(first: dict[str, str | None], more: tuple[str, ...]) -> tuple[Plot, ...]:

@@ -28,12 +28,6 @@ _LABEL = 0.055  # the height of a label as a share of its panel
 _LOWEST_TIME = 1e-3
 
 
-def topic_charts(runs: pd.DataFrame) -> list[Drawing]:
-    """Ratio, profile, time and growth of runs on topic instances (`judged_runs`), where they have data for them."""
-    drawn = [ratio_chart(runs), profile_chart(runs), time_chart(runs), growth_chart(runs)]
-    return [one for one in drawn if one is not None]
-
-
 def _named(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs by their labels in legends: exact methods say so."""
     return runs.assign(label=runs["label"] + np.where(runs["exact"].astype(bool), " (exact)", ""))
@@ -524,3 +518,7 @@ def proof_map(points: pd.DataFrame) -> Mapping[str, Any]:
         tooltip=["curve:N", "x:Q", "y:Q", "gap:Q"],
     )
     return panels([layer], data.assign(panel=data["panel"].astype(str)), names)
+
+
+TOPIC_CHARTS = (ratio_chart, profile_chart, time_chart, growth_chart)
+"""What is drawn of runs on topic instances (`judged_runs`), where they have data for it."""

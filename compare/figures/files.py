@@ -28,8 +28,8 @@ from ...instances.contract.errors import BadInput
 from ..printable import printable
 from ..studies.latex import escaped
 
-Drawn = Figure | Mapping[str, Any]
-"""A figure of matplotlib, or the specification of a chart (Vega-Lite)."""
+Drawn = Figure | Mapping[str, Any] | str
+"""A figure of matplotlib, or the specification of a chart (Vega-Lite) or its ``<svg>`` element (:func:`vega_svg`)."""
 
 FORMATS = ("svg", "pdf", "pgf", "png")
 _PIXELS_PER_INCH = 200
@@ -56,9 +56,8 @@ def svg_of(drawn: Drawn, name: str, *, usetex: bool = False) -> str:
     if isinstance(drawn, Figure):
         text = _written(drawn, "svg", name, usetex).decode()
         return re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    if usetex:
-        return svg_of(figure_of(vega_svg(drawn)), name, usetex=True)
-    return vega_svg(drawn)
+    element = drawn if isinstance(drawn, str) else vega_svg(drawn)
+    return svg_of(figure_of(element), name, usetex=True) if usetex else element
 
 
 def as_bytes(drawn: Drawn, ending: str, name: str, *, usetex: bool = False) -> bytes:
@@ -72,7 +71,8 @@ def as_bytes(drawn: Drawn, ending: str, name: str, *, usetex: bool = False) -> b
     if ending == "svg":
         element = re.sub(r' (xlink:)?href="#run-[0-9]+"', "", svg_of(drawn, name, usetex=usetex))
         return ('<?xml version="1.0" encoding="utf-8"?>\n' + element).encode()
-    return _written(drawn if isinstance(drawn, Figure) else figure_of(vega_svg(drawn)), ending, name, usetex)
+    figure = drawn if isinstance(drawn, Figure) else figure_of(svg_of(drawn, name))
+    return _written(figure, ending, name, usetex)
 
 
 def _written(figure: Figure, ending: str, name: str, usetex: bool) -> bytes:

@@ -61,7 +61,7 @@ def most_informative_pair(runs: pd.DataFrame) -> RunPair | None:
     Otherwise, in this order: a worse answer for another problem or by another heuristic, an equally good answer, the
     proven run alone.
     """
-    small = runs[(runs["nodes"] <= _LARGEST) & runs["answer"].notna()]
+    small = runs.loc[(runs["nodes"] <= _LARGEST) & runs["answer"].notna(), _SHOWN]
     rank = {name: index for index, name in enumerate(problem_order(runs))}
     proofs = small[small["status"] == Status.OPTIMAL].sort_values(["exact", "key"], ascending=[False, True])
     others = {at: list(own.itertuples()) for at, own in small[~small["exact"].astype(bool)].groupby(_PAIR)}
@@ -83,6 +83,10 @@ def most_informative_pair(runs: pd.DataFrame) -> RunPair | None:
 
 
 _PAIR = ["problem", "instance"]
+_SHOWN = [
+    *(*_PAIR, "family", "nodes", "subscriptions", "key", "anchor", "method", "label", "exact", "status"),
+    *("value", "edges", "answer"),
+]
 
 
 def _caption(pair: RunPair, instance: TopicInstance, both: TopicOverlays) -> str:

@@ -21,7 +21,7 @@ from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write
 from ...instances.contract.method import Method
 from ..catalogue import METHODS
-from .files import FORMATS, Drawn, as_bytes, check_usetex, for_page, svg_of, tex_system
+from .files import FORMATS, Drawn, as_bytes, check_usetex, for_page, svg_of, tex_system, vega_svg
 
 TOPIC_COLOURS = ("#CC6677", "#332288", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#AA4499")
 OTHER_TOPICS = "#BBBBBB"
@@ -307,11 +307,12 @@ class Drawing:
     chart: Mapping[str, Any] | None = None
 
 
-def drawing(drawn: Drawn, name: str, caption: str, anchors: Sequence[str] = ()) -> Drawing:
+def drawing(drawn: Figure | Mapping[str, Any], name: str, caption: str, anchors: Sequence[str] = ()) -> Drawing:
     """Render a chart or a figure in the formats of the options, without dates: equal figures are equal bytes."""
     with styled() as options:
-        files = {ending: as_bytes(drawn, ending, name, usetex=options.usetex) for ending in options.formats}
-        svg = for_page(svg_of(drawn, name, usetex=options.usetex), name)
+        shown = drawn if isinstance(drawn, Figure) else vega_svg(drawn)
+        files = {ending: as_bytes(shown, ending, name, usetex=options.usetex) for ending in options.formats}
+        svg = for_page(svg_of(shown, name, usetex=options.usetex), name)
     return Drawing(name, caption, svg, files, tuple(anchors), None if isinstance(drawn, Figure) else drawn)
 
 

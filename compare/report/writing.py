@@ -24,7 +24,7 @@ from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import own_part
 from ..figures.against import default_plots, plot_drawing, plot_table
-from ..figures.charts import anytime_chart, overview_chart, topic_charts
+from ..figures.charts import TOPIC_CHARTS, anytime_chart, overview_chart
 from ..figures.draw import embedded_json
 from ..figures.overlay import overlay_drawing
 from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
@@ -32,6 +32,7 @@ from ..printable import printable, printable_rows
 from ..studies.bounds import IMPLICATIONS, disagreements, problem_order, proven
 from ..studies.latex import csv_text, latex_table
 from ..studies.plot import Plot, names_of, plots_of
+from ..studies.progress import Bar
 from ..studies.store import Store
 from .cells import Anchors, PageTable, carried, linked, listed_runs, number, ratio, run_links, seconds, table
 from .domains import DOMAINS, Domain
@@ -71,6 +72,7 @@ def report_study(
     plots: Sequence[Plot] = (),
     figure_options: FigureOptions = DEFAULT_OPTIONS,
     into: Path | None = None,
+    quiet: bool = True,
 ) -> Path:
     """Write the report of a study into its folder as :func:`write_report` does, and return the path of the page.
 
@@ -84,18 +86,20 @@ def report_study(
     notes = list(plan.notes)
     if missing := len(set(plan.keys) - set(rows["key"])):
         notes.append(f"{missing} of {len(plan.keys)} runs are missing: the same study command resumes.")
-    return write_report(
-        into or folder,
-        rows,
-        partial(store.instance, kind=TOPICS),
-        title=plan.name,
-        spec=plan.spec,
-        notes=notes,
-        plots=plots or plots_of(plan.spec),
-        strict=bool(plots),
-        names=names_of(plan.spec),
-        figure_options=figure_options,
-    )
+    with Bar(0, "figures drawn", quiet=quiet) as bar:
+        return write_report(
+            into or folder,
+            rows,
+            partial(store.instance, kind=TOPICS),
+            title=plan.name,
+            spec=plan.spec,
+            notes=notes,
+            plots=plots or plots_of(plan.spec),
+            strict=bool(plots),
+            names=names_of(plan.spec),
+            figure_options=figure_options,
+            bar=bar,
+        )
 
 
 def write_report(
@@ -110,13 +114,15 @@ def write_report(
     strict: bool = True,
     names: Mapping[str, str] | None = None,
     figure_options: FigureOptions = DEFAULT_OPTIONS,
+    bar: Bar | None = None,
 ) -> Path:
     """Write report.html, tables/*.csv, tables/*.tex and figures/*.* into a folder, each file atomically.
 
     `rows` are one a run, with the columns of the store; `load_instance` maps a digest to its instance, for the overlays
     that are drawn; `spec` is the study's file (TOML); `plots` are by default `default_plots`; without `strict` a plot
     that has no points is a note on the page. `names` are what methods and others are called in the LaTeX files, and
-    `figure_options` are those of the files: the figures on the page have the default ones.
+    `figure_options` are those of the files: the figures on the page have the default ones. `bar` shows how many figures
+    are drawn.
 
     Returns the page, which loads nothing: figures, tables (as data addresses), scripts and styles are inside. The same
     rows give the same bytes. It has about 1.6 kilobytes a run, and a megabyte of scripts. Cost O(R log R) for R runs.
@@ -142,9 +148,9 @@ def write_report(
             plotted.append((plot, points))
             study.keep(plot.name, points)
     parts = [study.part(domain) for domain in DOMAINS if (study.runs["kind"] == domain.kind).any()]
-    drawn = partial(_drawn, study.runs, parts, load_instance, plotted)
     on_page = replace(DEFAULT_OPTIONS, formats=figure_options.formats)
     apart = figure_options != on_page
+    drawn = partial(_drawn, study.runs, parts, load_instance, plotted, bar or Bar(0, "", quiet=True))
     figures = drawn(replace(on_page, formats=()) if apart else on_page)
     shown = [_on_page(drawings) for drawings in figures]
     content = study.content([printable(note) for note in (*notes, *missing)])
@@ -176,16 +182,22 @@ def _drawn(
     parts: Sequence[PagePart],
     load_instance: Callable[[str], TopicInstance],
     plotted: Sequence[tuple[Plot, pd.DataFrame]],
+    bar: Bar,
     options: FigureOptions,
 ) -> list[list[Drawing]]:
     """The figures of the page, and those of each part."""
     topics = runs[runs["kind"] == TOPICS.name]
+    wanted: list[Callable[[], Drawing | None]] = [partial(plot_drawing, runs, *one) for one in plotted]
+    wanted += [partial(chart, topics) for chart in TOPIC_CHARTS if len(topics)]
+    wanted += [partial(overlay_drawing, topics, load_instance), partial(anytime_chart, runs)]
+    wanted += [partial(overview_chart, runs)]
+    drawings, bar.total = [], len(wanted)
     with styled(options):
-        drawings = [plot_drawing(runs, plot, points) for plot, points in plotted]
-        drawings += topic_charts(topics) if len(topics) else []
-        others = (overlay_drawing(topics, load_instance), anytime_chart(runs), overview_chart(runs))
-        drawings += [one for one in others if one is not None]
-        return [drawings, *(part.domain.charts(part.runs) for part in parts)]
+        for done, make in enumerate(wanted):
+            bar.show(done)
+            drawings.append(make())
+        bar.show(len(wanted))
+        return [[one for one in drawings if one is not None], *(part.domain.charts(part.runs) for part in parts)]
 
 
 def _narrow_overview(runs: pd.DataFrame) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from overlaybench.compare.commands import studies
 from overlaybench.compare.commands.studies import report
 from overlaybench.compare.figures.style import FigureOptions
 from overlaybench.compare.report import writing
@@ -50,6 +51,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         return folder / "report.html"
 
     monkeypatch.setattr(writing, "Store", Stub)
+    monkeypatch.setattr(studies, "Store", Stub)
     monkeypatch.setattr(writing, "write_report", keep)
     return kept
 
@@ -64,6 +66,14 @@ def test_without_options_the_plots_are_those_of_the_study_file(given: dict[str, 
     assert given["plots"] == (Plot("nodes", "time"),)
     assert given["figure_options"] == FigureOptions()
     assert len(given["rows"]) == 1
+
+
+def test_the_report_of_a_large_study_says_at_once_what_is_written(
+    given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studies, "_MANY", 1)
+    said = CliRunner().invoke(report, ["folder"], catch_exceptions=False).output
+    assert "writing the report of 1 runs" in said
 
 
 def test_the_options_of_the_command_line_reach_the_report(given: dict[str, Any]) -> None:

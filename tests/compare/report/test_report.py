@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from overlaybench.compare.figures.charts import topic_charts
+from overlaybench.compare.figures.charts import TOPIC_CHARTS
 from overlaybench.compare.figures.draw import embedded_json
 from overlaybench.compare.figures.overlay import most_informative_pair, overlay_drawing
 from overlaybench.compare.figures.style import Drawing
@@ -58,8 +58,8 @@ def drawn() -> dict[str, Drawing]:
     runs = judged_runs(study_rows())
     overlay = overlay_drawing(runs, INSTANCES.__getitem__)
     assert overlay is not None
-    drawings = [*topic_charts(runs), overlay]
-    return {figure.name: figure for figure in drawings}
+    drawings = [*(chart(runs) for chart in TOPIC_CHARTS), overlay]
+    return {figure.name: figure for figure in drawings if figure}
 
 
 class Page(HTMLParser):

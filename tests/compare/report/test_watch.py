@@ -6,12 +6,14 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
+from http.server import HTTPServer
 from pathlib import Path
 from socket import SO_LINGER, SOL_SOCKET, create_connection
 from threading import Thread
 
 import pytest
 
+from overlaybench.compare.commands.studies import watch as watch_command
 from overlaybench.compare.report import watch
 from overlaybench.compare.report.watch import page_server
 from overlaybench.compare.studies.store import Plan, Store
@@ -96,3 +98,15 @@ def test_a_port_in_use_and_a_folder_without_results_are_bad_input(tmp_path: Path
         page_server(store.folder, server.server_port),
     ):
         raise AssertionError
+
+
+def test_a_signal_ends_the_server_without_a_word_about_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def signalled(server: HTTPServer) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(HTTPServer, "serve_forever", signalled)
+    store = stored(tmp_path)
+    store.write_plan(Plan("watched", (), "", []), {})
+    assert watch_command.callback
+    with pytest.raises(KeyboardInterrupt, match="stopped; the page is no longer served"):
+        watch_command.callback(folder=store.folder, port=0)
