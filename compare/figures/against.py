@@ -152,7 +152,9 @@ def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
     """A row a curve and instance: problem, panel, x, curve, instance and y; only panels in which x varies."""
     columns, measure = varied(runs), MEASURES[plot.y]
     if plot.x not in columns:
-        raise BadInput(f"{plot.x} does not vary in this study: {', '.join(columns) or 'nothing'} does")
+        others = " or ".join(columns)
+        fix = f"plot against {others}" if others else "nothing does, so there is nothing to plot against"
+        raise BadInput(f"{plot.x} does not vary in this study: {fix}")
     of_methods = plot.group in _METHODS
     if not of_methods and plot.group not in columns and plot.group not in runs:
         raise unknown("group", plot.group, [*_METHODS, "family", *columns])

@@ -31,7 +31,7 @@ from .toml_tables import as_list, checked, grid, located, parsed
 
 Positive = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0, le=1e9, description="seconds a run (60)")]
-Megabytes = Annotated[int, Meta(ge=1, description="MiB a run (4096)")]
+Megabytes = Annotated[int, Meta(ge=16, description="MiB a run (4096)")]  # less holds no kernel
 Names = Annotated[list[str], Meta(min_length=1)]
 Sample = Annotated[int, Meta(ge=0)]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]

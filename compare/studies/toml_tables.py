@@ -18,6 +18,19 @@ Value = TypeVar("Value")
 
 _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
 
+_SAID = {
+    "Expected ": "give ",
+    ", got ": ", not ",
+    "Object missing required field": "add the key",
+    "`int`": "a whole number",
+    "`float`": "a number",
+    "`str`": "a text",
+    "`array`": "a list",
+    "`object`": "a table",
+    "`bool`": "true or false",
+}
+"""How the errors of msgspec are said as a fix."""
+
 
 @contextmanager
 def located(where: str) -> Iterator[None]:
@@ -49,6 +62,8 @@ def checked(table: Mapping[str, Any], kind: type[Table]) -> Table:
         return msgspec.convert(table, kind)
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at `$")
+        for word, said in _SAID.items():
+            what = what.replace(word, said)
         where = re.sub(r"\[(\d+)\]", lambda at: f"[{int(at[1]) + 1}]", where.strip(".`"))  # as for tables
         raise BadInput(f"{where}: {what}".removeprefix(": ")) from None
 

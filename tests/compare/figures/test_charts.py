@@ -146,7 +146,7 @@ def test_the_report_plots_the_ratio_against_the_only_parameter_varied() -> None:
 @pytest.mark.parametrize(
     ("plot", "message"),
     [
-        (Plot("topics"), "topics does not vary in this study: alpha does"),
+        (Plot("topics"), "topics does not vary in this study: plot against alpha"),
         (Plot("alpha", group="famly"), "unknown group 'famly': did you mean 'family'"),
         (Plot("alpha", "degree"), "no run has the measure 'degree' where alpha varies"),
     ],

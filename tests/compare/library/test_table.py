@@ -164,7 +164,7 @@ def test_a_choice_of_instances_becomes_a_study_of_exactly_these(small: LibraryTa
     (runs,) = study.runs
     assert (runs.problems, runs.families, runs.time_limit, runs.proof) == (("min-tco",), ("small",), 5.0, False)
     assert [name for name, _ in runs.methods] == ["gm", "low-oda"]
-    both = study_of(study_text(chosen(small), ["branch-and-cut"], time_limit=5, memory_limit=9, proof=True), Path("x"))
+    both = study_of(study_text(chosen(small), ["branch-and-cut"], time_limit=5, memory_limit=90, proof=True), Path("x"))
     assert [(one.problems, one.families, one.proof) for one in both.runs] == [
         (("min-tco",), ("small",), True),
         (("minmax-tco",), ("small",), True),
@@ -180,7 +180,7 @@ def test_a_choice_of_nothing_is_bad_input(small: LibraryTable) -> None:
     with pytest.raises(BadInput, match="no such instances"):
         chosen(small, problems=["content-mst"])
     with pytest.raises(BadInput, match="'mehlhorn' answers none"):
-        study_text(chosen(small, problems=["min-tco"]), ["mehlhorn"], time_limit=1, memory_limit=1, proof=False)
+        study_text(chosen(small, problems=["min-tco"]), ["mehlhorn"], time_limit=1, memory_limit=100, proof=False)
     solved = small.with_records([record(bound=7.0, proof="p")])
     assert ("a", "min-tco") not in [(entry.name, problem) for entry, problem in chosen(solved, only_open=True)]
 

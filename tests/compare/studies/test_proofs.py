@@ -139,7 +139,7 @@ def test_a_table_without_a_method_that_proves_is_refused(tmp_path: Path) -> None
     with pytest.raises(BadInput, match=r"runs\[1\]: proof: none of these methods writes proofs"):
         read_study(file)
     file.write_text(SPEC + 'proof = "yes"\n')
-    with pytest.raises(BadInput, match="proof: Expected `bool`"):
+    with pytest.raises(BadInput, match="proof: give true or false"):
         read_study(file)
 
 
@@ -211,7 +211,12 @@ def test_a_checker_without_time_certifies_nothing(
 
 def test_runs_that_are_left_are_not_nothing_though_they_are_short(tmp_path: Path) -> None:
     store = study_done_in(tmp_path, SPEC.replace('"branch-and-cut", "cp-sat"', ""))
-    for seeds, said in ((1, "nothing to go"), (2, "less than 1 s to go")):
+    for seeds, said in (
+        (1, "1 instances, 1 runs, 1 of them stored"),
+        (1, "nothing to go"),
+        (2, "at most 2 instances, 2 runs (equal instances count once when they are made), 1 of them stored"),
+        (2, "less than 1 s to go"),
+    ):
         (tmp_path / "more.toml").write_text(
             SPEC.replace('"branch-and-cut", "cp-sat"', "").replace(
                 "subscriptions = 2", f"subscriptions = 2\nseeds = {seeds}"

@@ -140,9 +140,10 @@ def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path: 
         ('families = ["even"]', 'families = ["evn"]', "unknown family 'evn': did you mean 'even'?"),
         ('workload = "zipf"', 'workload = "zip"', "instances[1]: unknown workload 'zip': did you mean 'zipf'?"),
         ("nodes = [4, 6]", 'nodes = ["many"]', "option 'nodes' takes a whole number, not 'many'"),
-        ("seeds = 3", "seeds = 0", "instances[1]: seeds: Expected `int`"),
+        ("seeds = 3", "seeds = 0", "instances[1]: seeds: give a whole number >= 1"),
         ('workload = "zipf"', 'file = "nowhere.csv"', "instances[1]"),
-        ("time_limit = 3", "time_limit = nan", "time_limit: Expected"),
+        ("time_limit = 3", "time_limit = nan", "time_limit: give a number > 0"),
+        ("time_limit = 3", "memory_limit = 1", "memory_limit: give a whole number >= 16"),
         ("nodes = [4, 6]", "nodes = []", "instances[1]: nodes: the list is empty"),
         ("subscriptions = 2", "subscriptions = 6", "instances[1]: 6 subscriptions a node from 5 topics"),
         ("seed = 5", 'seed = 5\nreport = { plots = [{ x = "foo" }] }', "report.plots[1]: unknown x 'foo'"),
@@ -209,7 +210,7 @@ def test_seeds_may_be_listed_and_are_those_of_generate(tmp_path: Path) -> None:
     zipf = [recipe for recipe in study.recipes if recipe.workload == "zipf"]
     assert [(dict(recipe.parameters)["nodes"], recipe.seed) for recipe in zipf] == [(4, 0), (4, 7), (6, 0), (6, 7)]
     for seeds in ("[]", "[-1]", '["a"]', "[true]"):
-        with pytest.raises(BadInput, match=r"instances\[1\]: seeds.*: Expected"):
+        with pytest.raises(BadInput, match=r"instances\[1\]: seeds.*: give"):
             study_of(tmp_path, SPEC.replace("seeds = 3", f"seeds = {seeds}"))
 
 
