@@ -17,11 +17,10 @@ from ...instances.contract.result import Result, Status
 from ..catalogue import METHODS, method_named, problem_named, workload_named
 from ..studies.columns import parameters
 from ..studies.isolation import IsolatedRun
-from ..studies.recipe import Recipe, freeze
 from ..studies.row import row, spread
 from ..studies.store import Store, StoredInstance
 from ..studies.study import Runs, Study
-from ..studies.task import Task, derived_seed
+from ..studies.task import Recipe, Task, derived_seed, freeze
 
 LAWS = ("uniform", "zipf", "exponential")
 TIES = ("lowest", "highest", "random")

@@ -23,7 +23,7 @@ from ...instances.topics.constructions import (
 from ...instances.topics.instance import TopicInstance
 from ...models.topics.enumeration import minimum_set_cover, smallest_degree_of
 from ..intervals import mean_interval
-from ..studies.recipe import Recipe
+from ..studies.task import Recipe
 from .bench import LAWS, TIES, Bench, grid
 from .claim import FALLS, RISES, CaseTally, Judgement, Line, Verdict, all_of, at_most, claim, exact
 from .claim import verdict_of as verdict

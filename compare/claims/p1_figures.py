@@ -12,7 +12,7 @@ import pandas as pd
 from ...instances.contract.catalogue import WORKLOADS
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval
-from ..studies.recipe import Recipe
+from ..studies.task import Recipe
 from .bench import LAWS, Bench, grid
 from .claim import FALLS, RISES, Judgement, Limit, Line, Verdict, all_of, at_most, claim
 from .claim import verdict_of as verdict

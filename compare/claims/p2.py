@@ -23,7 +23,7 @@ from ...instances.topics.constructions import (
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import problem_named
 from ..intervals import Interval, mean_interval
-from ..studies.recipe import Recipe
+from ..studies.task import Recipe
 from .bench import LAWS, TIES, Bench, grid
 from .claim import CaseTally, Judgement, Limit, Line, Verdict, all_of, claim, exact, judged
 from .claim import verdict_of as verdict

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..intervals import mean_interval
-from ..studies.recipe import Recipe
+from ..studies.task import Recipe
 from .bench import Bench
 from .claim import FALLS, RISES, Claim, Judgement, Line, Verdict, all_of, at_most, exact
 from .claim import verdict_of as verdict

@@ -19,7 +19,7 @@ from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import matching_shares
 from ...instances.brokers.problems import Arrivals, Dissemination
 from ..intervals import mean_interval, share_interval
-from ..studies.recipe import Recipe
+from ..studies.task import Recipe
 from .bench import Bench
 from .claim import RISES, Judgement, Line, Verdict, about, at_least, at_most, claim, exact, judged
 from .rows import Part, judge_parts

@@ -264,7 +264,7 @@ def verify(folder: Path, master: str, archive: Path | None, share: float | None,
 @click.argument("key")
 def rerun(folder: Path, key: str) -> None:
     """Repeat the run with this KEY and compare; its first digits suffice. Exit status 1 if the rows differ."""
-    from ..studies.rerun import rerun as rerun_run
+    from ..studies.verification import rerun as rerun_run
 
     run = rerun_run(folder, key)
     for name in ("status", "value", "lower_bound", "seconds"):

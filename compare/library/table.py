@@ -24,7 +24,7 @@ from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status, relative_gap
 from ..catalogue import problem_named, workload_named, workload_version
 from ..studies.columns import gap
-from ..studies.recipe import Recipe, freeze
+from ..studies.task import Recipe, freeze
 
 TABLE = Path(__file__).parent
 """The folder of the project's own table: instances.csv and records.csv."""

@@ -38,17 +38,22 @@ class Implication(NamedTuple):
     proof: str
 
 
-def _same(nodes: float, bound: float) -> float:
-    return bound
-
-
 _TREE = "whatever tree carries a message, none is cheaper than a Steiner tree of the same brokers"
 IMPLICATIONS = (
-    Implication("2d-true", ("min-tco",), _same, "a topic of diameter at most 2 is connected: the overlay connects all"),
-    Implication("2d-star", ("2d-true",), _same, "a star on a topic's subscribers has diameter at most 2"),
-    Implication("weighted-tco", ("min-tco",), _same, "no edge costs less than 1"),
-    Implication("k-tco", ("min-tco",), _same, "a fault-tolerant overlay is topic-connected"),
-    Implication("min-tco", ("minmax-tco",), _same, "a node of degree D ends D different edges: |E| ≥ D"),
+    Implication(
+        "2d-true",
+        ("min-tco",),
+        lambda nodes, bound: bound,
+        "a topic of diameter at most 2 is connected: the overlay connects all",
+    ),
+    Implication(
+        "2d-star", ("2d-true",), lambda nodes, bound: bound, "a star on a topic's subscribers has diameter at most 2"
+    ),
+    Implication("weighted-tco", ("min-tco",), lambda nodes, bound: bound, "no edge costs less than 1"),
+    Implication("k-tco", ("min-tco",), lambda nodes, bound: bound, "a fault-tolerant overlay is topic-connected"),
+    Implication(
+        "min-tco", ("minmax-tco",), lambda nodes, bound: bound, "a node of degree D ends D different edges: |E| ≥ D"
+    ),
     Implication(
         "minmax-tco",
         ("min-tco",),
@@ -73,28 +78,26 @@ IMPLICATIONS = (
         lambda nodes, product: math.sqrt(2 * product / nodes),
         "|E| ≤ |V| × D ÷ 2, so D² ≥ 2 × (|E| × D) ÷ |V|",
     ),
-    *(Implication(name, ("content-steiner",), _same, _TREE) for name in ("content-mst", "content-shared-tree")),
+    *(
+        Implication(name, ("content-steiner",), lambda nodes, bound: bound, _TREE)
+        for name in ("content-mst", "content-shared-tree")
+    ),
 )
 
 
 def proven(rows: pd.DataFrame) -> pd.DataFrame:
     """The best bound, the best overlay and, where they meet, the optimum of every instance and problem of a study.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One row a run: key, problem, instance, kind and the sizes and measures of its kind, family, status, value,
-        lower_bound. Failed rows are ignored; every other row counts, whatever its method, and `IMPLICATIONS` carry
-        bounds from problem to problem.
+    Every row that did not fail counts, whatever its method, and `IMPLICATIONS` carry bounds from problem to problem.
 
     Returns
     -------
     DataFrame
         One row an (instance, problem) that occurs in `rows`, in the order of the problems, then of size: problem,
-        instance, kind, family, the sizes, extent and volume (see :func:`.sized`), runs, bound (NaN if
-        none), bound_keys (the runs behind it), bound_proof (the implications used), best (the lowest value of any
-        answer, also of overlays for another problem), best_key, optimum (NaN unless proven), gap = (best −
-        bound) ÷ best, proven (the level of the bound: the weakest of the runs behind it, see :func:`.levels`).
+        instance, kind, family, the sizes, extent and volume (see :func:`.sized`), runs, bound (NaN if none), bound_keys
+        (the runs behind it), bound_proof (the implications used), best (the lowest value of any answer, also of
+        overlays for another problem), best_key, optimum (NaN unless proven), gap = (best − bound) ÷ best, proven (the
+        level of the bound: the weakest of the runs behind it, see :func:`.levels`).
 
     Notes
     -----
@@ -106,18 +109,15 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     pairs = pairs.assign(runs=grouped.size()).reset_index()
     known = rows[rows["status"] != Status.FAILED].sort_values("key")  # ties do not depend on the order of rows
     bounds, values = _Best(), _Best()
-    for key, instance, problem, bound in _columns(known, "key", "instance", "problem", "lower_bound"):
-        _offer(bounds, (instance, problem), _Known(bound, (key,)), highest=True)
-    for instance, nodes in _columns(rows.drop_duplicates("instance"), "instance", "nodes"):
-        _imply(bounds, instance, nodes)
-    for key, instance, problem, value in _columns(known, "key", "instance", "problem", "value"):
-        _offer(values, (instance, problem), _Known(value, (key,)))
-    for key, instance, problem, edges, degree in _columns(
-        known[known["value"].notna()], "key", "instance", "problem", "edges", "max_degree"
-    ):
-        for target in _ANSWERS.get(problem, ()):
-            value = {"minmax-tco": degree, "low-tco": edges * degree}.get(target, edges)
-            _offer(values, (instance, target), _Known(value, (key,)))
+    for run in known.itertuples():
+        _offer(bounds, (run.instance, run.problem), _Known(run.lower_bound, (run.key,)), highest=True)
+        _offer(values, (run.instance, run.problem), _Known(run.value, (run.key,)))
+    for of in rows.drop_duplicates("instance").itertuples():
+        _imply(bounds, of.instance, of.nodes)
+    for run in known[known["value"].notna()].itertuples():
+        for target in _ANSWERS.get(run.problem, ()):
+            value = {"minmax-tco": run.max_degree, "low-tco": run.edges * run.max_degree}.get(target, run.edges)
+            _offer(values, (run.instance, target), _Known(value, (run.key,)))
     at = list(zip(pairs["instance"], pairs["problem"], strict=True))
     pairs["bound"], pairs["bound_keys"], pairs["bound_proof"] = (
         [getattr(bounds.get(pair, _NOTHING), name) for pair in at] for name in _Known._fields
@@ -131,23 +131,13 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     return sorted_by(pairs, "problem", "family", "extent", "volume", "instance")
 
 
-def with_bounds(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """The rows in their order, with bound and optimum of their instance and problem, their ratio to it, and its level.
+def with_bounds(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """The rows in their order, each with the bound and optimum (`proven`) of its instance and problem, NaN if unknown.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One row a run, as for `proven`.
-    pairs : DataFrame, optional
-        The result of `proven`, if it is known.
-
-    Returns
-    -------
-    DataFrame
-        `bound` and `optimum` are NaN if unknown; ratio = value ÷ bound is 1 if both are 0, and NaN for a failed run or
-        without a positive bound; `proven` is the level of the row's own bound (:func:`.levels`).
+    ratio = value ÷ bound is 1 if both are 0, and NaN for a failed run or without a positive bound; proven is the level
+    of the row's own bound (:func:`.levels`).
     """
-    pairs = (proven(rows) if pairs is None else pairs)[["problem", "instance", "bound", "optimum"]]
+    pairs = pairs[["problem", "instance", "bound", "optimum"]]
     joined = rows.merge(pairs, on=["problem", "instance"], how="left").set_axis(rows.index)
     value = joined["value"].astype(np.float64).where(joined["status"] != Status.FAILED)
     both_zero = (value == 0) & (joined["bound"] == 0)
@@ -155,24 +145,13 @@ def with_bounds(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     return joined.assign(ratio=ratio, proven=levels(rows))
 
 
-def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Runs of one instance that contradict each other, so that some proof is wrong.
+def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Runs of one instance that contradict each other by what is `proven` of them, so that some proof is wrong.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One row a run.
-    pairs : DataFrame, optional
-        The result of `proven` for them.
-
-    Returns
-    -------
-    DataFrame
-        One row a contradiction: problem, instance, kind, sentence, keys (tuple of the contradicting runs). Kinds: ``two
-        optima``, ``value below bound`` (an answer, perhaps to another problem, is better than a proven bound),
-        ``infeasible`` (yet answered), ``optimal without proof`` (its lower bound is not its value), ``wrong proof``.
+    One row a contradiction: problem, instance, kind, sentence, keys (tuple of the contradicting runs). Kinds: ``two
+    optima``, ``value below bound`` (an answer, perhaps to another problem, is better than a proven bound),
+    ``infeasible`` (yet answered), ``optimal without proof`` (its lower bound is not its value), ``wrong proof``.
     """
-    pairs = proven(rows) if pairs is None else pairs
     found: list[tuple[str, str, str, str, tuple[str, ...]]] = []
     names, optimal = dict(zip(rows["key"], rows["variant"], strict=True)), rows[rows["status"] == Status.OPTIMAL]
 
@@ -181,10 +160,9 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.D
 
     for row in rows[rows["counters"].str.contains(f'"{VERDICT}": "wrong', regex=False)].itertuples():
         add("wrong proof", row, f"the checker refused a proof: {object_in(row.counters)[VERDICT]}", row.key)
-    for row in optimal.itertuples():
-        if not near(row.lower_bound, row.value):
-            sentence = f"status optimal with value {row.value:g} and lower bound {row.lower_bound:g}"
-            add("optimal without proof", row, sentence, row.key)
+    for row in optimal[~near(optimal["lower_bound"].astype(float), optimal["value"].astype(float))].itertuples():
+        sentence = f"status optimal with value {row.value:g} and lower bound {row.lower_bound:g}"
+        add("optimal without proof", row, sentence, row.key)
     contradicted = set()
     for at, group in optimal.groupby(["problem", "instance"], sort=False):
         low, high = group.loc[group["value"].idxmin()], group.loc[group["value"].idxmax()]
@@ -195,17 +173,16 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.D
     for pair in pairs[(pairs["best"] < pairs["bound"]) & ~near(pairs["best"], pairs["bound"])].itertuples():
         if (pair.problem, pair.instance) not in contradicted:
             by = " and ".join(names[key] for key in pair.bound_keys)
-            sentence = (
-                f"an overlay of {names[pair.best_key]} is worth {pair.best:g}, below the bound {pair.bound:g} of {by}"
-            )
+            better = f"an overlay of {names[pair.best_key]} is worth {pair.best:g}"
+            sentence = f"{better}, below the bound {pair.bound:g} of {by}"
             sentence += f" ({pair.bound_proof})" if pair.bound_proof else ""
             add("value below bound", pair, sentence, pair.best_key, *pair.bound_keys)
-    best = {(pair.problem, pair.instance): pair for pair in pairs.itertuples()}
-    for row in rows[rows["status"] == Status.INFEASIBLE].itertuples():
-        answered = best[row.problem, row.instance]
-        if np.isfinite(answered.best):
-            sentence = f"{names[row.key]} proved that there is no answer, {names[answered.best_key]} has one"
-            add("infeasible", row, sentence, row.key, answered.best_key)
+    infeasible = rows[rows["status"] == Status.INFEASIBLE].merge(
+        pairs[["problem", "instance", "best", "best_key"]], on=["problem", "instance"]
+    )
+    for row in infeasible[np.isfinite(infeasible["best"])].itertuples():
+        sentence = f"{row.variant} proved that there is no answer, {names[row.best_key]} has one"
+        add("infeasible", row, sentence, row.key, row.best_key)
     return pd.DataFrame(found, columns=["problem", "instance", "kind", "sentence", "keys"])
 
 
@@ -246,40 +223,35 @@ class _Known(NamedTuple):
 
 
 _NOTHING = _Known(math.nan, ())
-_Best = dict[tuple[str, str], _Known]
-"""By instance and problem."""
+_Best = dict[tuple[str, str], _Known]  # by instance and problem
 
 
 def _offer(best: _Best, at: tuple[str, str], offered: _Known, *, highest: bool = False) -> bool:
     """Keep a finite number if it is better than what is known; returns whether it is."""
     known, sign = best.get(at), 1 if highest else -1
-    if not math.isfinite(offered.value) or (known is not None and sign * offered.value <= sign * known.value):
-        return False
-    best[at] = offered
-    return True
+    better = math.isfinite(offered.value) and (known is None or sign * offered.value > sign * known.value)
+    if better:
+        best[at] = offered
+    return better
 
 
 def _imply(bounds: _Best, instance: str, nodes: float) -> None:
     """Apply every implication until none helps; false bounds can raise each other forever, hence the limit."""
     for _ in IMPLICATIONS:
         raised = False
-        for implication in IMPLICATIONS:
-            premises = [bounds[at] for name in implication.premises if (at := (instance, name)) in bounds]
-            if len(premises) < len(implication.premises):
+        for one in IMPLICATIONS:
+            premises = [bounds.get((instance, name), _NOTHING) for name in one.premises]
+            if _NOTHING in premises:
                 continue
-            bound = implication.bound(nodes, *(max(premise.value, 0.0) for premise in premises))
-            if PROBLEMS[implication.target].integral and math.isfinite(bound):
+            bound = one.bound(nodes, *(max(premise.value, 0.0) for premise in premises))
+            if PROBLEMS[one.target].integral and math.isfinite(bound):
                 bound = float(math.ceil(bound - TOLERANCE))
             keys = dict.fromkeys(key for premise in premises for key in premise.keys)
-            proofs = dict.fromkeys([*(premise.proof for premise in premises), implication.proof])
+            proofs = dict.fromkeys([*(premise.proof for premise in premises), one.proof])
             implied = _Known(bound, tuple(keys), "; ".join(filter(None, proofs)))
-            raised |= _offer(bounds, (instance, implication.target), implied, highest=True)
+            raised |= _offer(bounds, (instance, one.target), implied, highest=True)
         if not raised:
             return
-
-
-def _columns(rows: pd.DataFrame, *names: str) -> Any:
-    return zip(*(rows[name].tolist() for name in names), strict=True)
 
 
 def sizes_of(rows: pd.DataFrame) -> tuple[str, ...]:
@@ -293,13 +265,10 @@ def measures_of(rows: pd.DataFrame) -> tuple[str, ...]:
 
 
 def sized(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with a column for every size and measure there is, NaN where a row's kind has none, and two more.
+    """A copy with a column for every size and measure there is, NaN where a row's kind has none, extent and volume.
 
-    Returns
-    -------
-    DataFrame
-        A copy. ``extent`` and ``volume`` are the first and the last size of the row's kind (for topics, the nodes and
-        the subscriptions), so that instances of any kind can be sorted by size.
+    These two are the first and the last size of the row's kind (for topics, the nodes and the subscriptions), so that
+    instances of any kind can be sorted by size.
     """
     names = [*sizes_of(rows), *measures_of(rows)]
     rows = rows.reindex(columns=[*rows.columns, *(name for name in names if name not in rows)])

@@ -22,18 +22,10 @@ DERIVED = ("bound", "optimum", "ratio", "primal_integral", "dual_integral", "pro
 
 
 def parameters(rows: pd.DataFrame) -> pd.DataFrame:
-    """The workload parameters of each row's instance.
+    """The workload parameters of each row's instance (by its recipe), and the limits in its problem's name.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One row a run, with its ``recipe``.
-
-    Returns
-    -------
-    DataFrame
-        The index of `rows`, and a column for each parameter under its name in study.toml, missing where a row's
-        workload has no such parameter or its instance is read from a file; and for each limit in a problem's name.
+    A column each under its name in study.toml, missing where a row's workload has no such parameter or its instance is
+    read from a file.
     """
     limits = rows["problem"].map(limits_in)
     of_problems = {name: limits.map(lambda given, name=name: given.get(name)) for each in limits for name in each}
@@ -62,12 +54,8 @@ def researched(rows: pd.DataFrame) -> pd.DataFrame:
 
     Where a parameter has the name of a size, the size is in ``total_NAME``, and ``NAME`` is the parameter; rows without
     the parameter have the size there if the two agree in all rows that have both. A parameter whose name is that of
-    another column is in ``parameter_NAME``, such an option in ``option_NAME``.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        All runs of a study, as :meth:`.Store.rows` gives them: the bound of an instance is the best of them.
+    another column is in ``parameter_NAME``, such an option in ``option_NAME``. The rows are all runs of a study
+    (:meth:`.Store.rows`): the bound of an instance is the best of them.
     """
     pairs = proven(rows)
     rows = with_integrals(with_bounds(rows, pairs), pairs).drop(columns=list(TYPED.values()), errors="ignore")
@@ -109,21 +97,8 @@ def _spread(texts: pd.Series[str], fields: Callable[[Any], Mapping[str, Any]]) -
 def varied(runs: pd.DataFrame) -> pd.DataFrame:
     """A column for each parameter and size with several values in one problem, and option in one method.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        With the columns problem, method, recipe, options, kind and the sizes of the kinds that occur.
-
-    Returns
-    -------
-    DataFrame
-        With the index of `runs` and names as in study.toml; None (NaN for a size) where a run has no such parameter. A
-        size that a workload has as a parameter with other values (``subscriptions`` a node) is called
-        ``total_subscriptions``.
-
-    Notes
-    -----
-    Cost O(R) for R runs.
+    Names are as in study.toml; None (NaN for a size) where a run has no such parameter. A size that a workload has as a
+    parameter with other values (``subscriptions`` a node) is called ``total_subscriptions``.
     """
     columns = parameters(runs)
     for name in sizes_of(runs):
@@ -176,16 +151,9 @@ def gap(number: float | None, best: float) -> float:
 
 
 def gap_steps(points: Sequence[Mapping[str, Any]], best: float, of: str = VALUE) -> Steps:
-    """The gap of a run as a step function of time: from each time on, the gap is this one; before the first it is 1.
+    """The primal (or dual) gap of a run's `points` to the best known value as a step function of time (seconds).
 
-    Parameters
-    ----------
-    points : sequence of mapping
-        The column `points` of a row: seconds, value and lower_bound, in the order of time.
-    best : float
-        The best known value.
-    of : {"value", "lower_bound"}
-        The primal or the dual gap.
+    From each time on, the gap is this one; before the first it is 1.
     """
     gaps = [(float(point["seconds"]), gap(point[of], best)) for point in points]
     return np.array([0.0, *(at for at, _ in gaps)]), np.array([1.0, *(each for _, each in gaps)])
@@ -204,34 +172,22 @@ def gap_integral(points: Sequence[Mapping[str, Any]], best: float, limit: float,
 
 
 def with_integrals(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """The rows with primal_integral and dual_integral, against the best value known of their instance and problem.
+    """The rows with primal_integral and dual_integral, against the best value known (`pairs`, of :func:`.proven`).
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One row a run.
-    pairs : DataFrame
-        The result of :func:`.proven` for them: instance, problem, best.
-
-    Returns
-    -------
-    DataFrame
-        Both columns are NaN for skipped runs, without a time limit, and where no value is known. A failed run has 1.
-        Cost O(points).
+    Both are NaN for skipped runs, without a time limit, and where no value is known. A failed run has 1. Cost
+    O(points).
     """
-    best = dict(zip(zip(pairs["instance"], pairs["problem"], strict=True), pairs["best"], strict=True))
-    found: list[tuple[float, float]] = []
-    columns = (rows[name] for name in ("instance", "problem", "status", "time_limit", "points"))
-    for instance, problem, status, limit, points in zip(*columns, strict=True):
-        known = best.get((instance, problem), math.nan)
-        if status == Status.SKIPPED or pd.isna(limit) or pd.isna(known):
-            found.append((math.nan, math.nan))
-        else:
-            found.append((gap_integral(points, known, limit), gap_integral(points, known, limit, BOUND)))
-    primal, dual = zip(*found, strict=True) if found else ((), ())
-    return rows.assign(
-        primal_integral=pd.Series(primal, rows.index, "float64"), dual_integral=pd.Series(dual, rows.index, "float64")
-    )
+    best = rows[["instance", "problem"]].merge(pairs, on=["instance", "problem"], how="left")["best"]
+    limits = rows["time_limit"].mask(rows["status"] == Status.SKIPPED)
+    given = list(zip(rows["points"], best, limits, strict=True))
+    integrals = {
+        name: [
+            math.nan if pd.isna(known * limit) else gap_integral(points, known, limit, of)
+            for points, known, limit in given
+        ]
+        for name, of in (("primal_integral", VALUE), ("dual_integral", BOUND))
+    }
+    return rows.assign(**pd.DataFrame(integrals, rows.index, dtype="float64"))
 
 
 def mean_steps(steps: Sequence[Steps]) -> Steps:

@@ -24,8 +24,7 @@ _IDENTITY = ("instance", "problem", "method", *IGNORABLE)
 _COMPARED = ("key", "seed", "code_version", "status", "reason", "value", "lower_bound", "seconds", "machine")
 _ABOUT = ("problem", "variant", "family", "instance")
 _RANK = {
-    Status.FAILED: 0,
-    Status.SKIPPED: 0,
+    **dict.fromkeys((Status.FAILED, Status.SKIPPED), 0),
     Status.TIME_LIMIT: 1,
     Status.FEASIBLE: 2,
     Status.INFEASIBLE: 3,
@@ -77,20 +76,9 @@ def compared(
 
     A run is its instance (by content), problem, method, options and limits. Seeds and keys do not count: repeats of one
     run are matched by equal seeds first and then in order. Runs on instances that the other side does not have are
-    matched by the recipe of the instance without its seed, and marked as redrawn.
-
-    Parameters
-    ----------
-    a, b : DataFrame
-        Rows as the store returns them.
-    ignore : sequence of str
-        The parts of a run in which partners may differ, of `IGNORABLE`.
-    noise : float
-        Seconds: the time of a pair counts if one of its runs took longer.
-
-    Notes
-    -----
-    Cost O(R log R) for R runs.
+    matched by the recipe of the instance without its seed, and marked as redrawn. Partners may differ in what `ignore`
+    names, of `IGNORABLE`. The time of a pair counts if one of its runs took longer than the `noise` (seconds). Cost
+    O(R log R) for R runs.
     """
     identity = [name for name in _IDENTITY if name not in ignore]
     sides = [_prepared(rows) for rows in (a, b)]
@@ -171,31 +159,30 @@ def summary(comparison: StudyComparison) -> pd.DataFrame:
         for (problem, variant), runs in rows.groupby(["problem", "variant"]).size().items():
             at = (problem, variant, (problem, variant, False) not in matched and (problem, variant, True) in matched)
             matched.setdefault(at, _line(comparison.pairs.head(0)))[column] = runs
+    if not matched:
+        return pd.DataFrame()
     table = pd.DataFrame([dict(zip(groups, at, strict=True)) | line for at, line in matched.items()])
-    if table.empty:
-        return table
-    table[list(_COUNTS)] = table[list(_COUNTS)].astype("Int64")
-    return sorted_by(table, *groups)
+    table.loc[table["redrawn"] & (table["runs"] > 0), list(_COUNTS)] = None
+    return sorted_by(table.astype(dict.fromkeys(_COUNTS, "Int64")), *groups)
 
 
 def _line(pairs: pd.DataFrame) -> dict[str, Any]:
-    logs = np.log(pairs["time_ratio"].dropna().to_numpy(dtype=np.float64))
-    low, high = bootstrap_interval(logs, np.mean) if len(logs) >= _INTERVAL_RUNS else (np.nan, np.nan)
+    times = np.log(pairs["time_ratio"].dropna().to_numpy(dtype=np.float64))
+    low, high = bootstrap_interval(times, np.mean) if len(times) >= _INTERVAL_RUNS else (np.nan, np.nan)
     positive = pairs[(pairs["value_a"] > 0) & (pairs["value_b"] > 0)]
-    values = np.log(positive["value_b"] / positive["value_a"]).to_numpy(dtype=np.float64)
-    redrawn = len(pairs) > 0 and bool(pairs["redrawn"].all())
+    values = np.log(positive["value_b"] / positive["value_a"])
     return {
         "runs": len(pairs),
         "only_a": 0,
         "only_b": 0,
-        **{step: None if redrawn else int((pairs["value"] == step).sum()) for step in _COUNTS[:3]},
-        "bounds_up": None if redrawn else int((pairs["bound"] == "better").sum()),
-        "bounds_down": None if redrawn else int((pairs["bound"] == "worse").sum()),
+        **{step: int((pairs["value"] == step).sum()) for step in _COUNTS[:3]},
+        "bounds_up": int((pairs["bound"] == "better").sum()),
+        "bounds_down": int((pairs["bound"] == "worse").sum()),
         "status_up": int((pairs["status"] == "better").sum()),
         "status_down": int((pairs["status"] == "worse").sum()),
-        "value_ratio": float(np.exp(values.mean())) if len(values) else np.nan,
-        "timed": len(logs),
-        "time_ratio": float(np.exp(logs.mean())) if len(logs) else np.nan,
+        "value_ratio": float(np.exp(values.mean())),
+        "timed": len(times),
+        "time_ratio": float(np.exp(times.mean())) if len(times) else np.nan,
         "time_low": float(np.exp(low)),
         "time_high": float(np.exp(high)),
     }
@@ -216,8 +203,7 @@ def most_changed(comparison: StudyComparison, most: int) -> pd.DataFrame:
 
 def _notes(pairs: pd.DataFrame, sides: list[pd.DataFrame], identity: list[str]) -> list[str]:
     notes = []
-    redrawn = int(pairs["redrawn"].sum())
-    if redrawn:
+    if redrawn := int(pairs["redrawn"].sum()):
         notes.append(
             f"{redrawn} of {len(pairs)} pairs are on two draws of one recipe (other seeds, a workload's changed "
             "code or a changed file): their values compare in the mean only"
@@ -228,13 +214,10 @@ def _notes(pairs: pd.DataFrame, sides: list[pd.DataFrame], identity: list[str]) 
         notes.append(f"{len(differ)} pairs prove different optima of one instance: one proof is wrong (`verify`)")
     for column in IGNORABLE:
         rest = [name for name in identity if name != column]
-        if column in identity and len(rest) < len(identity):
-            possible = len(_match(sides, rest)[0])
-            if possible:
-                advice = f"`--ignore {column}` matches them"
-                notes.append(f"{possible} runs without a partner differ from one only in {column}: {advice}")
-    machines = [set(pairs[f"machine_{side}"].dropna()) for side in "ab"]
-    if machines[0] != machines[1]:
+        if column in identity and (possible := len(_match(sides, rest)[0])):
+            advice = f"`--ignore {column}` matches them"
+            notes.append(f"{possible} runs without a partner differ from one only in {column}: {advice}")
+    if set(pairs["machine_a"].dropna()) != set(pairs["machine_b"].dropna()):
         notes.append("A and B ran on different machines, so their times differ for that reason too")
     for name, side, other in (("A", *sides), ("B", *reversed(sides))):
         if len(side):

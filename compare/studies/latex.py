@@ -60,29 +60,13 @@ def latex_table(
     digits: int = 4,
     names: Mapping[str, str] | None = None,
 ) -> str:
-    r"""A table for a paper that loads ``booktabs`` (and ``longtable`` for more than 40 rows).
+    r"""A ``table`` for a paper that loads ``booktabs`` (a ``longtable`` for more than 40 rows).
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Its columns become the columns, its index is left out, and so are columns of empty texts. Texts and headers are
-        escaped; an underscore in a header becomes a space.
-    caption, label : str
-    best : mapping, optional
-        The columns whose lowest (``min``) or highest (``max``) number is bold, ties included.
-    within : sequence of str
-        Bold is the best of the rows that agree in these columns.
-    among : Series of bool, optional
-        The rows that may be bold; by default all.
-    digits : int
-        Significant digits of numbers that are not whole.
-    names : mapping, optional
-        What columns and entries are called in the paper (``gm``: ``Greedy Merge``).
-
-    Returns
-    -------
-    str
-        A ``table`` or ``longtable`` environment.
+    The columns of the frame become the columns, its index is left out, and so are columns of empty texts. Texts and
+    headers are escaped; an underscore in a header becomes a space. `best` has the columns whose lowest (``min``) or
+    highest (``max``) number is bold, ties included, of the rows `among` (all) that agree in the columns `within`;
+    `digits` are the significant ones of numbers that are not whole; `names` says what columns and entries are called in
+    the paper (``gm``: ``Greedy Merge``).
 
     Examples
     --------
@@ -143,15 +127,8 @@ def results_latex(
     """Runs, or the groups of `grouped` by these columns, as a table for a paper.
 
     A group has n (its instances), the mean ratio with its 95% interval and maximum, the optima that it reached, and its
-    mean time; the mean value where no ratio is known.
-
-    Parameters
-    ----------
-    bold : bool
-        Mark the best means of the groups that agree in all of `by` but the compared column, as the best of each column.
-        A mean over fewer instances than these groups have together is not compared.
-    names : mapping, optional
-        As for `latex_table`.
+    mean time; the mean value where no ratio is known. `bold` marks the best means of the groups that agree in all of
+    `by` but the compared column; a mean over fewer instances than these groups have together is not compared.
     """
     if not by:
         known = rows[[name for name in _OF_RUNS if name in rows.columns]]

@@ -84,22 +84,9 @@ class Paired:
 def paired(runs: pd.DataFrame, methods: Sequence[str], problem: str, measure: str = "ratio") -> Paired:
     """Compare methods on the instances of a problem on which every run of every one of them has the measure.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        The runs with their bounds (`judged_runs`).
-    methods : sequence of str
-        Labels of the runs, or methods and variants that have one label.
-
-    Raises
-    ------
-    BadInput
-        If fewer than two methods are named, one is unknown, or no instance remains.
-
-    Notes
-    -----
-    Repeats are averaged first, so that an instance counts once. Equal runs give equal intervals. Cost O(P·B·I) for P
-    pairs, B resamples and I instances.
+    `runs` have their bounds (`judged_runs`); `methods` are labels of them, or methods and variants that have one label.
+    Fewer than two, an unknown one, and no instance that remains are bad input. Repeats are averaged first, so that an
+    instance counts once. Equal runs give equal intervals. Cost O(P·B·I) for P pairs, B resamples and I instances.
 
     References
     ----------
@@ -157,7 +144,9 @@ def _values(runs: pd.DataFrame, labels: Sequence[str], measure: str) -> tuple[pd
 
 
 def _pair(values: pd.DataFrame, first: str, second: str) -> dict[str, object]:
-    difference = _without_rounding(values[first].to_numpy(), values[second].to_numpy())
+    x, y = values[first].to_numpy(), values[second].to_numpy()
+    equal_but_for_rounding = np.abs(x - y) <= TOLERANCE * np.maximum(1e-3, np.abs(y))
+    difference = np.where(equal_but_for_rounding, 0.0, x - y)
     mean, median = bootstrap_interval(difference, np.mean), bootstrap_interval(difference, np.median)
     test = wilcoxon(difference)
     named = {"first": first, "second": second, "instances": len(difference)}
@@ -166,12 +155,6 @@ def _pair(values: pd.DataFrame, first: str, second: str) -> dict[str, object]:
     signs = {"wins": difference < 0, "ties": difference == 0, "losses": difference > 0}
     counts = {name: int(where.sum()) for name, where in signs.items()}
     return {**named, **means, **medians, **counts, **test._asdict()}
-
-
-def _without_rounding(first: Floats, second: Floats) -> Floats:
-    """First − second, exactly 0 where they are equal but for rounding."""
-    difference = first - second
-    return np.where(np.abs(difference) <= TOLERANCE * np.maximum(1e-3, np.abs(second)), 0.0, difference)
 
 
 def wilcoxon(difference: Floats) -> Wilcoxon:

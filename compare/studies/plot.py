@@ -13,17 +13,7 @@ from .toml_tables import checked
 
 
 class Measure(NamedTuple):
-    """What is measured of a run.
-
-    Attributes
-    ----------
-    column : str
-        Of the runs with their bounds (`judged_runs`).
-    title : str
-        With the unit.
-    unit : float
-        What the column is divided by.
-    """
+    """What is measured of a run: a column of `judged_runs` divided by the unit, and a title with the unit."""
 
     column: str
     title: str
@@ -44,15 +34,8 @@ MEASURES = {
 class Plot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a plot shows; a study file has it as a table ``{ x = "nodes", y = "time" }``.
 
-    Attributes
-    ----------
-    x : str
-        A workload's parameter or an option of a method, by its name in study.toml, or a size of the instances. Whether
-        the study varies it only its results tell.
-    y : str
-        One of `MEASURES`.
-    group : str
-        The column whose values are the curves.
+    `x` is a workload's parameter or an option of a method, by its name in study.toml, or a size of the instances; `y`
+    is one of `MEASURES`, and `group` the column whose values are the curves.
     """
 
     x: str

@@ -12,7 +12,6 @@ from html import escape
 from importlib import import_module
 from math import log
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from rich import progress as bars
@@ -84,9 +83,7 @@ class Bar:
             self._bar.add_task("", total=self.total)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         if self._notebook:
             self._notebook.clear()
         elif self._bar:

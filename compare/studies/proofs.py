@@ -72,13 +72,8 @@ class CheckedProof(NamedTuple):
 def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, digest: str = "") -> CheckedProof:
     """Check a proof by another process, which imports nothing of this package and has `seconds` for it.
 
-    Parameters
-    ----------
-    instance : path
-        With a suffix of :data:`FORMATS`.
-    digest : str
-        Of the instance as this package reads it, if known: a proof about another one is wrong, whatever the checker
-        reads.
+    The instance's file has a suffix of :data:`FORMATS`. `digest` is of the instance as this package reads it, if known:
+    a proof about another one is wrong, whatever the checker reads.
     """
     words = [sys.executable, str(_CHECKER), str(instance), str(proof)]
     try:
@@ -218,16 +213,8 @@ def levels(rows: pd.DataFrame) -> pd.Series[str]:
 
     ``certified``: a proof was checked that proves this bound or a higher one. ``agreed``: methods of two
     engines have each proven it or a higher one. ``claimed``: one has. "": the row has none. Where some run's bound lies
-    above some run's value, one of the engines is wrong, and none of them counts as agreeing.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        One row a run: instance, problem, method, status, value, lower_bound, counters.
-
-    Notes
-    -----
-    Two methods are independent unless one names the other as its engine (:attr:`.Method.engine`). Cost O(R log R).
+    above some run's value, one of the engines is wrong, and none of them counts as agreeing. Two methods are
+    independent unless one names the other as its engine (:attr:`.Method.engine`). Cost O(R log R).
     """
     import pandas as pd
 

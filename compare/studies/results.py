@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write
@@ -31,27 +29,12 @@ _MEANS = (
 
 
 def results(folder: Path, where: Mapping[str, str] | None = None, *, all_runs: bool = False) -> pd.DataFrame:
-    """The finished runs of a study, a row a run, also while it is running.
+    """The finished runs of a study, a row a run, also while it is running, with the columns of docs/results.md.
 
-    Parameters
-    ----------
-    where : mapping, optional
-        Only the rows whose columns have these values: ``{"problem": "min-tco", "nodes": "60"}``.
-    all_runs : bool
-        Also the stored runs that are not part of the present study: of methods or instances that were removed from it,
-        and of other versions of the code.
-
-    Returns
-    -------
-    DataFrame
-        The columns that docs/results.md explains: those of the store, a column for every size, measure, workload
-        parameter and varied option, ``bound``, ``optimum`` and ``ratio``, and ``current`` (whether the run is part of
-        the present study). Bounds are the best of all rows, before any is left out by `where`.
-
-    Raises
-    ------
-    BadInput
-        If there are no results, or they are damaged or of another version, or a column is unknown.
+    `where` keeps the rows whose columns have these values: ``{"problem": "min-tco", "nodes": "60"}``. With `all_runs`
+    also the stored runs that are not part of the present study: of methods or instances that were removed from it, and
+    of other versions of the code. Bounds are the best of all rows, before any is left out by `where`. A folder without
+    results, damaged ones, or of another version, and an unknown column are bad input.
     """
     store = Store.existing(folder)
     keys = store.plan().keys
@@ -64,25 +47,16 @@ def results(folder: Path, where: Mapping[str, str] | None = None, *, all_runs: b
 
 
 def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> pd.DataFrame:
-    """One row a group: counts, and means over its answered instances.
+    """One row a group of equal values in the columns `by`: counts, and means over its answered instances.
 
-    Parameters
-    ----------
-    by : sequence of str
-        Columns. Groups that differ only in the last one of runs (``method``) are compared with each other: a column is
-        one of instances (``nodes``, ``problem``) if all runs on an instance agree in it.
-    common : bool
-        Only the instances (with their problem) that every group compared has answered.
-
-    Returns
-    -------
-    DataFrame
-        The columns `by`; runs, failed, optimal; instances (with an answer, each counted once a problem), of_instances
-        (those of all the groups compared) and ratio_instances (those with a ratio); reached (the runs whose value is
-        the proven optimum), max_ratio, ratio_low and ratio_high (the 95% interval of the mean ratio over instances by
-        Student's t); then mean_ratio, mean_value, mean_lower_bound, mean_primal_integral, mean_dual_integral,
-        mean_seconds, mean_cpu_seconds, mean_peak_memory. Failed runs count in the means of seconds and memory only,
-        skipped ones in none. ``attrs["compared"]`` lists the column, if any, whose groups are compared.
+    Groups that differ only in the last column of runs (``method``) are compared with each other: a column is one of
+    instances (``nodes``, ``problem``) if all runs on an instance agree in it. `common` keeps only the instances (with
+    their problem) that every group compared has answered. After `by` come runs, failed, optimal; instances (with an
+    answer, each counted once a problem), of_instances (those of all the groups compared) and ratio_instances (those
+    with a ratio); reached (the runs whose value is the proven optimum), max_ratio, ratio_low and ratio_high (the 95%
+    interval of the mean ratio over instances by Student's t); then the means ``mean_…`` of `_MEANS`. Failed runs count
+    in the means of seconds and memory only, skipped ones in none. ``attrs["compared"]`` lists the column, if any, whose
+    groups are compared.
     """
     by = list(dict.fromkeys(by))
     for column in by:
@@ -105,10 +79,9 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     compared = (of_runs or [name for name in names if name in _OF_METHODS])[-1:]
     outer = [counted[name] for name in names if name not in compared] or [pd.Series(0, counted.index)]
     if common and compared:
-        last = counted[compared[0]]
-        of_group = last.groupby(outer, dropna=False).transform(lambda column: column.nunique(dropna=False))
-        having = last.groupby([*outer, counted["instances"]], dropna=False).transform(
-            lambda column: column.nunique(dropna=False)
+        of_group, having = (
+            counted.groupby(each, dropna=False)[compared[0]].transform(lambda column: column.nunique(dropna=False))
+            for each in (outer, [*outer, counted["instances"]])
         )
         counted = counted[counted["instances"].notna() & (having == of_group)]
         outer = [column[counted.index] for column in outer]
@@ -141,19 +114,20 @@ def export(
     `by`, `bold` and `names` are those of `results_latex`.
     """
     plain = rows.drop(columns=["answer", "points"], errors="ignore")
-    if file.suffix == ".csv":
-        atomic_write(file, csv_text(plain))
-    elif file.suffix == ".json":
-        atomic_write(file, plain.to_json(orient="records", force_ascii=False, double_precision=15, indent=1) + "\n")
-    elif file.suffix == ".xlsx":
-        atomic_write(file, workbook(plain))
-    elif file.suffix == ".parquet":
-        table = pa.Table.from_pandas(rows, preserve_index=False)
-        atomic_write(file, lambda path: pq.write_table(table, path, compression="zstd"))
-    elif file.suffix == ".tex":
-        atomic_write(file, results_latex(rows, by, bold=bold, names=names))
-    else:
-        raise BadInput(f"{file}: unknown ending '{file.suffix}': use {', '.join(FORMATS)}")
+    match file.suffix:
+        case ".csv":
+            atomic_write(file, csv_text(plain))
+        case ".json":
+            text = plain.to_json(orient="records", force_ascii=False, double_precision=15, indent=1)
+            atomic_write(file, text + "\n")
+        case ".xlsx":
+            atomic_write(file, workbook(plain))
+        case ".parquet":
+            atomic_write(file, lambda path: rows.to_parquet(path, index=False, compression="zstd"))
+        case ".tex":
+            atomic_write(file, results_latex(rows, by, bold=bold, names=names))
+        case ending:
+            raise BadInput(f"{file}: unknown ending '{ending}': use {', '.join(FORMATS)}")
 
 
 def write_answers(folder: Path, rows: pd.DataFrame, out: Path) -> int:

@@ -39,14 +39,10 @@ _CLOCKS_DIFFER = timedelta(days=1)
 
 
 class Column(NamedTuple):
-    """A column: its type, whether a value is one that a run can have, and what the value is checked against.
-
-    docs/results.md says what the column means, and has `checked` as a table.
-    """
+    """A column: its type, and whether a value is one that a run can have; docs/results.md says what it means."""
 
     type: pa.DataType
     holds: Callable[[Any], bool]
-    checked: str
 
 
 def _form(pattern: str) -> Callable[[Any], bool]:
@@ -77,17 +73,16 @@ def _is_amount(number: float) -> bool:
     return 0 <= number < inf
 
 
+_is_time = _form(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+\d\d:\d\d|Z)")
+
+
 def _is_past(text: str) -> bool:
-    return datetime.fromisoformat(text) <= datetime.now(UTC) + _CLOCKS_DIFFER
+    return _is_time(text) and datetime.fromisoformat(text) <= datetime.now(UTC) + _CLOCKS_DIFFER
 
 
 def _are_distinct(pairs: Iterable[tuple[str, float]]) -> bool:
     named = dict(pairs)
     return len(named) == len(list(pairs)) and None not in named and None not in named.values()
-
-
-def _are_integers(numbers: list[int | None] | None) -> bool:
-    return numbers is None or None not in numbers
 
 
 def _are_counters(text: str) -> bool:
@@ -104,79 +99,37 @@ def _is_machine(text: str) -> bool:
 
 
 _MACHINE = {"processor": str, "cores": int, "memory": int, "system": str, "host": str}
-_KEY, _JUDGE = "the key", "instance, answer and bound, judged again"
 COLUMNS: dict[str, Column] = {
-    "key": Column(_TEXT, _form("[0-9a-f]{32}"), "the columns of the task, hashed again"),
-    "instance": Column(_TEXT, _form("[0-9a-f]{8,128}"), "the key; the stored file; the recipe"),
-    "recipe": Column(
-        _TEXT,
-        _is_object,
-        "makes the instance again; not where a file is missing, or a workload is a plug-in or of another version; "
-        "another recipe of the same instance and family is not found",
-    ),
-    "family": Column(_TEXT, _is_given, "the recipe"),
-    "kind": Column(_TEXT, KINDS.__contains__, "the problem"),
-    "sizes": Column(pa.map_(_TEXT, _INTEGER), _are_distinct, "the instance"),
-    "problem": Column(_TEXT, PROBLEMS.__contains__, _KEY),
-    "method": Column(_TEXT, _is_given, _KEY),
-    "variant": Column(_TEXT, _is_given, "the method and its options, in this version of the code"),
-    "options": Column(_TEXT, _is_object, f"{_KEY}; in this version of the code, the method"),
-    "exact": Column(pa.bool_(), _is_given, "the method, in this version of the code"),
-    "seed": Column(_INTEGER, lambda seed: 0 <= seed < 2**31, _KEY),
-    "time_limit": Column(_NUMBER, lambda seconds: 0 < seconds < inf, _KEY),
-    "memory_limit": Column(_INTEGER, lambda mib: mib > 0, _KEY),
-    "status": Column(
-        _TEXT,
-        list(Status).__contains__,
-        f"{_JUDGE}; what the method can end with; the seconds; not: of runs without an answer, that one failed or is "
-        "infeasible, and which limit stopped a heuristic that used half of its time",
-    ),
-    "reason": Column(
-        _TEXT, _is_given, "none of an optimal run, one of a failed run; why a method skips; its text is not promised"
-    ),
-    "value": Column(_NUMBER, lambda value: True, _JUDGE),
-    "lower_bound": Column(
-        _NUMBER,
-        lambda bound: True,
-        "the value where it is optimal; the last point; every answer to the instance, also by implications",
-    ),
-    "seconds": Column(
-        _NUMBER,
-        _is_amount,
-        "not before the last point, and within the limit; else not promised, but finite and not negative",
-    ),
-    "cpu_seconds": Column(
-        _NUMBER,
-        lambda seconds: isnan(seconds) or _is_amount(seconds),
-        "not promised: at most what the machine's cores give within the limit; NaN only of a run that was stopped",
-    ),
-    "measures": Column(pa.map_(_TEXT, _NUMBER), _are_distinct, _JUDGE),
-    "counters": Column(
-        _TEXT,
-        _are_counters,
-        "those of a proof by its file, checked again; others are not promised: numbers and texts, 64 KiB at most",
-    ),
-    "answer": Column(
-        pa.list_(pa.int32()),
-        _are_integers,
-        "valid, and of this value and these measures; not another such answer, which `--rerun` finds",
-    ),
-    "peak_memory": Column(_NUMBER, _is_amount, "not promised: at most the machine's memory"),
-    "code_version": Column(_TEXT, _form(r"[0-9a-f]{12}(\+[0-9a-f]+)?"), _KEY),
-    "judge": Column(_TEXT, _is_given, "the problem, in this version of the code"),
-    "versions": Column(_TEXT, _are_versions, "not promised: texts, Python's among them"),
-    "machine": Column(_TEXT, _is_machine, "not promised: has these fields and no others"),
-    "started": Column(
-        _TEXT,
-        lambda text: _form(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+\d\d:\d\d|Z)")(text) and _is_past(text),
-        "not promised: a time that is not in the future",
-    ),
-    "points": Column(
-        pa.list_(pa.struct(dict.fromkeys(Point._fields, _NUMBER))),
-        _is_given,
-        "the last one by the outcome; its time and earlier ones are not promised: each later and better, finite, within"
-        " the seconds",
-    ),
+    "key": Column(_TEXT, _form("[0-9a-f]{32}")),
+    "instance": Column(_TEXT, _form("[0-9a-f]{8,128}")),
+    "recipe": Column(_TEXT, _is_object),
+    "family": Column(_TEXT, _is_given),
+    "kind": Column(_TEXT, KINDS.__contains__),
+    "sizes": Column(pa.map_(_TEXT, _INTEGER), _are_distinct),
+    "problem": Column(_TEXT, PROBLEMS.__contains__),
+    "method": Column(_TEXT, _is_given),
+    "variant": Column(_TEXT, _is_given),
+    "options": Column(_TEXT, _is_object),
+    "exact": Column(pa.bool_(), _is_given),
+    "seed": Column(_INTEGER, lambda seed: 0 <= seed < 2**31),
+    "time_limit": Column(_NUMBER, lambda seconds: 0 < seconds < inf),
+    "memory_limit": Column(_INTEGER, lambda mib: mib > 0),
+    "status": Column(_TEXT, list(Status).__contains__),
+    "reason": Column(_TEXT, _is_given),
+    "value": Column(_NUMBER, lambda value: True),
+    "lower_bound": Column(_NUMBER, lambda bound: True),
+    "seconds": Column(_NUMBER, _is_amount),
+    "cpu_seconds": Column(_NUMBER, lambda seconds: isnan(seconds) or _is_amount(seconds)),
+    "measures": Column(pa.map_(_TEXT, _NUMBER), _are_distinct),
+    "counters": Column(_TEXT, _are_counters),
+    "answer": Column(pa.list_(pa.int32()), lambda numbers: numbers is None or None not in numbers),
+    "peak_memory": Column(_NUMBER, _is_amount),
+    "code_version": Column(_TEXT, _form(r"[0-9a-f]{12}(\+[0-9a-f]+)?")),
+    "judge": Column(_TEXT, _is_given),
+    "versions": Column(_TEXT, _are_versions),
+    "machine": Column(_TEXT, _is_machine),
+    "started": Column(_TEXT, _is_past),
+    "points": Column(pa.list_(pa.struct(dict.fromkeys(Point._fields, _NUMBER))), _is_given),
 }
 """The columns of a row, in their order."""
 

@@ -25,12 +25,11 @@ from ..catalogue import code_version, kind_named, method_named, own_part, proble
 from .isolation import IsolatedRun, Job, Solver, memory_bounded
 from .progress import Bar, RunTally
 from .proofs import run_with_evidence
-from .recipe import Recipe
 from .row import object_in, row
 from .spark_session import PlugIns, awaited, spark
 from .store import Plan, RunLog, Store, StoredInstance
 from .study import Study
-from .task import Task
+from .task import Recipe, Task
 
 _MERGE_SECONDS = 30.0
 _SLICES_A_CORE = 4

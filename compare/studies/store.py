@@ -78,10 +78,9 @@ class Store:
     def open_for(self, spec: str) -> None:
         """Create the folder for a study with this text, or check that it is one of results of this version."""
         file = self.folder / "study.toml"
-        if file.is_file():
-            if self.has_plan:
-                self.plan()
-        elif self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+        if file.is_file() and self.has_plan:
+            self.plan()
+        elif not file.is_file() and self.folder.exists() and (self.folder.is_file() or any(self.folder.iterdir())):
             raise BadInput(f"{self.folder}: holds other files: choose another folder")
         try:
             for folder in (self.runs, self.instances, self.history, self.proofs):
@@ -118,17 +117,15 @@ class Store:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Exclude a second study from the folder; the lock ends with the process."""
+        file = self.folder / ".lock"
         try:
-            handle = os.open(self.folder / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
+            file.touch()
         except OSError as error:
             raise BadInput(f"{self.folder}: cannot be written ({error.strerror}): choose another folder") from None
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with _locked_if_free(file) as free:
+            if not free:
+                raise BadInput(f"{self.folder}: another study is running there: wait for it or choose another")
             yield
-        except BlockingIOError:
-            raise BadInput(f"{self.folder}: another study is running there: wait for it or choose another") from None
-        finally:
-            os.close(handle)
 
     def is_locked(self) -> bool:
         """Whether a study is running in the folder."""
@@ -162,32 +159,30 @@ class Store:
         """
         remarks: list[str] = []
         logs: list[Path] = []
-        rows: list[dict[str, Any]] = []
-        for log in self.logs():
-            with _locked_if_free(log) as closed:
-                if not closed:
-                    continue
-                bad: list[bytes] = []
-                rows += read_log(log, bad)
-                logs.append(log)
-            if bad:
-                self.damaged.mkdir(exist_ok=True)
-                with (self.damaged / log.name).open("ab") as kept:
-                    kept.writelines(bad)
-                remarks.append(f"{log.name}: {len(bad)} damaged lines are in damaged/ now: their runs are repeated")
-            if len(rows) >= _PART_ROWS:
-                self._write_merged(logs, rows)
-                logs, rows = [], []
-        self._write_merged(logs, rows)
-        return remarks
-
-    def _write_merged(self, logs: list[Path], rows: list[dict[str, Any]]) -> None:
+        rows: dict[str, dict[str, Any]] = {}
         merged = self._keys_in_parts()
-        first = {row["key"]: row for row in reversed(rows) if row["key"] not in merged}
-        if first:
-            write_part(table_of([first[key] for key in sorted(first)]), self.runs)
-        for log in logs:
-            log.unlink(missing_ok=True)
+        waiting = self.logs()
+        for log in waiting:
+            with _locked_if_free(log) as closed:
+                if closed:
+                    bad: list[bytes] = []
+                    for row in read_log(log, bad):
+                        rows.setdefault(row["key"], row)
+                    logs.append(log)
+                    if bad:
+                        self.damaged.mkdir(exist_ok=True)
+                        with (self.damaged / log.name).open("ab") as kept:
+                            kept.writelines(bad)
+                        lines = f"{len(bad)} damaged lines are in damaged/ now"
+                        remarks.append(f"{log.name}: {lines}: their runs are repeated")
+            if len(rows) >= _PART_ROWS or log == waiting[-1]:
+                if new := sorted(rows.keys() - merged):
+                    write_part(table_of([rows[key] for key in new]), self.runs)
+                for done in logs:
+                    done.unlink(missing_ok=True)
+                merged |= rows.keys()
+                logs, rows = [], {}
+        return remarks
 
     def write_plan(self, plan: Plan, tasks: Mapping[str, Task] | None = None) -> None:
         """Replace the plan and the study's text, which is kept in the history as well; a kill leaves either plan.
@@ -266,12 +261,9 @@ class Store:
         logged = table_of(list(self._logged())).select(chosen)
         tables = [logged, *(read_part(part, chosen) for part in self.parts())]
         stored = pa.concat_tables(tables).sort_by([("key", "ascending"), ("started", "ascending")])
-        wanted = None if keys is None else set(keys)
-        first: dict[str, int] = {}
-        for index, key in enumerate(stored["key"].to_pylist()):
-            if wanted is None or key in wanted:
-                first.setdefault(key, index)
-        return stored.take(pa.array(list(first.values()), pa.int64())).select(list(columns))
+        of_rows = stored["key"].to_pandas()
+        kept = ~of_rows.duplicated() & (keys is None or of_rows.isin(list(keys or ())))
+        return stored.filter(pa.array(kept, pa.bool_())).select(list(columns))
 
     def rows(self, keys: Iterable[str] | None = None) -> pd.DataFrame:
         """The stored rows (of the given keys, if given), with typed columns: see `spread`.

@@ -24,9 +24,8 @@ from ..catalogue import kind_named, method_named, problem_named, version_of, wor
 from .columns import limits_in, without_limit
 from .isolation import memory_bounded
 from .plot import Plot, Report
-from .recipe import Recipe, freeze
 from .store import StoredInstance
-from .task import Task, derived_seed, options_json, writes_proofs
+from .task import Recipe, Task, derived_seed, freeze, options_json, writes_proofs
 from .toml_tables import as_list, checked, grid, located, parsed
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -56,14 +55,8 @@ class OfAny(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tru
 class Files(OfAny, kw_only=True, frozen=True):
     """An ``[[instances]]`` table with files; the names of columns are keys as well (``node_column``).
 
-    Attributes
-    ----------
-    file : str or list of str
-        Paths and patterns, relative to the study's folder.
-    kind : str
-        Of the instances in the files.
-    sample : int or list of int
-        Nodes (users, …) to sample, 0 for all.
+    `file` has paths and patterns, relative to the study's folder, and `sample` the nodes (users, …) to sample, 0 for
+    all.
     """
 
     file: str | Names

@@ -1,10 +1,13 @@
-"""Checking everything that a study has stored again: rows, answers, bounds, proofs, plan and index."""
+"""Checking all that a study has stored again: rows, answers, bounds, proofs, plan, index; and by repeating runs."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import math
+import random
+import re
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
@@ -23,18 +26,17 @@ from ...instances.contract.method import Proposal, judged
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, Point, Trajectory
 from ...models.engine.stoppable import finished_within
-from ..catalogue import METHODS, code_version, kind_named, own_part
+from ..catalogue import METHODS, code_version, kind_named, own_part, version_of
 from .bounds import disagreements, near, proven
-from .isolation import memory_bounded
+from .isolation import Solver, memory_bounded
 from .progress import Bar
-from .proofs import faults_of_evidence, has_evidence
-from .recipe import Recipe
-from .rerun import faults_of_rerun, rerun, sampled
-from .row import impossible, of_instance, of_result, of_task, spread, table_of
+from .proofs import faults_of_evidence, has_evidence, without_digest
+from .row import MEASURED, OBJECTS, impossible, object_in, of_instance, of_result, of_task, spread, table_of
 from .spark_session import PlugIns, awaited, find_plug_ins, local_cores, spark
+from .spark_study import run_task
 from .store import LOG, Store, read_log, read_part
 from .study import Study, study_of
-from .task import STORED, Task, options_json
+from .task import Recipe, Task, options_json, task_of
 from .toml_tables import parsed
 
 Row = Mapping[str, Any]
@@ -53,6 +55,9 @@ _JUDGED_SHARE = 1.5
 _LIMIT_SHARE = 0.5
 _LARGEST = 2.0**53
 _LONGEST = 200
+_DECIDED = ("status", "value", "lower_bound", "measures", "answer")
+_MEMORY = re.compile(r"[\d.,]+ (MiB|GiB|bytes)\b")
+_NEAR_LIMIT = 0.8
 _ENDED_WITHOUT = (Status.FAILED, Status.SKIPPED)
 
 
@@ -139,7 +144,8 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
         problems={str(row.get("problem")) for row in rows},
         workloads={_workload(recipe) for recipe, _, _ in index},
     )
-    items: list[Item] = sorted([*rows, *index], key=_instance_of)
+    items: list[Item] = [*rows, *index]  # what is about one instance is checked together
+    items.sort(key=lambda item: item[1] if isinstance(item, tuple) else str(item.get("instance")))
     proofs = sum(has_evidence(str(row.get("counters"))) for row in rows)
     if items:
         size = math.ceil(len(items) / max(1, len(items) // _ROWS_TOGETHER, proofs // _PROOFS_TOGETHER))
@@ -158,11 +164,6 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
         faults += [(key, fault) for fault in faults_of_rerun(rerun(store.folder, key))]
     answered = sum(row.get("answer") is not None for row in rows)
     return Verification(answered, proofs, len(repeated), tuple(sorted(set(faults))), tuple(notes))
-
-
-def _instance_of(item: Item) -> str:
-    """The digest by which items are sorted: what is about one instance is checked together."""
-    return item[1] if isinstance(item, tuple) else str(item.get("instance"))
 
 
 def _faults_of_entry(recipe: str, digest: str, size: int, folder: str) -> Iterator[str]:
@@ -212,9 +213,7 @@ def _is_current(row: Row) -> bool:
 
 def _task(row: Row, folder: str) -> Iterator[str]:
     """The key, and in this version of the code the form of the options, the variant and exactness."""
-    task = Task(**{name: row[name] for name in STORED})
-    with_proof = replace(task, proof=True)
-    task = with_proof if with_proof.key == row["key"] else task
+    task = task_of(row)
     wanted: dict[str, Any] = {"key": task.key}
     if _is_current(row):
         stated = METHODS[task.method].keyed(json.loads(task.options), task.problem)
@@ -287,12 +286,8 @@ def _improves(points: Sequence[Row]) -> bool:
     return ordered and all(number is None or abs(number) < _LARGEST for point in points for number in point.values())
 
 
-def _memory_of(row: Row) -> float:
-    return float(json.loads(row["machine"])["memory"] * 2**20)
-
-
-def _most_cpu_seconds(row: Row) -> float:
-    return float((_JUDGED_SHARE * row["time_limit"] + _SLACK_SECONDS) * json.loads(row["machine"])["cores"])
+def _machine(row: Row) -> Any:
+    return json.loads(row["machine"])
 
 
 RULES: dict[str, Callable[[Row], bool]] = {
@@ -303,9 +298,9 @@ RULES: dict[str, Callable[[Row], bool]] = {
     "processor seconds that its machine can give within its limit": lambda r: (
         r["status"] in (Status.FAILED, Status.TIME_LIMIT, Status.OPTIMAL)
         if math.isnan(r["cpu_seconds"])
-        else r["cpu_seconds"] <= _most_cpu_seconds(r)
+        else r["cpu_seconds"] <= (_JUDGED_SHARE * r["time_limit"] + _SLACK_SECONDS) * _machine(r)["cores"]
     ),
-    "memory that its machine has": lambda r: r["peak_memory"] <= _memory_of(r),
+    "memory that its machine has": lambda r: r["peak_memory"] <= _machine(r)["memory"] * 2**20,
     "a status that a lower bound can have": lambda r: r["status"] not in _ENDED_WITHOUT or r["lower_bound"] is None,
     "a finite lower bound": lambda r: r["lower_bound"] != math.inf or r["status"] == Status.INFEASIBLE,
     "points that are finite, each later and better": lambda r: _improves(r["points"]),
@@ -501,3 +496,104 @@ def _label_faults(store: Store, keys: Sequence[str], rows: Sequence[Row]) -> Ite
                 yield label["key"], f"has in {name} the recipe of another instance"
     except (BadInput, ValueError, TypeError) as error:
         yield name, f"is damaged ({type(error).__name__}): run the study again, which restores it"
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """The row of a run before and after the run was repeated."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+    @property
+    def differences(self) -> list[str]:
+        """The columns that differ, without times, amounts of memory, machine and the bytes of a proof file."""
+        before, after = ({**row, "counters": without_digest(row["counters"])} for row in (self.before, self.after))
+        return [
+            name
+            for name in before
+            if name not in MEASURED and _without_amounts(before[name]) != _without_amounts(after[name])
+        ]
+
+    def values(self, column: str) -> tuple[str, str]:
+        """The values of a column before and after, as short texts; of a JSON object only the members that differ."""
+        before, after = self.before[column], self.after[column]
+        if column in OBJECTS:
+            old, new = object_in(before), object_in(after)
+            names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+            before, after = ({name: each[name] for name in names if name in each} for each in (old, new))
+        elif isinstance(before, list) and isinstance(after, list):
+            same = sum(
+                1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+            )
+            before, after = (f"{len(each)} numbers, from number {same + 1}: {each[same:]}" for each in (before, after))
+        return _shortened(before), _shortened(after)
+
+
+def _shortened(value: object) -> str:
+    text = f"{value:.10g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _without_amounts(value: object) -> object:
+    return _MEMORY.sub(r"… \1", value) if isinstance(value, str) else value
+
+
+def rerun(folder: Path, key: str) -> Rerun:
+    """Repeat a run from its row alone, with the present code; an instance that is missing is generated and stored.
+
+    Where the code's version is another one, the rows differ in that and may differ in more.
+    """
+    store = Store.existing(folder)
+    matching = [each for each in store.done() if each.startswith(key)]
+    if len(matching) != 1:
+        raise BadInput(f"{folder}: {len(matching)} runs have a key starting with '{key}': see `overlaybench results`")
+    before = store.table(matching).to_pylist()[0]
+    not_found = find_plug_ins(store.plan().spec)
+    if not_found and (before["method"] not in METHODS or before["problem"] not in PROBLEMS):
+        raise not_found[0]
+    stored = task_of(before)
+    task = replace(stored, code_version=version_of(stored.method, stored.problem))
+    kind = kind_named(before["kind"])
+    if not store.has_instance(task.instance, kind):
+        instance = Recipe.from_json(task.recipe).make()
+        if instance.digest != task.instance:
+            raise BadInput(f"the recipe {task.recipe} gives another instance than the run had: its file has changed")
+        store.add_instance(instance, kind)
+    with Solver() as solver, tempfile.TemporaryDirectory(prefix="overlaybench-") as temporary:
+        after = run_task(task, store, solver, Path(temporary) / "proof.gz")
+    after["answer"] = None if after["answer"] is None else np.asarray(after["answer"]).tolist()
+    return Rerun(before, after)
+
+
+def sampled(rows: Sequence[Mapping[str, Any]], share: float, seed: int) -> list[str]:
+    """The keys of a random share of the rows, at least one of them; the same for one seed."""
+    keys = sorted(row["key"] for row in rows)
+    return sorted(random.Random(seed).sample(keys, min(len(keys), math.ceil(share * len(keys)))))
+
+
+def faults_of_rerun(run: Rerun) -> Iterator[str]:
+    """What a repeated run shows to be wrong in the stored one.
+
+    A run that ended by itself both times, under one version of the code, gives the same status, value, bound, measures
+    and answer. Of one that a limit stopped, or nearly did, only what must hold of any two runs is compared: no value
+    below the other one's bound.
+    """
+    before, after = run.before, run.after
+    for one, other, when in ((before, after, "a repeated run"), (after, before, "the stored run")):
+        bound, value = one["lower_bound"], other["value"]
+        if bound is not None and value is not None and value < bound and not near(value, bound):
+            yield f"{when} has an answer of value {value:g}, below the bound {bound:g} of the other"
+    if Status.INFEASIBLE in (before["status"], after["status"]) and (before["answer"] or after["answer"]):
+        yield "is infeasible in one of two runs, and answered in the other"
+    if before["code_version"] != after["code_version"] or _was_stopped(before) or _was_stopped(after):
+        return
+    if names := [name for name in _DECIDED if before[name] != after[name]]:
+        old, new = run.values(names[0])
+        yield f"repeated, it has another {' and '.join(names)}: {old} before, {new} now"
+
+
+def _was_stopped(row: Mapping[str, Any]) -> bool:
+    if row["status"] == Status.FAILED:
+        return str(row["reason"]).startswith(("time:", "memory:", "crash:"))
+    return bool(row["status"] == Status.TIME_LIMIT or row["seconds"] >= _NEAR_LIMIT * row["time_limit"])

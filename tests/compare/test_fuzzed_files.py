@@ -26,13 +26,12 @@ from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.library.study import library_runs, updated
 from overlaybench.compare.library.table import Entry, LibraryTable, Record, read_table, scored, write_page, write_table
 from overlaybench.compare.studies.isolation import IsolatedRun, memory_bounded
-from overlaybench.compare.studies.recipe import Recipe
 from overlaybench.compare.studies.results import results, write_answers
 from overlaybench.compare.studies.row import row
 from overlaybench.compare.studies.spark_session import PlugIns
 from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance, checksum
 from overlaybench.compare.studies.study import read_study
-from overlaybench.compare.studies.task import Task
+from overlaybench.compare.studies.task import Recipe, Task
 from overlaybench.compare.studies.verification import Fault, Item, faults_of_part, verified
 from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput

@@ -20,7 +20,7 @@ from overlaybench.compare.claims.data import FIGURES, TABLES
 from overlaybench.compare.claims.p5 import COVERING
 from overlaybench.compare.claims.p5_figures import BOTH, DENSE, SPARSE, UNCAPPED
 from overlaybench.compare.claims.register import CLAIMS
-from overlaybench.compare.studies.recipe import Recipe, freeze
+from overlaybench.compare.studies.task import Recipe, freeze
 from overlaybench.heuristics.brokers.kernels.working_map import working_maps
 from overlaybench.heuristics.brokers.simulator.delta_move import MovingNetwork
 from overlaybench.heuristics.brokers.soft_links import disseminate_over

@@ -22,7 +22,7 @@ from overlaybench.compare.report.domains import (
     system_table,
 )
 from overlaybench.compare.report.writing import write_report
-from overlaybench.compare.studies.recipe import Recipe, freeze
+from overlaybench.compare.studies.task import Recipe, freeze
 from overlaybench.instances.contract.catalogue import WORKLOADS
 
 LEAST = [("least-messages", {"strategy": s}) for s in ("s1", "s2")]

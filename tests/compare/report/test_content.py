@@ -15,9 +15,8 @@ from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.report.domains import content_runs, reduction_table, routing_table
 from overlaybench.compare.report.writing import write_report
 from overlaybench.compare.studies.isolation import IsolatedRun
-from overlaybench.compare.studies.recipe import Recipe, freeze
 from overlaybench.compare.studies.row import row, spread, table_of
-from overlaybench.compare.studies.task import Task
+from overlaybench.compare.studies.task import Recipe, Task, freeze
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.topics.instance import TopicInstance

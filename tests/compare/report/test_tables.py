@@ -209,10 +209,10 @@ def test_a_method_run_under_several_time_limits_is_several_lines() -> None:
 )
 def test_a_contradiction_is_found_with_its_runs(rows: list[dict[str, Any]], kind: str) -> None:
     given = frame(*rows)
-    found = disagreements(given)
+    found = disagreements(given, proven(given))
     assert found["kind"].tolist() == [kind]
     assert set(found.at[0, "keys"]) <= set(given["key"])
-    assert disagreements(four_instances()).empty
+    assert disagreements(four_instances(), proven(four_instances())).empty
 
 
 @pytest.mark.filterwarnings("ignore:overflow")
@@ -223,7 +223,7 @@ def test_false_bounds_do_not_lift_each_other_for_ever() -> None:
         run("low-tco", "gm", value=1, edges=1, max_degree=1, nodes=2),
     )
     assert math.isfinite(pair(rows, "low-tco")["bound"])
-    assert "low-tco" in disagreements(rows)["problem"].tolist()
+    assert "low-tco" in disagreements(rows, proven(rows))["problem"].tolist()
 
 
 def test_the_summary_states_what_is_proven_and_what_is_not() -> None:

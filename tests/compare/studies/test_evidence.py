@@ -87,7 +87,8 @@ def test_an_implied_bound_is_proven_as_far_as_the_weakest_bound_behind_it() -> N
 
 def test_a_refused_proof_is_a_disagreement() -> None:
     counters = json.dumps({"proof": "0", "proof_check": "wrong: line 7: the row is not valid"})
-    found = disagreements(frame(optimal("branch-and-cut", counters=counters), optimal("cp-sat")))
+    rows = frame(optimal("branch-and-cut", counters=counters), optimal("cp-sat"))
+    found = disagreements(rows, proven(rows))
     assert found["kind"].tolist() == ["wrong proof"]
     assert "line 7: the row is not valid" in found["sentence"].iloc[0]
 

@@ -16,11 +16,10 @@ from overlaybench.compare.commands.studies import expected
 from overlaybench.compare.studies import proofs
 from overlaybench.compare.studies.isolation import Job, Solver
 from overlaybench.compare.studies.proofs import digest_of, run_with_evidence
-from overlaybench.compare.studies.rerun import rerun
 from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
-from overlaybench.compare.studies.verification import faults_of_row
+from overlaybench.compare.studies.verification import faults_of_row, rerun
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.method import Method, Proposal

@@ -21,12 +21,11 @@ from pyspark.sql import SparkSession
 
 import overlaybench as ob
 from overlaybench.compare.commands.studies import status_of
-from overlaybench.compare.studies.rerun import Rerun, rerun
 from overlaybench.compare.studies.results import export, grouped, results, write_answers
 from overlaybench.compare.studies.row import MEASURED, SCHEMA, table_of
 from overlaybench.compare.studies.spark_session import spark
 from overlaybench.compare.studies.store import Plan, Store, read_part, write_part
-from overlaybench.compare.studies.verification import faults_of_row
+from overlaybench.compare.studies.verification import Rerun, faults_of_row, rerun
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import read_overlay

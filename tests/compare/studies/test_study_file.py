@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from overlaybench.compare.studies.recipe import Recipe
 from overlaybench.compare.studies.store import StoredInstance
 from overlaybench.compare.studies.study import Study, read_study
+from overlaybench.compare.studies.task import Recipe
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.instance import TopicInstance
 
