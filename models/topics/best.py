@@ -84,13 +84,9 @@ def best(
     stars whose centres move by simulated annealing have fewer edges.
 
     Without a time limit, one seed gives one answer. A limit is used up, except for diameter 2 and where simple bounds
-    leave nothing to search for. Ctrl-C ends it as the limit does.
-
-    Returns
-    -------
-    Proposal
-        Never worse than any heuristic that ran: counter ``heuristics`` lists these with their values. Counter
-        ``built`` is the number of edges of the overlay built along the LP solution, for weighted-tco their cost.
+    leave nothing to search for. Ctrl-C ends it as the limit does. Never worse than any heuristic that ran: counter
+    ``heuristics`` lists these with their values. Counter ``built`` is the number of edges of the overlay built along
+    the LP solution, for weighted-tco their cost.
     """
     with interruptible(time_limit) as clock:
         values = {}

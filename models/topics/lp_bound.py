@@ -64,25 +64,16 @@ def lower_bound(
     """Bound the edges, their cost, or the maximum degree, of every topic-connected overlay from below.
 
     All methods approximate the LP over all partition inequalities: ``lp`` by cutting planes and pricing from a sparse
-    start, ``splitting`` by subgradients. Every iterate's duals are rounded and their bound computed in integers
-    over all pairs, so the clock and Ctrl-C leave a valid bound, no worse than that of dual fitting. ``auto`` takes
-    ``lp`` up to 30,000 pairs of subscribers of a topic, then ``splitting`` where :func:`.is_affordable`, else
-    ``fitting``. From 60,000,000 pairs on ``splitting`` has no proof: its rows would not fit in memory.
+    start, ``splitting`` by subgradients. Every iterate's duals are rounded and their bound computed in integers over
+    all pairs, so the clock and Ctrl-C leave a valid bound, no worse than that of dual fitting. ``auto`` takes ``lp`` up
+    to 30,000 pairs of subscribers of a topic, then ``splitting`` where :func:`.is_affordable`, else ``fitting``. From
+    60,000,000 pairs on ``splitting`` has no proof: its rows would not fit in memory.
 
-    Parameters
-    ----------
-    of_degree : bool
-        Bound the maximum degree, not the edges. Only ``lp`` weighs the nodes; the others bound the mean degree.
-    weighted : bool
-        Bound the cost of the edges, which must be below 2^28 in total. ``fitting`` counts each as 1.
-    stall : float
-        Cutting planes stop when ten rounds raise the bound by less than this.
-    enough : float
-        What a known overlay has: a bound as large ends the computation, as does one that an overlay found here has.
-
-    Notes
-    -----
-    Costs: :mod:`.cutting_planes`, :mod:`.cost_splitting`, :mod:`.dual_fitting`. Min-TCO is P1 §4, MinMax-TCO P2 §2.1.
+    For the maximum degree only ``lp`` weighs the nodes; the others bound the mean degree. The cost of the edges must be
+    below 2^28 in total; ``fitting`` counts each as 1. Cutting planes stop when ten rounds raise the bound by less than
+    `stall`. What a known overlay has is `enough`: a bound as large ends the computation, as does one that an overlay
+    found here has. Costs: :mod:`.cutting_planes`, :mod:`.cost_splitting`, :mod:`.dual_fitting`. Min-TCO is P1 §4,
+    MinMax-TCO P2 §2.1.
     """
     log = log or SearchLog("off")
     if method == "auto":

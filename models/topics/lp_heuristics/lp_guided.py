@@ -118,25 +118,10 @@ def _run(work: Callable[[], Answer], instance: TopicInstance, clock: Clock) -> A
 def weighted_greedy(edges: CandidateEdges, weights: Reals, *, cap: int, overload: float, seed: int) -> Overlay:
     """Choose edges greedily by contribution × weight, then drop the redundant ones, lightest first.
 
-    Parameters
-    ----------
-    edges : CandidateEdges
-        Together they connect every topic.
-    weights : float64 array, one an edge
-        Positive, for instance LP values plus a small constant.
-    cap : int
-        At a node of this degree, another edge costs 1 + `overload` instead of 1.
-    seed : int
-        Breaks ties.
-
-    Returns
-    -------
-    Overlay
-        Topic-connected, without redundant edges.
-
-    Notes
-    -----
-    Cost O(links log candidates), and O(|V_t|) for each topic of an edge that is dropped.
+    The `edges` together connect every topic; `weights`, one an edge, are positive, for instance LP values plus a small
+    constant. At a node of degree `cap`, another edge costs 1 + `overload` instead of 1. The seed breaks ties. The
+    overlay is topic-connected, without redundant edges. Cost O(links log candidates), and O(|V_t|) for each topic of a
+    dropped edge.
     """
     instance, n = edges.instance, edges.instance.num_nodes
     state = np.array([np.uint64(seed) * np.uint64(2) + np.uint64(1)], np.uint64)
@@ -245,15 +230,9 @@ def guided_candidates(
 
     Unless there is a split of costs already, a fifth of the time goes into one where :func:`.is_affordable`; else each
     node's nearest are the candidates. The overlay is built if there is time. Where overlays are searched in parts,
-    these find their own candidates.
-
-    Parameters
-    ----------
-    steps : int, optional
-        Only the number of edges matters: :class:`.RowWeighting` along the split improves the better overlay in half of
-        the time that is left; without a time limit, for as long as so many steps of ruin and recreate take.
-    seed : int
-        Of this search.
+    these find their own candidates. `steps` are given if only the number of edges matters: :class:`.RowWeighting` along
+    the split then improves the better overlay, by its `seed`, in half of the time that is left; without a time limit,
+    for as long as so many steps of ruin and recreate take.
     """
     in_parts = searches_in_parts(instance.num_nodes, "cost" if weighted else "edges")
     target = instance.total_cost(start.edges) if weighted else start.num_edges
@@ -289,16 +268,7 @@ def guided_candidates(
 class GuidedIncumbent(tree_search.Incumbent):
     """The cheapest overlay so far, of those that respect the goal's cap on degrees; by edges if each costs 1.
 
-    Parameters
-    ----------
-    start : Overlay, optional
-        Valid for the problem; if it exceeds the cap, it is not an incumbent.
-
-    Attributes
-    ----------
-    overlay : Overlay or None
-    calls : int
-        The number of overlays built.
+    `start` is valid for the problem; if it exceeds the cap, it is not an incumbent. `calls` counts the overlays built.
     """
 
     def __init__(self, instance: TopicInstance, goal: Goal, start: Overlay | None, seed: int) -> None:

@@ -55,20 +55,10 @@ class RowWeighting:
     An edge is removed that is a bridge in topics of least weight, and one added that connects components of a
     disconnected topic and of most weight in all; of equals the one changed longest ago. Then the weight of each topic
     that is still disconnected grows by 1. This is row weighting for set covers (Gao, Weise and Li 2015), with the
-    number of components beyond one in place of rows that are not covered. After 100,000 steps without success,
-    then 200,000 and so on, all weights are 1 again, and the search begins at its best overlay.
+    number of components beyond one in place of rows that are not covered. After 100,000 steps without success, then
+    200,000 and so on, all weights are 1 again, and the search begins at its best overlay. Gains and losses of edges
+    count :func:`preferred` times, by LP `values`, one a candidate.
 
-    Parameters
-    ----------
-    edges : CandidateEdges
-    values : float64 array, one a candidate edge
-        Of an LP solution: gains and losses count :func:`preferred` times.
-    start : Overlay
-        Its edges with a common topic are candidates.
-    seed : int
-
-    Notes
-    -----
     A step takes O(links of the overlay in the topics of both edges, and all links in those that are disconnected).
     Memory O(links of the candidates).
     """

@@ -35,14 +35,10 @@ class _Stars(NamedTuple):
 
 
 class StarCentres:
-    """A star in each topic. An edge is in the overlay if it is in a star.
+    """A star in each topic; an edge is in the overlay if it is in a star.
 
-    Parameters
-    ----------
-    pairs : CandidateEdges
-        All pairs with a common topic.
-    values : float64 array, one a subscription, by topic
-        The first centre of a topic is its subscriber of largest value, the first of equals.
+    `pairs` are all those with a common topic. The first centre of a topic is its subscriber of largest value, the first
+    of equals; `values` has one number a subscription, by topic.
     """
 
     def __init__(self, pairs: CandidateEdges, values: Reals) -> None:

@@ -17,35 +17,18 @@ Edges = npt.NDArray[np.int64]
 
 
 class TopicEdges(NamedTuple):
-    """The (edge, topic) pairs such that both ends subscribe to the topic, grouped by topic.
+    """The (edge, topic) pairs such that both ends subscribe to the topic, grouped by topic."""
 
-    Attributes
-    ----------
-    offsets : int64 array, shape (|T| + 1,)
-        The links of topic t are those from ``offsets[t]`` to ``offsets[t + 1]``.
-    edge : int32 array
-        The edge of each link, by its number among the candidates.
-    a, b : int32 arrays
-        The indices of the edge's two ends in V_t, a < b.
-    """
-
-    offsets: Offsets
-    edge: Ids
-    a: Ids
+    offsets: Offsets  # the links of topic t are those from offsets[t] to offsets[t + 1]
+    edge: Ids  # of each link, by its number among the candidates
+    a: Ids  # the index of one end in V_t, smaller than that of the other, b
     b: Ids
 
 
 class CandidateEdges:
     """Distinct edges u < v, each with a number from 0 on, to which more can be added.
 
-    Parameters
-    ----------
-    keys : int64 array
-        The edges as numbers u·|V| + v, in the order of their numbers. Every edge should have a topic in common.
-
-    Notes
-    -----
-    Memory O(Σ_edges |T_u ∩ T_v|).
+    They are given as numbers u·|V| + v, in order; each should have a topic in common. Memory O(Σ_edges |T_u ∩ T_v|).
     """
 
     def __init__(self, instance: TopicInstance, keys: Edges) -> None:

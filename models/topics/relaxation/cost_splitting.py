@@ -38,33 +38,21 @@ _SPARSE = 200
 
 @dataclass
 class Splitting:
-    """The best split so far.
+    """The best split so far, among pairs of nodes (`edges`), rising.
 
-    Attributes
-    ----------
-    edges : CandidateEdges
-        Pairs of nodes, rising. Another pair has as its share of a topic the heaviest edge on the path between its ends
-        in the topic's tree.
-    units : int
-        The bound times `UNIT`, a sum of integer tree weights.
-    shares : int64 array, one a link
-        λ in units, in the order of ``edges.links``.
-    columns, usage : int64 and float64 arrays
-        A fractional solution of the partition LP: the average number of trees that use each of some edges u·|V| + v.
-    limit : float
-        The cost of this solution, an upper limit on the bound of the partition LP.
-    converged : bool
-        Whether the bound stopped rising.
+    Another pair has as its share of a topic the heaviest edge on the path between its ends in the topic's tree. A
+    fractional solution of the partition LP uses each of the edges `columns` by the average number of trees that have
+    it; its cost, `limit`, is an upper limit on the bound of the partition LP.
     """
 
     edges: CandidateEdges
-    units: int
-    shares: Units
+    units: int  # the bound times `UNIT`, a sum of integer tree weights
+    shares: Units  # λ in units, in the order of edges.links
     columns: Edges
     usage: Reals
     limit: float = np.inf
     rounds: int = 0
-    converged: bool = False
+    converged: bool = False  # the bound stopped rising
 
     @classmethod
     def of(cls, edges: CandidateEdges) -> Splitting:
@@ -109,8 +97,6 @@ def split_costs(
         The value of an overlay, which sets the length of the steps.
     stall : float
         Stop when the steps are short and 200 rounds raised the bound by less than this fraction.
-    rounds : int
-        The largest number of rounds.
     smoothing : float
         The weight of a round's trees in their average; a smaller one brings `limit` nearer to the bound.
     among : CandidateEdges, optional
@@ -124,8 +110,6 @@ def split_costs(
     enough : float
         A bound that rounds up to this ends the steps.
 
-    Notes
-    -----
     Steps along smoothed subgradients as in the volume algorithm (Barahona, Anbil 2000), with Polyak's length. A round
     takes O(Σ_t |V_t|²): Prim's algorithm in each topic, and a projection onto the simplex for each edge. Memory 80
     bytes for each link of an edge to a topic.
@@ -355,13 +339,9 @@ def split_by_pricing(
     It begins with the edges of an overlay and each node's 10 nearest. Given a split among some pairs, the price of
     another one in a topic is the heaviest edge on the tree path between its ends: with these shares, or smaller ones,
     it makes no tree lighter. Where its prices add up to more than its cost, it gets shares in proportion and is listed.
-    Each split goes on from the last one, for 50 rounds at first, then for twice as many each time, at most 800, and
-    its bound is computed among all pairs. If half of all pairs would be listed at the start, all are. A bound as large
-    as the overlay's cost, or `enough`, ends it.
-
-    Notes
-    -----
-    Pricing takes O(Σ_t |V_t|²); a run that has no time for it proves nothing.
+    Each split goes on from the last one, for 50 rounds at first, then for twice as many each time, at most 800, and its
+    bound is computed among all pairs. If half of all pairs would be listed at the start, all are. A bound as large as
+    the overlay's cost, or `enough`, ends it. Pricing takes O(Σ_t |V_t|²); a run that has no time for it proves nothing.
     """
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
     begin, enough = time.perf_counter(), min(enough, target)

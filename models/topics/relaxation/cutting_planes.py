@@ -29,19 +29,10 @@ _PACE = 5e-7  # seconds a link of a pair, to list and to price them all
 class RestrictedLP(HighsLP):
     """Minimise Σ costs·x + degree_cost·D subject to rows of topics and, optionally, degree(v) ≤ D for each node v.
 
-    Column 0 is D; column 1 + e is candidate edge e, 0 ≤ x ≤ 1. The topic rows follow the |V| degree rows, which are
-    there only if D has a cost or the degrees a cap.
-
-    Attributes
-    ----------
-    rows : TopicRows
-        The topic rows now in the LP.
-    idle : int64 array, shape (rows,)
-        The number of consecutive solves in which each was slack.
-    degree : float
-        The value of D.
-    duals, node_duals : float64 arrays, shapes (rows,) and (|V|,)
-        Not negative; those of nodes all 0 without degree rows.
+    Column 0 is D, of value `degree`; column 1 + e is candidate edge e, 0 ≤ x ≤ 1. The topic rows now in the LP (`rows`)
+    follow the |V| degree rows, which are there only if D has a cost or the degrees a cap. `idle` counts the consecutive
+    solves in which each topic row was slack. The dual values `duals`, one a topic row, and `node_duals`, one a node,
+    are not negative; those of nodes are 0 without degree rows.
     """
 
     def __init__(self, edges: CandidateEdges, goal: Goal, *, threads: int = 1) -> None:
@@ -115,12 +106,8 @@ class RestrictedLP(HighsLP):
 class CuttingPlanes(Relaxation[TopicRows]):
     """A restricted LP that grows by violated rows and by edges of negative reduced cost.
 
-    Parameters
-    ----------
-    start : Overlay
-        A valid overlay: its edges are initial candidates.
-    sparse : bool
-        Start with few edges, and price the others in; otherwise all pairs with a topic in common are candidates.
+    The edges of a valid overlay, `start`, are initial candidates. It starts with few edges, and prices the others in,
+    if `sparse`; otherwise all pairs with a topic in common are candidates.
     """
 
     lp: RestrictedLP

@@ -34,22 +34,14 @@ _WORK = 200_000_000
 def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fraction:
     """A proven lower bound on the edges of every topic-connected overlay.
 
-    At any moment of a greedy run let P_t be the components of topic t, and let no edge contribute more than c. The
-    dual value 1/c on the partition inequality of each P_t covers an edge by its contribution ÷ c ≤ 1, so it is
-    feasible, and Σ_t (|P_t| − 1) ÷ c is a bound. The result is the best over the run, in which c falls.
+    At any moment of a greedy run let P_t be the components of topic t, and let no edge contribute more than c. The dual
+    value 1/c on the partition inequality of each P_t covers an edge by its contribution ÷ c ≤ 1, so it is feasible, and
+    Σ_t (|P_t| − 1) ÷ c is a bound. The result is the best over the run, in which c falls. The argument is that of the
+    greedy ratio for submodular covers (P1, Chockler et al. 2007, Lemma 6.5).
 
     Two bounds need no pairs of nodes: no edge contributes more than m = max|T_v|; and an overlay has at least |V| minus
-    the components of the subscription graph many edges.
-
-    Parameters
-    ----------
-    work : int
-        If Σ_t |V_t|² · max|T_v| exceeds this, only the last two bounds are used.
-
-    Notes
-    -----
-    The argument is that of the greedy ratio for submodular covers (P1, Chockler et al. 2007, Lemma 6.5). Time
-    O(Σ_t |V_t|² · max|T_v|) with pairs, O(Σ|T_v|) without; memory O(Σ|T_v|).
+    the components of the subscription graph many edges. If Σ_t |V_t|² · max|T_v| exceeds `work`, only these are used.
+    Time O(Σ_t |V_t|² · max|T_v|) with pairs, O(Σ|T_v|) without; memory O(Σ|T_v|).
     """
     interest = interest_of(instance)
     merges = instance.num_subscriptions - instance.num_topics
@@ -174,26 +166,15 @@ DROPPED = 2**40
 def count_excess_links(first: Ids, offsets: Offsets, ranks: Ids, most: int, steps: int, links: Links) -> None:
     """Count, for each topic, the pairs of nodes in which it must be united for no edge to contribute more than `most`.
 
-    A pair of nodes with m > `most` common topics is counted for the m − `most` of them that have most subscribers. If
-    each such topic t has one component fewer for every pair counted for it, every edge contributes at most `most`.
+    A pair of nodes with m > `most` ≥ 1 common topics is counted for the m − `most` of them that have most subscribers.
+    If each such topic t has one component fewer for every pair counted for it, every edge contributes at most `most`.
     Σ_t max(0, |V_t| − 1 − links[t]) ÷ most is then a lower bound on the edges of a topic-connected overlay.
 
-    Parameters
-    ----------
-    first : int32 array, ascending
-        Every pair is found at its rarest common topic. A row is a node with a topic at which its pairs are sought: one
-        row for every topic but its `most` last ones.
-    offsets, ranks : arrays
-        The topics of the node of each row, ascending: numbered so that rarer topics come first.
-    most : int
-        At least 1.
-    steps : int
-        A topic at which more than this many comparisons are needed is dropped from the bound.
-    links : int64 array, shape (|T|,)
-        The counts are added to it.
+    A row is a node with a topic, `first`, int32 and rising, at which its pairs are sought: one row for every topic but
+    its `most` last ones, as every pair is found at its rarest common topic. The node's topics are
+    ``ranks[offsets[row]:offsets[row + 1]]``, rising: numbered so that rarer topics come first. A topic at which more
+    than `steps` comparisons are needed is dropped from the bound. The counts are added to `links`, shape (|T|,).
 
-    Notes
-    -----
     The search by rarest common topic is the prefix filter of Chaudhuri, Ganti and Kaushik 2006
     (doi:10.1109/ICDE.2006.9), the argument that of dual fitting (P1 Lemma 6.5). Time O(Σ_{t, t'} |V_t ∩ V_t'|²) over
     pairs of topics, memory O(rows).

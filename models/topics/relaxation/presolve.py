@@ -26,25 +26,12 @@ PRESOLVE = Option(
 
 @dataclass(frozen=True)
 class Presolved:
-    """A smaller instance on the same nodes, whose overlays are overlays of the original one.
-
-    Attributes
-    ----------
-    instance : TopicInstance
-    topics : int32 array
-        The original number of each of its topics, without those of leaves.
-    whole : TopicInstance
-        Before leaves were attached.
-    leaves : int32 array, shape (leaves, 3)
-        See :func:`attach_leaves`.
-    counters : dict
-        As reported with a result.
-    """
+    """A smaller instance on the same nodes, whose overlays are overlays of the original one."""
 
     instance: TopicInstance
-    topics: Ids
-    whole: TopicInstance
-    leaves: Ids
+    topics: Ids  # the original number of each of its topics, without those of leaves
+    whole: TopicInstance  # before leaves were attached
+    leaves: Ids  # see :func:`attach_leaves`, shape (leaves, 3)
     counters: dict[str, float | str]
 
     def moved(self, overlay: Overlay) -> Overlay:
@@ -68,45 +55,27 @@ def presolved(instance: TopicInstance, *, implied: bool = True, leaves: bool = F
 
 
 class Implied(NamedTuple):
-    """An instance without its implied topics: the same overlays are topic-connected.
+    """An instance without its implied topics: the same overlays are topic-connected."""
 
-    Attributes
-    ----------
-    instance : TopicInstance
-        On the same nodes. A node whose topics are all its own keeps one of them.
-    topics : int32 array
-        The number in the original instance of each topic of `instance`.
-    kept : int32 array
-        The topics that are not implied by the others, rising.
-    forced : int64 array
-        Edges u·|V| + v of every topic-connected overlay, rising: the kept topics of two subscribers.
-    """
-
-    instance: TopicInstance
-    topics: Ids
-    kept: Ids
+    instance: TopicInstance  # on the same nodes; a node whose topics are all its own keeps one of them
+    topics: Ids  # the number in the original instance of each topic
+    kept: Ids  # the topics that are not implied by the others, rising
     forced: Edges
 
 
 def drop_implied_topics(instance: TopicInstance) -> Implied:
     """Find and drop the topics that the others imply, and find the edges of every topic-connected overlay.
 
-    A topic t is implied by topics s with V_s ⊆ V_t if the sets V_s, as the edges of a hypergraph, connect V_t.
-    Proof: each G_s is connected and a subgraph of G_t, so all of V_t is. One subscriber (no s is needed), a
-    duplicate (V_s = V_t) and a topic connected by forced edges (|V_s| = 2) are special cases. Topics are dropped one
-    at a time and only those still there imply others, so by backward induction the kept topics imply all the others.
+    A topic t is implied by topics s with V_s ⊆ V_t if the sets V_s, as the edges of a hypergraph, connect V_t. Proof:
+    each G_s is connected and a subgraph of G_t, so all of V_t is. One subscriber (no s is needed), a duplicate (V_s =
+    V_t) and a topic connected by forced edges (|V_s| = 2) are special cases. Topics are dropped one at a time and only
+    those still there imply others, so by backward induction the kept topics imply all the others. An edge uv is forced
+    if V_t = {u, v} for a topic t, as G_t has no other edge.
 
-    An edge uv is forced if V_t = {u, v} for a topic t. Proof: G_t has no other edge.
-
-    Notes
-    -----
     Invalid for diameter 2 and for fault tolerance: a union of graphs of diameter 2 need not have diameter 2, nor must
-    one of 2-connected graphs be 2-connected. Time O(Σ_t Σ_{v∈V_t} |T_v|), memory O(Σ|T_v|).
-
-    References
-    ----------
-    Chen, Komusiewicz et al. (SIAM J. Discrete Math. 2015) show that several published reductions of subset
-    interconnection design are wrong; this one uses no exchange argument.
+    one of 2-connected graphs be 2-connected. Time O(Σ_t Σ_{v∈V_t} |T_v|), memory O(Σ|T_v|). Chen, Komusiewicz et al.
+    (SIAM J. Discrete Math. 2015) show that several published reductions of subset interconnection design are wrong;
+    this one uses no exchange argument.
     """
     interest, sizes = interest_of(instance), np.diff(instance.topic_offsets)
     kept = np.flatnonzero(_not_implied(interest, np.argsort(-sizes, kind="stable"))).astype(np.int32)
@@ -181,16 +150,10 @@ def attach_leaves(instance: TopicInstance) -> tuple[TopicInstance, Ids]:
     and b were merged, and the others have no edge at v. Without vb, this is an overlay for the others. By induction,
     leaves may be taken one after the other, each judged without those before.
 
-    Returns
-    -------
-    instance : TopicInstance
-        On the same nodes and with the same topics, which leaves leave, followed by a topic {v, a} for each leaf.
-        Every overlay valid for it is valid for the given instance, and the fewest edges are the same.
-    steps : int32 array, shape (leaves, 3)
-        The leaf v, the topic t and the neighbour a, in order.
+    The instance returned has the same nodes and the same topics, which leaves leave, followed by a topic {v, a} for
+    each leaf. Every overlay valid for it is valid for the given instance, and the fewest edges are the same. The steps,
+    shape (leaves, 3), are the leaf v, the topic t and the neighbour a, in order.
 
-    Notes
-    -----
     Not valid for degrees, as that of a grows, nor for costs. A pass takes O(Σ_v |V_t| |T_v|) where t is v's smallest
     topic; there are passes until one finds no leaf. After 500,000,000 steps no more leaves are looked for.
     """

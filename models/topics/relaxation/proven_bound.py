@@ -45,8 +45,6 @@ def proven_bound(
     bound proves infeasibility. The arrays have one number a row, one a node (of the rows degree(v) ≤ D), and one a
     candidate edge: the bounds of x, 0 and 1 by default.
 
-    Notes
-    -----
     Weak duality: Σ duals·rhs + Σ_edges min over x of (cost − cover + prices)·x + min over D of (degree_cost − Σ
     prices)·D. Time as for :func:`.sweep`; the sums of integers stay below 2^62 as long as Σ duals·|E| < 2^30.
     """

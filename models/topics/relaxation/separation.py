@@ -31,13 +31,7 @@ Weights = npt.NDArray[np.float64]
 
 
 class Separator:
-    """The rows of connected topics.
-
-    Attributes
-    ----------
-    splits : bool
-        Whether a split of costs bounds the LP about as well as its rows, so that it is worth its time.
-    """
+    """The rows of connected topics."""
 
     splits = True
 
@@ -94,26 +88,16 @@ class FaultSeparator(Separator):
 
 @dataclass(frozen=True)
 class Goal:
-    """An objective over the overlays, and limits on them.
-
-    Attributes
-    ----------
-    edge_cost, degree_cost : int
-        The objective edge_cost·Σ costs + degree_cost·D over the edges, where D is at least every degree.
-    costs : EdgeCosts, optional
-        Of the edges, 1 each by default.
-    least_degree, cap : int
-        The range of D.
-    separator : type of Separator
-        The rows that topics must satisfy: every topic is connected, by default.
+    """An objective over the overlays, edge_cost·Σ costs + degree_cost·D with D at least every degree, and limits on
+    them.
     """
 
     edge_cost: int = 1
     degree_cost: int = 0
-    least_degree: int = 0
+    least_degree: int = 0  # the range of D is from this to `cap`
     cap: int = 2**31
-    costs: EdgeCosts | None = None
-    separator: type[Separator] = Separator
+    costs: EdgeCosts | None = None  # of the edges, 1 each by default
+    separator: type[Separator] = Separator  # of the rows that topics must satisfy: every topic is connected
 
     @property
     def searchable(self) -> bool:
@@ -131,21 +115,13 @@ class Goal:
 
 @dataclass(frozen=True)
 class LeavingTopics:
-    """The sets V_t − s for all topics of three or more subscribers as topics of their own, with their links.
+    """The sets V_t − s for all topics of three or more subscribers as topics of their own, with their links."""
 
-    Attributes
-    ----------
-    leaver, topic : int32 arrays
-        Of each set, the index of s in V_t, and t.
-    offsets, links
-        As those of an instance with these topics; `links` knows `num_edges` candidate edges.
-    """
-
-    leaver: Ids
-    topic: Ids
-    offsets: Offsets
+    leaver: Ids  # of each set, the index of s in V_t
+    topic: Ids  # of each set, t
+    offsets: Offsets  # with `links` as those of an instance with these topics
     links: TopicEdges
-    num_edges: int
+    num_edges: int  # candidate edges that `links` know
 
     def violated(self, weights: Weights, *, tolerance: float, exact: bool) -> TopicRows:
         """Rows of kind `LEAVING`, at most one for each set; see :func:`.violated_partitions`."""
@@ -265,16 +241,12 @@ def violated_partitions(
     """At most one partition inequality per topic that the weights of candidate edges violate by more than `tolerance`.
 
     Without `exact`: the most violated of the partitions that arise when edges are contracted from the heaviest down
-    (Kruskal); with 0/1 weights this finds every disconnected topic. With it, where the heuristic finds none: a most
-    violated one of all partitions, by |V_t| minimum cuts.
-
-    Notes
-    -----
-    Heuristic: O(L log L) for the L links of a topic with positive weight. Exact: Dilworth truncation of the
-    supermodular x(E[S]) + 1 by Cunningham's greedy (Barahona 1992; Baïou, Barahona, Mahjoub 2000): subscribers are
-    added one by one, and each is merged with the set of blocks that gains most, a minimum cut in the contracted graph
-    (Goldberg's, by augmenting paths). Up to rounding, no violated partition is missed; rounding cannot make a returned
-    row invalid.
+    (Kruskal); with 0/1 weights this finds every disconnected topic. O(L log L) for the L links of a topic with positive
+    weight. With it, where the heuristic finds none: a most violated one of all partitions, by |V_t| minimum cuts:
+    Dilworth truncation of the supermodular x(E[S]) + 1 by Cunningham's greedy (Barahona 1992; Baïou, Barahona, Mahjoub
+    2000): subscribers are added one by one, and each is merged with the set of blocks that gains most, a minimum cut in
+    the contracted graph (Goldberg's, by augmenting paths). Up to rounding, no violated partition is missed; rounding
+    cannot make a returned row invalid.
     """
     topics = np.arange(len(topic_offsets) - 1, dtype=np.int32)
     label = np.empty(topic_offsets[-1], np.int32)

@@ -25,15 +25,7 @@ Units = npt.NDArray[np.int64]
 
 
 class TopicRows(NamedTuple):
-    """Rows in compressed form.
-
-    Attributes
-    ----------
-    topic, kind, rhs : int32 arrays, shape (rows,)
-    offsets : int64 array, shape (rows + 1,)
-        The labels of row r are ``label[offsets[r]:offsets[r + 1]]``, in the order of V_t.
-    label : int32 array
-    """
+    """Rows in compressed form: the labels of row r are ``label[offsets[r]:offsets[r + 1]]``, in the order of V_t."""
 
     topic: Ids
     kind: Ids
@@ -98,14 +90,10 @@ def crossing(rows: TopicRows, links: TopicEdges, first_edge: int) -> tuple[Offse
 
 
 class Sweep(NamedTuple):
-    """The reduced costs of all pairs of nodes with a topic in common.
+    """The reduced costs of all pairs of nodes with a topic in common."""
 
-    `excess` is Σ over the pairs of max(0, cover − cost), the term of the bounds x ≤ 1 in the dual objective. `pairs`
-    are those u·|V| + v whose cover exceeds cost + least, with their covers.
-    """
-
-    excess: int
-    pairs: Units
+    excess: int  # Σ over the pairs of max(0, cover − cost), the term of the bounds x ≤ 1 in the dual objective
+    pairs: Units  # those u·|V| + v whose cover exceeds cost + least
     covers: Units
 
 
@@ -122,11 +110,8 @@ def sweep(
     """Cover every pair by its rows' duals, minus the two nodes' prices, in integers without rounding.
 
     `duals`, one a row, and `node_price`, of the nodes' degree rows, are not negative and in the unit of `cost`, that of
-    an edge times what `costs` has for it; sums must stay below 2^62.
-
-    Notes
-    -----
-    Time O(Σ_t |V_t|² R_t) for R_t rows of topic t with a positive dual, memory O(|V|) and the pairs listed.
+    an edge times what `costs` has for it; sums must stay below 2^62. Time O(Σ_t |V_t|² R_t) for R_t rows of topic t
+    with a positive dual, memory O(|V|) and the pairs listed.
     """
     used = np.flatnonzero(duals > 0)
     used = used[np.argsort(rows.topic[used], kind="stable")]

@@ -34,52 +34,26 @@ _SEARCHED = 0.1  # seconds for each edge of the start, where no tree can close t
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """The parameters of a search.
-
-    Attributes
-    ----------
-    sparse : bool
-        Start from few edges and price the others in.
-    threads : int
-        Of the LP solver.
-    steps : int
-        Of local search at the root, each time.
-    proof : ProofFile
-        Receives a case for each search.
-    offers : bool
-        Offer bounds on the cost of the edges (:func:`.offer`): the problem is to minimise it.
-    """
+    """The parameters of a search."""
 
     seed: int = 0
-    sparse: bool = True
-    threads: int = 1
-    steps: int = 10_000
+    sparse: bool = True  # start from few edges and price the others in
+    threads: int = 1  # of the LP solver
+    steps: int = 10_000  # of local search at the root, each time
     progress: str = "auto"
-    proof: ProofFile = NO_FILE
-    offers: bool = False
+    proof: ProofFile = NO_FILE  # receives a case for each search
+    offers: bool = False  # offer bounds on the cost of the edges: the problem is to minimise it
 
 
 @dataclass
 class SearchOutcome:
-    """The outcome of a search, complete or stopped.
+    """The outcome of a search, complete or stopped."""
 
-    Attributes
-    ----------
-    overlay : Overlay or None
-        The best overlay within the goal's limits.
-    units, unit : int
-        A proven bound on the cost of the edges, times `unit`.
-    complete : bool
-        Whether the overlay is proven optimal or, without one, that there is none.
-    stopped_by : str
-        ``interrupted`` after Ctrl-C, ``out of memory``, or nothing (also at the time limit).
-    """
-
-    overlay: Overlay | None = None
-    units: int = 0
+    overlay: Overlay | None = None  # the best one within the goal's limits
+    units: int = 0  # a proven bound on the cost of the edges, times `unit`
     unit: int = UNIT
-    complete: bool = False
-    stopped_by: str = ""
+    complete: bool = False  # it is proven optimal or, without an overlay, that there is none
+    stopped_by: str = ""  # interrupted, out of memory, or nothing (also at the time limit)
     counters: dict[str, float | str] = field(default_factory=dict)
 
     @property
@@ -99,23 +73,12 @@ def minimise_edges(
 ) -> SearchOutcome:
     """Find an overlay with the cheapest edges within the goal's limits, and prove it; the fewest if each costs 1.
 
-    Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; then
-    branch and bound with reduced-cost fixing. If half of the time does not suffice for a bound of the root LP, the
-    search of :func:`.best` has the rest; if the gap is too wide for a tree, it has up to three quarters. Incumbent and
-    bound remain after Ctrl-C, a time limit or a MemoryError.
-
-    Parameters
-    ----------
-    goal : Goal
-        Its objective is the cost of the edges.
-    start : Overlay
-        Valid, except that it may exceed the goal's cap on degrees.
-    stop_at_first : bool
-        Stop at the first overlay within the limits.
-
-    Notes
-    -----
-    Exponential in the worst case. Where the goal is not `searchable`, overlays come from the tree alone.
+    Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; then branch and
+    bound with reduced-cost fixing. If half of the time does not suffice for a bound of the root LP, the search of
+    :func:`.best` has the rest; if the gap is too wide for a tree, it has up to three quarters. Incumbent and bound
+    remain after Ctrl-C, a time limit or a MemoryError. The `start` is valid, except that it may exceed the goal's cap
+    on degrees. `stop_at_first` stops at the first overlay within the limits. Exponential in the worst case. Where the
+    goal is not `searchable`, overlays come from the tree alone.
     """
     search = _Search(instance, goal, start, clock, settings, stop_at_first)
     try:
@@ -272,24 +235,13 @@ class _Search:
 def minimise_degree(
     instance: TopicInstance, least: int, starts: list[Overlay], clock: Clock, settings: SearchSettings
 ) -> tuple[Overlay, int, SearchOutcome]:
-    """Find an overlay of smallest maximum degree, and prove it.
+    """Find an overlay of smallest maximum degree, and prove it; returns overlay, bound and outcome.
 
     First the LP that minimises D subject to the partition inequalities and degree(v) ≤ D gives a bound, rounded up.
     Then the search looks for any overlay with degrees below the incumbent's, until there is none or the incumbent's
-    degree equals the bound.
+    degree equals the bound, which is proven. `least` is a known lower bound, and the `starts` are topic-connected. The
+    outcome has the counters of all searches and `stopped_by` of the last one.
 
-    `least` is a known lower bound, and the `starts` are topic-connected.
-
-    Returns
-    -------
-    overlay : Overlay
-    bound : int
-        Proven, equal to the overlay's maximum degree if the search ended.
-    outcome : SearchOutcome
-        Counters of all searches, `stopped_by` of the last search.
-
-    Notes
-    -----
     MinMax-TCO: P2 §2.1. With equal duals on all degree rows the LP's bound is 2·(bound on |E|) ÷ |V|; with a dual on
     one node's row alone it is that node's fractional cover of its topics by neighbours. The LP dominates both.
     """

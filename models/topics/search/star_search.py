@@ -31,12 +31,8 @@ class StarPlanes(SparseRelaxation):
 
     The second kind of row is valid because one centre a topic is enough: the star at it has the edge uv if the centre
     is u or v. For a pair with one common topic it holds with equality, so that this x is left out, and its cost is that
-    of both centres. The columns are the pairs with several common topics, then the subscriptions, topic by topic.
-
-    Attributes
-    ----------
-    pairs : CandidateEdges
-        All of them.
+    of both centres. The columns are those of `pairs` with several common topics, then the subscriptions, topic by
+    topic.
     """
 
     probing = Probing(columns=20, iterations=1000)
@@ -174,15 +170,8 @@ class StarIncumbent(Incumbent):
 
 
 def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings) -> SearchOutcome:
-    """Find an overlay with a star in every topic and fewest edges, and prove it.
+    """Find an overlay with a star in every topic and fewest edges, and prove it, from a valid one.
 
-    Parameters
-    ----------
-    start : Overlay
-        Valid.
-
-    Notes
-    -----
     P2 (Onus and Richa 2015), §6.3. Exponential in the worst case; memory O(Σ_t |V_t|²).
     """
     outcome, log = SearchOutcome(start), SearchLog(settings.progress, on_bound=offer_bound if settings.offers else None)
