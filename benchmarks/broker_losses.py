@@ -30,8 +30,7 @@ from overlaybench.instances.brokers.predicates import Publications
 from overlaybench.instances.brokers.problems import SoftLinks
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.result import Status
-from overlaybench.models.brokers.exact import SOFT_CP_SAT
-from overlaybench.models.brokers.least_messages import LEAST_MESSAGES
+from overlaybench.models.brokers.soft_link_model import LEAST_MESSAGES, SOFT_CP_SAT
 
 SMALL = {"tree": "random", "brokers": 12, "subscriptions": 60, "spread": 20, "fanout": 4}
 TRACE, REPEATS, PER_REVIEW = 40, 96, 3

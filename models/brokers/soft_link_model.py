@@ -1,17 +1,27 @@
-"""Soft links as an integer program: the demands of the traffic, and arborescences over links that are bought."""
+"""Soft links as an integer program: methods `ilp`, `cp-sat` and, for the routes alone, `least-messages`."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ...heuristics.brokers.kernels.forwarding import STRATEGIES
+from ...heuristics.brokers.kernels.link_management import Management
+from ...heuristics.brokers.soft_links import MANAGEMENT, disseminate
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.problems import Dissemination
-from ...instances.contract.run import Clock
-from ..engine.integer_model import IntegerModel
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.option import Option
+from ...instances.contract.problem import Problem
+from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
+from ..engine.exact_method import SolverOutcome, check_size, solve_exactly
+from ..engine.integer_model import THREADS, IntegerModel, minimise_with_cp_sat, minimise_with_ilp
 
 Arc = tuple[int, int]
 
@@ -217,3 +227,164 @@ def _at(broker: int, columns: dict[Arc, int]) -> tuple[dict[Arc, int], dict[Arc,
     """The columns of the links into a broker, and of those out of it."""
     into = {arc: column for arc, column in columns.items() if arc[1] == broker}
     return into, {arc: column for arc, column in columns.items() if arc[0] == broker}
+
+
+def least_messages(
+    network: BrokerNetwork, answer: Dissemination, *, seed: int = 0, time_limit: float | None = None
+) -> Proposal[Dissemination]:
+    """The fewest messages over the primary links and the soft links of an answer.
+
+    Returns
+    -------
+    Proposal
+        An answer with the same soft links. The counter ``least`` is a lower bound on the messages over these links, not
+        over any; ``open`` is the number of demands, of ``demands``, without a proof within the time limit.
+
+    Notes
+    -----
+    The route of a demand is a Steiner arborescence with unit costs: the ILP of :mod:`.soft_link_model` for one demand
+    with all links bought. A route without pure forwarders is optimal already. Exponential in the worst case.
+    """
+    clock = Clock(time_limit)
+    demands, routes = demands_of(network), {}
+    links = links_of(answer)
+    least, unsolved = 0, 0
+    for number, route in routes_of(demands, answer).items():
+        demand = demands.demands[number]
+        routes[number], bound = route, float(len(demand.destinations))
+        if len(route) > bound:
+            alone = replace(demands, demands=(demand,), of=(0,), soft=tuple(sorted(links)))
+            try:
+                model = SoftLinkModel(alone, "flows", clock)
+                start = model.start(links, {0: route})
+                outcome = minimise_with_ilp(model, clock, answer=model.routes, start=start, seed=seed)
+            except OutOfTime:
+                unsolved += 1
+            else:
+                if math.isfinite(outcome.lower_bound):
+                    bound = max(bound, math.ceil(outcome.lower_bound / demand.weight - 1e-6))
+                if outcome.answer is not None:
+                    routes[number] = min(route, outcome.answer[0], key=len)
+                unsolved += bound < len(routes[number])
+        least += demand.weight * int(bound)
+    counters: dict[str, float | str] = {"least": least, "open": unsolved, "demands": len(demands.demands)}
+    return Proposal(dissemination_along(demands, routes, links), counters=counters)
+
+
+def _solve(
+    instance: BrokerNetwork,
+    problem: Problem[BrokerNetwork, Dissemination],
+    *,
+    seed: int,
+    time_limit: float | None,
+    **options: Any,
+) -> Proposal[Dissemination]:
+    clock = Clock(time_limit)
+    if time_limit is not None:  # the strategy may take longer
+        offer(disseminate(instance, "s0"))
+    answer = disseminate(instance, options.pop("strategy"), Management(**options))
+    offer(answer)
+    return least_messages(instance, answer, seed=seed, time_limit=None if time_limit is None else clock.left)
+
+
+LEAST_MESSAGES: Method[BrokerNetwork, Dissemination] = Method(
+    name="least-messages",
+    problems=("soft-links",),
+    summary="the optimal route of each publication over the soft links of a strategy",
+    source="P5 §6; models/brokers/soft_link_model.py",
+    guarantee="the fewest messages over the soft links of its strategy, within the time limit; not over any links",
+    cost="exponential in the worst case",
+    solve=_solve,
+    options=(Option("strategy", "s2", "the strategy for which links are managed", choices=STRATEGIES), *MANAGEMENT),
+    compiled=True,
+    colour="#CC79A7",
+    marker=">",
+)
+
+
+_MOST_FLOWS = 4_000_000
+
+
+def _method(
+    name: str, minimise: Callable[..., SolverOutcome[Dissemination]], formulation: str, **fields: Any
+) -> Method[BrokerNetwork, Dissemination]:
+    """The method of a solver that chooses soft links and the route of every publication for the fewest messages.
+
+    Its answer is the incumbent, at first the best strategy's, with a bound, also if stopped: at least the deliveries.
+    Publications with equal source and destinations are one demand. Exponential in the worst case.
+    """
+
+    def solve(
+        instance: BrokerNetwork,
+        problem: Problem[BrokerNetwork, Dissemination],
+        *,
+        seed: int,
+        time_limit: float | None,
+        threads: int,
+    ) -> Proposal[Dissemination]:
+        clock = Clock(time_limit)
+        answers: list[Dissemination] = []
+        for strategy in STRATEGIES:
+            if not answers or not clock.passed:
+                answers.append(disseminate(instance, strategy))
+                offer(answers[-1])
+        start = min(answers, key=lambda answer: answer.num_messages)
+        demands = demands_of(instance)
+        if start.num_messages == demands.deliveries:
+            return Proposal(start, float(demands.deliveries))
+
+        def search(_: Dissemination | None, clock: Clock) -> SolverOutcome[Dissemination]:
+            check_size(len(demands.arcs) * sum(len(demand.destinations) for demand in demands.demands), _MOST_FLOWS)
+            model = SoftLinkModel(demands, formulation, clock)
+            return minimise(
+                model,
+                clock,
+                answer=lambda values: dissemination_along(demands, model.routes(values)),
+                start=model.start(links_of(start), routes_of(demands, start)),
+                threads=threads,
+                seed=seed,
+                report=offer_value,
+            )
+
+        return solve_exactly(
+            lambda answer: answer.num_messages,
+            search,
+            clock,
+            starts=[start],
+            lower_bound=demands.deliveries,
+            counters={"demands": len(demands.demands)},
+            keep_start=False,
+        )
+
+    return Method(
+        name=name,
+        problems=("soft-links",),
+        source="models/brokers/soft_link_model.py",
+        cost="exponential in the worst case",
+        exact=True,
+        solve=solve,
+        options=(THREADS,),
+        compiled=True,
+        **fields,
+    )
+
+
+SOFT_CP_SAT = _method(
+    name="cp-sat",
+    minimise=minimise_with_cp_sat,
+    formulation="levels",
+    summary="optimal soft links and routes: arborescences with levels, by CP-SAT",
+    guarantee="the optimum with proof; when stopped, the incumbent with a proven bound",
+    colour="#6B5B00",
+    marker="*",
+)
+
+SOFT_ILP = _method(
+    name="ilp",
+    minimise=minimise_with_ilp,
+    formulation="flows",
+    summary="optimal soft links and routes: multi-commodity flows, by HiGHS",
+    guarantee="the optimum with proof; when stopped, the incumbent with a proven bound, within the solver's tolerances",
+    colour="#000000",
+    marker="P",
+)

@@ -18,8 +18,7 @@ from ..engine.exact_method import PROGRESS, START, ModelTooLarge, SearchLog
 from ..engine.integer_model import THREADS
 from ..engine.minimum_cuts import minimum_cut, network_of
 from ..engine.proof import NO_FILE, ProofFile
-from ..engine.relaxation import NO_CUTOFF
-from ..engine.sparse_relaxation import RowList, SparseRelaxation, SparseRows
+from ..engine.relaxation import NO_CUTOFF, RowList, SparseRelaxation, SparseRows
 from ..engine.tree_search import Incumbent, TreeSearch
 from .exact import Outcome, access_bound, begin_case, exact_method, improve_by_moves
 from .model import ContentModel

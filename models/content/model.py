@@ -16,7 +16,7 @@ from ...instances.contract.option import Option
 from ...instances.contract.run import Clock
 from ..engine.exact_method import check_size
 from ..engine.integer_model import Columns, IntegerModel, Row
-from ..engine.sparse_relaxation import RowList
+from ..engine.relaxation import RowList
 
 _FINEST, _EXACT = 2.0**20, 2.0**40
 _MOST_COLUMNS = 20_000_000

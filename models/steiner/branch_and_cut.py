@@ -20,11 +20,9 @@ from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.exact_method import PROGRESS, SearchLog
 from ..engine.proof import Multipliers, ProofFile, ProofTree
-from ..engine.relaxation import Reals
-from ..engine.sparse_relaxation import Text
+from ..engine.relaxation import Reals, Text
 from ..engine.tree_search import Incumbent, TreeSearch
-from .directed_cuts import DirectedCuts
-from .dual_ascent import Ascent, dual_ascent, least_through
+from .directed_cuts import Ascent, DirectedCuts, dual_ascent, least_through
 from .reduction import ReducedInstance, reduce
 
 _STARTS, _REDUCTION_ROOTS, _ROOTS = 20, 10, 20

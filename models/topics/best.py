@@ -29,8 +29,8 @@ from ...instances.topics.instance import TopicInstance
 from ..engine.stoppable import finished_within
 from .compact.overlay_model import FORMULATED
 from .lp_heuristics.lp_guided import guided_candidates
-from .lp_heuristics.star_centres import starred
 from .relaxation.dual_fitting import dual_fitting_bound, mean_degree_bound
+from .search.star_search import starred
 
 STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
 _SECONDS = 0.35e-9  # a unit of a method's pace, measured on 20,000 nodes

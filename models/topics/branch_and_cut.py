@@ -24,15 +24,13 @@ from ..engine.proof import ProofFile
 from .compact.overlay_model import Requirements, SimpleBounds, Subproblem, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
 from .lp_heuristics.lp_guided import heuristic_overlays
-from .lp_heuristics.star_centres import starred
-from .relaxation.candidate_edges import count_links
-from .relaxation.cutting_planes import ALL_PAIRS
+from .relaxation.cutting_planes import ALL_PAIRS, MOST_PROVEN, begin_proof, write_case
 from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
 from .relaxation.presolve import PRESOLVE, presolved
-from .relaxation.proven_bound import MOST_PROVEN, begin_proof, write_case
 from .relaxation.separation import DiameterSeparator, FaultSeparator, Goal, Separator
+from .relaxation.topic_rows import count_links
 from .search.edge_minimisation import SearchOutcome, SearchSettings, minimise_degree, minimise_edges
-from .search.star_search import minimise_stars
+from .search.star_search import minimise_stars, starred
 
 _FITTING_WORK = 20_000_000
 _EDGES_POLISHED = 50  # by one round of steps; they take some 10 microseconds each
@@ -182,7 +180,7 @@ def branch_and_cut(
 
     The seed is that of the local search: one seed gives one answer, unless the time limit (seconds), Ctrl-C or running
     out of memory ends the search. `proof` names the file for a proof of the bound (docs/proofs.md); `search` has the
-    other fields of :class:`.SearchSettings`. The bound is proven in integers (:mod:`.proven_bound`), at every node of
+    other fields of :class:`.SearchSettings`. The bound is proven in integers (:func:`.proven_bound`), at every node of
     the tree. For ``low-tco`` the counter ``front`` lists the proven points of the Pareto front as edges × maximum
     degree. Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     """

@@ -22,13 +22,12 @@ from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
 from .branch_and_cut import OBJECTIVES
 from .lp_heuristics.lp_guided import GuidedIncumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays
-from .relaxation.candidate_edges import count_links
 from .relaxation.cost_splitting import is_affordable, proof_rows, split_by_pricing
-from .relaxation.cutting_planes import CuttingPlanes
+from .relaxation.cutting_planes import MOST_PROVEN, CuttingPlanes, RowMultipliers, begin_proof, write_case
 from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
 from .relaxation.presolve import PRESOLVE, presolved
-from .relaxation.proven_bound import MOST_PROVEN, RowMultipliers, begin_proof, write_case
 from .relaxation.separation import Goal
+from .relaxation.topic_rows import count_links
 
 _FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # of the value: degrees (True), edges by default
 _SMOOTHING, _STALL = 0.005, 2e-5

@@ -13,7 +13,7 @@ from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock
-from ..relaxation.candidate_edges import CandidateEdges, indices_of, keys_of
+from ..relaxation.topic_rows import CandidateEdges, indices_of, keys_of
 
 Table = npt.NDArray[Any]  # of int32 or int64
 Reals = npt.NDArray[np.float64]

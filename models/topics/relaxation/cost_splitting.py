@@ -24,9 +24,8 @@ from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog
 from ...engine.relaxation import UNIT
-from .candidate_edges import CandidateEdges, Edges, TopicEdges, all_pairs, count_links, indices_of, keys_of
 from .presolve import root
-from .topic_rows import TopicRows
+from .topic_rows import CandidateEdges, Edges, TopicEdges, TopicRows, all_pairs, count_links, indices_of, keys_of
 
 Units = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]

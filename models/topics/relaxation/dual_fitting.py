@@ -24,8 +24,8 @@ from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers
 from ...engine.stoppable import finished_within
+from .cutting_planes import RowMultipliers
 from .presolve import root
-from .proven_bound import RowMultipliers
 from .topic_rows import singleton_rows
 
 _WORK = 200_000_000

@@ -14,7 +14,7 @@ from ....instances.contract.compiled import kernel
 from ....instances.contract.option import Option
 from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
-from .candidate_edges import Edges
+from .topic_rows import Edges
 
 PRESOLVE = Option(
     "presolve",

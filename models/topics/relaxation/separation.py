@@ -24,8 +24,7 @@ import numpy.typing as npt
 from ....heuristics.topics.kernels.interest import EdgeCosts, unit_costs
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.compiled import kernel
-from .candidate_edges import CandidateEdges, TopicEdges
-from .topic_rows import DIAMETER, LEAVING, TWICE, TopicRows, joined, no_rows
+from .topic_rows import DIAMETER, LEAVING, TWICE, CandidateEdges, TopicEdges, TopicRows, joined, no_rows
 
 Weights = npt.NDArray[np.float64]
 

@@ -17,10 +17,10 @@ from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, guided_candidates
-from ..relaxation.candidate_edges import count_links
 from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
 from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, is_timely
 from ..relaxation.separation import Goal
+from ..relaxation.topic_rows import count_links
 
 _ROOT_STALL = 1e-3
 _BUILD_EVERY = 5

@@ -14,8 +14,7 @@ from overlaybench.instances.brokers.problems import Dissemination
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.result import Status
-from overlaybench.models.brokers.exact import SOFT_CP_SAT, SOFT_ILP
-from overlaybench.models.brokers.least_messages import LEAST_MESSAGES, least_messages
+from overlaybench.models.brokers.soft_link_model import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP, least_messages
 from tests.broker_strategies import Link, broker_networks
 from tests.outcomes import value_of
 from tests.properties import property_test

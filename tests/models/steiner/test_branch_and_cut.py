@@ -19,8 +19,7 @@ from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.models.engine.minimum_cuts import minimum_cut, network_of
 from overlaybench.models.engine.relaxation import Bound
 from overlaybench.models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, BoundReduction, steiner_branch_and_cut
-from overlaybench.models.steiner.directed_cuts import DirectedCuts
-from overlaybench.models.steiner.dual_ascent import dual_ascent, least_through
+from overlaybench.models.steiner.directed_cuts import DirectedCuts, dual_ascent, least_through
 from overlaybench.models.steiner.reduction import reduce
 from tests.outcomes import bound_of, value_of
 from tests.properties import property_test

@@ -10,8 +10,8 @@ from overlaybench.instances.topics.files import write_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.proof import ProofFile, Proven
 from overlaybench.models.topics.lp_bound import LowerBound
+from overlaybench.models.topics.relaxation.cutting_planes import begin_proof, write_case
 from overlaybench.models.topics.relaxation.presolve import presolved
-from overlaybench.models.topics.relaxation.proven_bound import begin_proof, write_case
 from tests.models.checker.tiny import checker
 
 

@@ -16,11 +16,10 @@ from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_heuristics.lp_guided import GuidedIncumbent, weighted_greedy
 from overlaybench.models.topics.lp_heuristics.row_weighting import GAIN, ITEM, LOSS, SIZE, SPLIT, WEIGHT, RowWeighting
-from overlaybench.models.topics.lp_heuristics.star_centres import StarCentres
-from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
 from overlaybench.models.topics.relaxation.separation import Goal
+from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs
 from overlaybench.models.topics.search import star_search
-from overlaybench.models.topics.search.star_search import StarPlanes
+from overlaybench.models.topics.search.star_search import StarCentres, StarPlanes
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.outcomes import value_of
 from tests.topic_brute_force import optimum

@@ -14,10 +14,10 @@ from overlaybench.instances.contract.run import Clock
 from overlaybench.models.engine.relaxation import UNIT
 from overlaybench.models.topics import lp_bound
 from overlaybench.models.topics.relaxation import cost_splitting
-from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs, keys_of
 from overlaybench.models.topics.relaxation.cost_splitting import _rows_of_trees, spanning, split_by_pricing, split_costs
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.relaxation.separation import Goal
+from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs, keys_of
 from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance
 from tests.topic_brute_force import optimum
 

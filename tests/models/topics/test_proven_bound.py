@@ -23,18 +23,21 @@ from overlaybench.instances.topics.link_costs import LinkCosts
 from overlaybench.models.engine.relaxation import UNIT, Bound
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_bound import lower_bound
-from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
 from overlaybench.models.topics.relaxation.cost_splitting import proof_rows, split_costs
-from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
+from overlaybench.models.topics.relaxation.cutting_planes import (
+    MOST_PROVEN,
+    CuttingPlanes,
+    RowMultipliers,
+    proven_bound,
+)
 from overlaybench.models.topics.relaxation.dual_fitting import (
     DROPPED,
     FittedProof,
     count_excess_links,
     dual_fitting_bound,
 )
-from overlaybench.models.topics.relaxation.proven_bound import MOST_PROVEN, RowMultipliers, proven_bound
 from overlaybench.models.topics.relaxation.separation import Goal
-from overlaybench.models.topics.relaxation.topic_rows import singleton_rows
+from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs, singleton_rows
 from tests.models.topics.proven import proven_by, proven_value
 from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance
 from tests.topic_brute_force import all_graphs, members_of_topics, optimum

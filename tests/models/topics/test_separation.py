@@ -16,7 +16,6 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.relaxation import UNIT
-from overlaybench.models.topics.relaxation.candidate_edges import CandidateEdges, all_pairs
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.relaxation.separation import (
     FaultSeparator,
@@ -26,6 +25,7 @@ from overlaybench.models.topics.relaxation.separation import (
     violated_diameters,
     violated_partitions,
 )
+from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.topic_brute_force import all_graphs, members_of_topics, optimum
 
