@@ -382,7 +382,6 @@ def main(arguments):
     if len(arguments) != 3 or not arguments[2].endswith(".vipr"):
         print("usage: python vipr.py INSTANCE PROOF OUT.vipr", file=sys.stderr)
         return 2
-    sys.setrecursionlimit(10**6)  # a fixing is derived from those of its ancestors
     try:
         done = Translation(*arguments[:2])
         done.write(arguments[2])
@@ -397,4 +396,5 @@ def main(arguments):
 
 
 if __name__ == "__main__":
+    sys.setrecursionlimit(50_000)  # a fixing is derived from those of its ancestors
     sys.exit(main(sys.argv[1:]))
