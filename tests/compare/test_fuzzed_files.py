@@ -11,6 +11,7 @@ import math
 import os
 import random
 import time
+from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -325,39 +326,48 @@ CASES: dict[str, Callable[[Path], Case]] = {
 }
 
 
-@pytest.fixture
-def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One with 4 GiB of memory."""
+def shrink_machine(patch: pytest.MonkeyPatch) -> None:
+    """To 4 GiB of memory."""
     asked = os.sysconf
     pages = {"SC_PHYS_PAGES": 2**32 // asked("SC_PAGE_SIZE")}
-    monkeypatch.setattr(os, "sysconf", lambda name: pages.get(name) or asked(name))
+    patch.setattr(os, "sysconf", lambda name: pages.get(name) or asked(name))
 
 
-def attempt(file: Path, data: bytes, read: Callable[[], None]) -> None:
+@pytest.fixture
+def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink_machine(monkeypatch)
+
+
+def attempt(file: Path, data: bytes, read: Callable[[], None]) -> bool:
+    """Whether the damaged file is read."""
     file.write_bytes(data)
     try:
         with memory_bounded(str(file)):
             read()
+        return True
     except BadInput as error:
         message = str(error)
         assert message
         assert len(message.splitlines()) == 1
         assert len(message) < 2000
         assert str(file.parents[1] if file.parent.name in ("runs", "instances") else file.parent) in message
+        return False
 
 
-def fuzz(case: str, folder: Path, examples: int, number: int) -> None:
+def fuzz(case: str, folder: Path, examples: int, number: int) -> Counter[str]:
+    """Damage a file so often; how many tries were read and refused."""
     file, read = CASES[case](folder)
-    whole = file.read_bytes()
-    attempt(file, whole, read)
+    whole, seen = file.read_bytes(), Counter[str]()
+    assert attempt(file, whole, read), case
 
     @seed(number)
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(damaged(whole))
     def each(data: bytes) -> None:
-        attempt(file, data, read)
+        seen.update(("tries", "accepted" if attempt(file, data, read) else "refused"))
 
     each()
+    return seen
 
 
 @pytest.mark.parametrize("case", CASES)

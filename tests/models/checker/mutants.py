@@ -291,7 +291,102 @@ def _changed_content(draw: random.Random, instance: ContentInstance) -> ContentI
     return ContentInstance(**arrays, subscriptions=wanted)
 
 
+def _bounds(mutant: Mutant) -> list[int]:
+    """The lines of bounds that have the form of one."""
+    found = mutant.tagged("bound", "none", "paths")
+    return [k for k in found if len(mutant.lines[k]) > 2 and isinstance(mutant.lines[k][2], list)]
+
+
+def _duplicate_cut(draw: random.Random, mutant: Mutant) -> None:
+    """A row once more, which a bound counts with the same multiplier, in addition or in its place."""
+    if (rows := mutant.tagged("row")) and (bounds := _bounds(mutant)):
+        k = draw.choice(rows)
+        number, at = rows.index(k), draw.choice(bounds)
+        tag, node, listed, *rest = mutant.lines[at]
+        mutant.lines.insert(k + 1, mutant.lines[k])
+        more = [x for r, m in zip(listed[::2], listed[1::2], strict=False) if r == number for x in (r + 1, m)]
+        mutant.lines[at + (at > k)] = [tag, node, [*listed, *(more or [number, 2**32])], *rest]
+
+
+def _missing_branch(draw: random.Random, mutant: Mutant) -> None:
+    """A branch without its bounds, or bounds without their branch, or nodes numbered as if it were not there."""
+    if found := mutant.tagged("branch"):
+        k = draw.choice(found)
+        first = 2 * sum(j < k for j in found) + 1
+        if draw.random() < 0.5:
+            del mutant.lines[k]
+        for j in [*_bounds(mutant), *mutant.tagged("branch")]:
+            node = mutant.lines[j][1]
+            if isinstance(node, int) and node in (first, first + 1) and draw.random() < 0.5:
+                mutant.lines[j] = [mutant.lines[j][0], draw.choice([0, node - 1, node + 1]), *mutant.lines[j][2:]]
+
+
+def _cycle(draw: random.Random, mutant: Mutant) -> None:
+    """A node that branches into itself or an ancestor, or a bound that takes rows that come after it."""
+    if mutant.tagged("branch") and draw.random() < 0.6:
+        k = draw.choice(mutant.tagged("branch"))
+        node = draw.choice([0, 2 * len(mutant.tagged("branch")), draw.randrange(9)])
+        mutant.lines[k] = ["branch", node, *mutant.lines[k][2:]]
+    elif bounds := _bounds(mutant):
+        rows, k = mutant.tagged("row"), draw.choice(bounds)
+        later = draw.choice([len(rows), len(rows) - 1, -1, len(rows) + 7])
+        mutant.lines[k] = [*mutant.lines[k][:2], [*mutant.lines[k][2], later, 2**32], *mutant.lines[k][3:]]
+
+
+def _from_below(draw: random.Random, mutant: Mutant) -> None:
+    """What a node has, for a node above or beside it, before or after the branch: its fixings hold there only."""
+    if bounds := _bounds(mutant):
+        k = draw.choice(bounds)
+        tag, node, *rest = mutant.lines[k]
+        at = draw.choice([k, draw.randrange(1, len(mutant.lines))])
+        above = draw.choice([0, max(0, node - 1), node + 1, node // 2]) if isinstance(node, int) else 0
+        mutant.lines.insert(at, [tag, above, *rest])
+
+
+def _huge_rational(draw: random.Random, mutant: Mutant) -> None:
+    """Multipliers and the unit by a huge factor, all of them or some."""
+    factor = draw.choice([2**64, 10**30, 3**400, 2**1100])
+    for k in _bounds(mutant):
+        if draw.random() < 0.8:
+            tag, node, listed, *prices = mutant.lines[k]
+            mutant.lines[k] = [tag, node, [x * factor if i % 2 else x for i, x in enumerate(listed)], *prices]
+    if isinstance(head := mutant.lines[0], list) and head[:1] == ["proof"] and draw.random() < 0.7:
+        unit = head[1].get("unit", 1)
+        mutant.lines[0] = ["proof", {**head[1], "unit": unit * factor if isinstance(unit, int) else factor}]
+
+
+def _swapped_children(draw: random.Random, mutant: Mutant) -> None:
+    """The two nodes of a branch exchange all their lines."""
+    if found := mutant.tagged("branch"):
+        first = 2 * draw.randrange(len(found)) + 1
+        other = {first: first + 1, first + 1: first}
+        for k in [*_bounds(mutant), *found]:
+            tag, node, *rest = mutant.lines[k]
+            mutant.lines[k] = [tag, other.get(node, node) if isinstance(node, int) else node, *rest]
+
+
+def _cutoff(draw: random.Random, mutant: Mutant) -> None:
+    """A smaller value that answers must beat, so that more is fixed, or another cap; the claim stays or follows."""
+    if (ends := mutant.tagged("end")) and draw.random() < 0.7:
+        k = draw.choice(ends)
+        value = mutant.lines[k][-1]
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            mutant.lines[k] = ["end", value - draw.choice([1, 2, 3])]
+    elif cases := mutant.tagged("case"):
+        k = draw.choice(cases)
+        facts = mutant.lines[k][1]
+        if isinstance(facts, dict) and "cap" in facts:
+            mutant.lines[k] = ["case", {**facts, "cap": draw.choice([None, 0, 1, 2, (facts["cap"] or 0) + 1])}]
+
+
 KINDS: dict[str, Callable[[random.Random, Mutant], None]] = {
+    "duplicate cut": _duplicate_cut,
+    "missing branch": _missing_branch,
+    "cycle": _cycle,
+    "fixings from below": _from_below,
+    "huge rationals": _huge_rational,
+    "swapped children": _swapped_children,
+    "cutoff": _cutoff,
     "a multiplier": _multiplier,
     "bound": _change("bound", "none", "paths"),
     "row": _change("row"),
