@@ -81,8 +81,11 @@ instances = [
   { workload = "transit-stub", nodes = 6, popularity = "zipf", transits = 2, stubs = 2 },
 ]
 [[runs]]
-problems = ["filtering@max-degree=4", "topic-diameter=2@edges", "weighted-tco", "k-tco"]
-methods = [{ method = "edge-exchange", steps = 20 }, "polish"]
+problems = ["filtering@max-degree=4", "topic-diameter=2@edges"]
+methods = [{ method = "edge-exchange", steps = 20 }]
+[[runs]]
+problems = ["weighted-tco", "k-tco"]
+methods = ["polish"]
 [[runs]]
 problems = ["soft-links"]
 methods = [{ method = "s2", simulate = "system", rate = [0, 600], interval = 2.5, churn = 1, losses = 1 }]

@@ -187,7 +187,7 @@ NOT_PROMISED: dict[str, Callable[[Row, Any], bool]] = {
     "seconds": lambda row, value: (
         0 <= value < math.inf
         if row["status"] == "failed"
-        else row["points"][-1]["seconds"] <= value <= 2 * row["time_limit"]
+        else max([0, *(point["seconds"] for point in row["points"])]) <= value <= 2 * row["time_limit"]
     ),
     "cpu_seconds": lambda row, value: (
         row["status"] in ("failed", "optimal") if math.isnan(value) else 0 <= value <= 1e4 * row["time_limit"]
