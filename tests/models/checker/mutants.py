@@ -6,6 +6,7 @@ import copy
 import json
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,8 +36,9 @@ class Mutant:
 
 
 def mutate(draw: random.Random, mutant: Mutant, kind: str) -> None:
-    """Change a proof in place; the change may have no effect."""
-    KINDS[kind](draw, mutant)
+    """Change a proof in place; the change may have no effect, as on lines that an earlier one left without form."""
+    with suppress(LookupError, TypeError, ValueError, OverflowError):
+        KINDS[kind](draw, mutant)
 
 
 def lift(mutant: Mutant, draw: random.Random) -> None:
