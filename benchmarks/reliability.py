@@ -320,8 +320,8 @@ def _hit(draw: random.Random, trial: Trial) -> None:
     level = draw.choice(["driver", "driver", "java", "worker", "solver", "all"])
     number = draw.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
     wait_for(study, lambda: time.monotonic() > moment)
-    driver = psutil.Process(study.pid)
     with suppress(psutil.Error):
+        driver = psutil.Process(study.pid)
         victims = {"driver": lambda: [driver], "all": lambda: [driver, *driver.children(recursive=True)]}.get(
             level, lambda: processes(study, level)[:1]
         )()

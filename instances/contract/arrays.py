@@ -75,9 +75,9 @@ def sampled(count: int, size: int, seed: int, noun: str) -> Offsets:
 
 
 def check_seed(seed: int) -> None:
-    """Raise BadInput for a seed outside 0 … 2^63 - 1."""
-    if not 0 <= seed < 2**63:
-        raise BadInput(f"seed {seed} must lie from 0 to 2^63 - 1")
+    """Raise BadInput for what is no integer from 0 to 2^63 - 1."""
+    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
+        raise BadInput(f"seed {seed!r} must be an integer from 0 to 2^63 - 1")
 
 
 def sorted_distinct(keys: Offsets) -> Offsets:

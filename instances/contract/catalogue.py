@@ -189,10 +189,12 @@ class Catalogue(Mapping[str, Item]):
         Raises
         ------
         BadInput
-            If the name is unknown (it suggests the nearest), or the reference leads to no such item.
+            If the name is unknown (it suggests the nearest), or the reference or what is given is no such item.
         """
-        if not isinstance(name, str):
+        if isinstance(name, self._kind):
             return name
+        if not isinstance(name, str):
+            raise BadInput(f"{name!r:.60} is no {self._noun}: give its name")
         if name in self:
             return self[name]
         if ":" in name:

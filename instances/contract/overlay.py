@@ -161,7 +161,11 @@ class Overlay(Drawn):
         """The overlay of edges given by node labels, or objects with their text; an unknown one or a loop is bad."""
         ids = {instance.node_label(v): v for v in range(instance.num_nodes)}
         pairs = []
-        for number, (a, b) in enumerate((str(a), str(b)) for a, b in edges):
+        for number, edge in enumerate(edges):
+            try:
+                a, b = map(str, edge)
+            except (TypeError, ValueError):
+                raise BadInput(f"edge {number}: {edge!r:.40} is not two labels: give two") from None
             if a not in ids or b not in ids:
                 raise BadInput(f"edge {number}: unknown node '{b if a in ids else a}': name a node of the instance")
             if a == b:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import multiprocessing
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,20 @@ def test_an_answer_is_checked_from_a_file_a_graph_or_pairs(tmp_path: Path) -> No
             ob.check(instance, wrong)
     with pytest.raises(ob.BadInput, match="unknown node 'dan'"):
         ob.check(instance, [("ann", "dan")])
+    with pytest.raises(ob.BadInput, match="edge 0: 'bob' is not two labels"):
+        ob.check(instance, {"bob": ["ann"]})
+
+
+@pytest.mark.parametrize("wrong", [True, 2.5, [], {1: 2}, object()])
+def test_what_is_no_name_or_no_seed_is_bad_input(wrong: Any) -> None:
+    for called in (
+        partial(ob.generate, wrong),
+        partial(ob.problems, [wrong]),
+        partial(ob.generate, "zipf", seed=[wrong]),
+    ):
+        with pytest.raises(ob.BadInput) as caught:
+            called()
+        assert len(str(caught.value).splitlines()) == 1
 
 
 def test_a_comparison_ranks_by_the_best_bound_and_keeps_failures() -> None:

@@ -234,7 +234,7 @@ def test_an_instance_is_the_same_on_every_machine(name: str) -> None:
         ("zipf", {"alpha": -0.1}, "option 'alpha' must lie from 0 to 20, not -0.1"),
         ("exponential", {"top_decile": 1}, "option 'top_decile' must lie from 0 to 0.999, not 1.0"),
         ("uniform-varying", {"least": 91}, "at least 91 and at most 90 subscriptions a node: swap them"),
-        ("uniform", {"seed": -1}, "seed -1 must lie from 0 to 2^63 - 1"),
+        ("uniform", {"seed": -1}, "seed -1 must be an integer from 0 to 2^63 - 1"),
     ],
 )
 def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, object], fragment: str) -> None:
