@@ -191,10 +191,11 @@ class Catalogue(Mapping[str, Item]):
         BadInput
             If the name is unknown (it suggests the nearest), or the reference or what is given is no such item.
         """
-        if isinstance(name, self._kind):
-            return name
         if not isinstance(name, str):
-            raise BadInput(f"{name!r:.60} is no {self._noun}: give its name")
+            given: Item = name
+            if not isinstance(name, self._kind):
+                raise BadInput(f"{name!r:.60} is no {self._noun}: give its name")
+            return given
         if name in self:
             return self[name]
         if ":" in name:
