@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -79,6 +79,12 @@ def _absolute(node: ast.ImportFrom, path: Path) -> str:
 
 def requirements(*lists: Iterable[str]) -> list[Requirement]:
     return [Requirement(line) for each in lists for line in each]
+
+
+@cache
+def distributions() -> Mapping[str, list[str]]:
+    """The distributions that provide each top-level module."""
+    return metadata.packages_distributions()
 
 
 def dependencies_of(requirement: Requirement) -> list[Requirement]:
@@ -229,8 +235,8 @@ def circles(graph: nx.DiGraph[str]) -> list[list[str]]:
 def test_each_dependency_is_imported_by_the_package(
     requirement: Requirement, record_property: Callable[[str, object], None]
 ) -> None:
-    installed = metadata.packages_distributions().items()
-    provided = {name for name, by in installed if canonicalize_name(requirement.name) in map(canonicalize_name, by)}
+    wanted = canonicalize_name(requirement.name)
+    provided = {name for name, by in distributions().items() if wanted in map(canonicalize_name, by)}
     importers = {
         name
         for layer in LAYERS

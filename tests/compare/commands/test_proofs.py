@@ -16,6 +16,7 @@ import overlaybench as ob
 from overlaybench.compare.studies.proofs import run_checker
 from tests.compare.conftest import Run
 from tests.models.checker import vipr_reader
+from tests.models.topics.small_instances import tiers
 
 SMALL: dict[str, dict[str, Any]] = {
     "zipf": {"nodes": 10, "topics": 8, "subscriptions": 3},
@@ -40,11 +41,12 @@ def written(workload: str, folder: Path, ending: str = "", seed: int = 0) -> Pat
     return file
 
 
+@pytest.mark.parametrize("seeds", tiers(1, 2))
 @pytest.mark.parametrize(("workload", "problem", "method"), PROVEN)
 def test_a_proof_written_by_solve_is_accepted(
-    run: Run, tmp_path: Path, workload: str, problem: str, method: str
+    run: Run, tmp_path: Path, workload: str, problem: str, method: str, seeds: range
 ) -> None:
-    for seed in range(2):
+    for seed in seeds:
         file, proof = written(workload, tmp_path, seed=seed), tmp_path / "proof.gz"
         words = ("solve", file, "--problem", problem, "--method", method, "--seed", seed, "--json", "--proof", proof)
         status, out, _ = run(*words)

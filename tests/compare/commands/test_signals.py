@@ -65,7 +65,9 @@ def test_a_signal_ends_solve_with_one_line_and_the_incumbent(
         assert json.loads(out)["value"] is not None
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGINT, signal.SIGHUP))]
+)
 def test_a_signal_ends_a_search_of_many_runs(tmp_path: Path, number: signal.Signals) -> None:
     words = (*COMMAND, "worst", "--method", "gm", "--problem", "min-tco", "--nodes", "8", "--topics", "8")
     searching = started(words, cwd=tmp_path)

@@ -218,6 +218,7 @@ def test_status_shows_how_far_a_study_is(own: Store) -> None:
     assert "data: stopped: the same study command resumes it\n7 of 12 runs done, 5 left" in status_of(own.folder)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_spark_reads_the_folder(store: Store) -> None:
     with spark("local[1]", store.folder / "spark.log"):
