@@ -78,7 +78,7 @@ COMMANDS = {
 
 
 _OUT_OF_MEMORY = "out of memory: allow this process more (see ulimit -v), or make the input smaller"
-_STOPPED = "stopped; finished runs are kept"
+_STOPPED = "stopped"
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
