@@ -175,6 +175,8 @@ def _run() -> tuple[str, int]:
             and resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
         ):
             return _OUT_OF_MEMORY, 2  # a library cannot be loaded
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            return f"{error.filename:.60}…: the name is too long: give a shorter one", 2
         if not isinstance(error, OSError) or error.errno not in _DISK_ERRORS:
             raise
         where = error.filename or "the disk"

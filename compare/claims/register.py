@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...instances.contract.catalogue import Catalogue, defined_in
-from ...instances.contract.errors import unknown
+from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.method import Method
 from ..catalogue import METHODS
@@ -123,8 +123,12 @@ def _judgement(claim: Claim, bench: Bench) -> Judgement:
 
 def rows_in(file: Path, quick: bool | None = None) -> list[LedgerRow]:
     """The rows in a file (none if it is missing), in its order; those of one version if `quick` is given."""
-    stored = json.loads(read_text(file)) if file.is_file() else []
-    return [row for one in stored if (row := LedgerRow.from_dict(one)).quick == quick or quick is None]
+    text = read_text(file) if file.is_file() else "[]"
+    try:
+        stored = map(LedgerRow.from_dict, json.loads(text))
+        return [row for row in stored if quick is None or row.quick == quick]
+    except (ValueError, TypeError, KeyError) as error:
+        raise BadInput(f"{file}: no verdicts ({type(error).__name__}): give a file that claims has written") from None
 
 
 def record(file: Path = RECORD) -> dict[str, LedgerRow]:

@@ -134,6 +134,8 @@ def search_worst_case(
         If the method does not answer the problem or is exact, or no instance was solved in the time.
     """
     chosen, deadline = method_named(method), time.monotonic() + time_limit
+    if (kind := problem_named(problem).kind) != "topics":
+        raise BadInput(f"problem '{problem}' is about {kind}: choose one about topics")
     if chosen.exact:
         raise BadInput(f"method '{method}' is exact: choose a heuristic")
     if nodes < 2 or topics < 1:

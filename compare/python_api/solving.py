@@ -369,6 +369,8 @@ def compare_methods(
         methods = [method for method in METHODS.values() if method.answers(judge.name)]
     elif isinstance(methods, str | Method | Mapping):
         methods = (methods,)
+    elif not isinstance(methods, Iterable):
+        raise BadInput(f"methods are a list of names, not {methods!r}")
     if not (chosen := [_chosen(judge, each) for each in methods]):
         raise BadInput("no methods are given: name some, or leave methods out for all")
     jobs = [Job(method, instance, judge, seed, options, time_limit, memory_limit) for method, options in chosen]

@@ -203,6 +203,7 @@ def test_solve_does_not_import_spark_or_matplotlib(triangle: Path) -> None:
     [
         (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "out/x"), 2, "out/x: cannot be written (No space left"),
         (OSError(errno.EROFS, os.strerror(errno.EROFS)), 2, "the disk: cannot be written (Read-only"),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "x" * 5000), 2, "x…: the name is too long"),
         (BadInput("x\x1b[31m\x07: no"), 2, "x�[31m�: no"),
         (KeyboardInterrupt(), 130, "stopped"),
         (KeyboardInterrupt("stopped. To go on: x"), 130, "To go on: x"),

@@ -182,6 +182,8 @@ def test_what_is_no_name_or_no_seed_is_bad_input(wrong: Any) -> None:
         assert len(str(caught.value).splitlines()) == 1
     with pytest.raises(ob.BadInput):
         ob.problems(listed)
+    with pytest.raises(ob.BadInput):
+        ob.compare_methods(ob.read(WANTED), "min-tco", wrong)
 
 
 def test_a_comparison_ranks_by_the_best_bound_and_keeps_failures() -> None:

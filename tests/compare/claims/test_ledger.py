@@ -277,6 +277,14 @@ def test_claims_without_a_name_are_listed_with_their_verdicts(tmp_path: Path) ->
     assert CliRunner().invoke(cli, ["claims", "--quick"]).exit_code == 2
 
 
+@pytest.mark.parametrize("text", ["{", "7", '["a"]', '[{"id": "P1.E1"}]'])
+def test_a_file_that_is_no_record_is_named(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "record.json"
+    file.write_text(text)
+    with pytest.raises(BadInput, match="no verdicts"):
+        record(file)
+
+
 def test_a_claim_is_shown_as_recorded_and_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.commands.papers.run_claims", None)
     short, whole = (CliRunner().invoke(cli, ["claims", "P3.F10", *more]).stdout for more in ((), ("--all",)))

@@ -42,6 +42,11 @@ def test_four_nodes_and_four_topics_suffice_to_mislead_greedy_merge_and_three_no
     assert search_worst_case("gm", "min-tco", nodes=3, topics=4, time_limit=60).ratio == 1
 
 
+def test_a_problem_of_another_kind_is_refused() -> None:
+    with pytest.raises(BadInput, match="'content-steiner' is about content"):
+        search_worst_case("lp-rounding", "content-steiner", nodes=4, topics=4, time_limit=1)
+
+
 def test_local_search_goes_on_from_known_cases_and_never_below_them() -> None:
     known = search_worst_case("gm", "min-tco", nodes=4, topics=4, time_limit=60)
     found = search_worst_case("gm", "min-tco", nodes=5, topics=5, time_limit=0.3, ties="lowest", known=[known])
