@@ -93,8 +93,17 @@ def spark(
                 if plug_ins is not None:
                     plug_ins.send(context, Path(folder))
                 yield context
-        except _SPARK_ERRORS as error:
+        except BadInput:
+            raise
+        except Exception as error:
+            if not _is_of_spark(error):
+                raise
             raise BadInput(f"Spark failed ({_error_line(error)}): see {log}, then run the command again") from None
+
+
+def _is_of_spark(error: BaseException | None) -> bool:
+    """Whether an error is Spark's, or came up while one of Spark's was handled, as where Java removed its files."""
+    return error is not None and (isinstance(error, _SPARK_ERRORS) or _is_of_spark(error.__context__))
 
 
 @contextmanager
@@ -109,6 +118,8 @@ def _started(conf: SparkConf, log: TextIO) -> Iterator[SparkContext]:
                     process.kill()
         raise
     context = SparkContext(conf=conf, gateway=gateway)
+    # Its thread may still say that Java is dead when standard error is no longer the log.
+    context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]
     try:
         context.setLogLevel("WARN")
         yield context

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from overlaybench.compare.studies.isolation import session_members
+from overlaybench.compare.studies.spark_session import _is_of_spark
 from overlaybench.compare.studies.spark_study import Queue, _Round, run_study
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
@@ -115,6 +116,13 @@ def test_a_study_in_the_folder_of_an_unrelated_one_is_refused(finished: tuple[Pa
     assert again.returncode == 2
     assert "holds the study 'trial', which shares no instance with 'other'" in again.stderr
     assert again.stderr.count("\n") == 1
+
+
+def test_what_comes_up_while_an_error_of_spark_is_handled_is_of_spark() -> None:
+    error = FileNotFoundError()
+    assert not _is_of_spark(error)
+    error.__context__ = ConnectionRefusedError()
+    assert _is_of_spark(error)
 
 
 @pytest.mark.slow
