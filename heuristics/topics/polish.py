@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,7 +20,7 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
-from ...instances.contract.run import Clock, offer
+from ...instances.contract.run import Clock, offer, until_interrupted
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import FaultTolerantTCO, MinTCO
 from .heuristic import TOPIC_CONNECTED
@@ -147,7 +146,7 @@ def polish(
         FIRST.parse(first)
     check_start(overlay, instance, MinTCO())
     annealing = _Annealing(instance, overlay, first, seed, progress)
-    with suppress(KeyboardInterrupt):
+    with until_interrupted():
         if searches_in_parts(overlay.num_nodes, first):
             annealing.run_in_parts(int(THREADS.parse(threads)))
             return annealing.overlay
@@ -346,7 +345,7 @@ def fault_tolerant_polish(
     random = np.array([2 * seed + 1], np.uint64)
     work = np.zeros((5, int(np.diff(instance.topic_offsets).max())), np.int32)
     checked, taken = 0, 0
-    with suppress(KeyboardInterrupt):
+    with until_interrupted():
         while checked < len(links.members) and (not checked or not clock.passed):
             last = min(checked + _AT_ONCE, len(links.members))
             _drop_slots(checked, last, subscriptions, links, work)

@@ -147,6 +147,16 @@ def interruptible(time_limit: float | Clock | None) -> Iterator[Clock]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@contextmanager
+def until_interrupted() -> Iterator[None]:
+    """Let Ctrl-C end a search and nothing else; but on a trial instance it ends the command."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if on_trial.get():
+            raise
+
+
 _CELL = math.log(1.05)
 _ROUNDING = 1e-6
 

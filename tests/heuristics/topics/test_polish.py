@@ -251,6 +251,16 @@ def test_ctrl_c_or_an_interrupted_clock_ends_the_search_with_the_best_so_far() -
     assert result.seconds < 30
 
 
+def test_ctrl_c_while_kernels_are_recorded_ends_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("overlaybench.heuristics.topics.polish._Annealing.run", pressed)
+    trial = uniform_instance(40, 30, 5).trial()
+    with pytest.raises(KeyboardInterrupt):
+        POLISH.calls(trial, PROBLEMS["min-tco"], POLISH.complete({}, "min-tco"))
+
+
 @property_test(100, instances_with_overlays())
 def test_an_overlay_that_leaves_a_topic_unconnected_is_refused(pair: tuple[TopicInstance, Overlay]) -> None:
     instance, overlay = pair
