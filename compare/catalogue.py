@@ -39,13 +39,7 @@ def code_version(root: Path = _ROOT) -> str:
 
 
 def version_of(method: str, problem: str) -> str:
-    """The code version of runs: :func:`code_version`, and where they use plug-ins, a ``+`` and a digest of those.
-
-    Parameters
-    ----------
-    method, problem : str
-        Names in the catalogues.
-    """
+    """The code version of runs: :func:`code_version`, and where they use plug-ins, a ``+`` and a digest of those."""
     version = _plug_in_version(method_named(method).answering(problem), problem_named(problem))
     return f"{code_version()}+{version}" if version else code_version()
 

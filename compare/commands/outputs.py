@@ -20,12 +20,8 @@ _IN_TITLE = ("problem", "family")
 def table(title: str, rows: Iterable[Mapping[str, Any]], if_room: Sequence[str] = (), *, pipe: int = 100) -> Table:
     """A table that :func:`show` prints: a column a key, numbers to the right. A problem that all rows share is above.
 
-    Parameters
-    ----------
-    if_room : sequence of str
-        Keys that are left out, the last one first, where the terminal is too narrow for them.
-    pipe : int
-        The columns that stand in for the terminal's width in a file or pipe.
+    The keys `if_room` are left out, the last one first, where the terminal is too narrow for them; in a file or pipe
+    the width is `pipe` characters.
     """
     from rich import box
     from rich.console import Console

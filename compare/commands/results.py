@@ -267,7 +267,7 @@ def _show_paired(found: PairedTable) -> None:
 def _write_paired(file: Path, found: PairedTable, options: FigureOptions, names: Mapping[str, str]) -> list[Path]:
     """Write a table, or a figure a part of the comparison; return the files."""
     from ...instances.contract.files import atomic_write
-    from ..figures.paired import PARTS
+    from ..figures.charts import PARTS
     from ..figures.style import ENDINGS, save, styled
     from ..studies.results import export
 

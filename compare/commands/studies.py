@@ -31,7 +31,7 @@ _MANY = 2000  # runs, from which on their report takes more than seconds
 
 def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
     if asked:
-        from ..studies.schema import study_schema
+        from ..studies.study import study_schema
 
         click.echo(json.dumps(study_schema(), ensure_ascii=False, indent=1))
         ctx.exit()

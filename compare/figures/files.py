@@ -63,10 +63,7 @@ def svg_of(drawn: Drawn, name: str, *, usetex: bool = False) -> str:
 def as_bytes(drawn: Drawn, ending: str, name: str, *, usetex: bool = False) -> bytes:
     """A file of one of the `FORMATS`; all but a chart's SVG are written by matplotlib.
 
-    Raises
-    ------
-    BadInput
-        If LaTeX stops on a text of the figure `name`.
+    Bad input if LaTeX stops on a text of the figure `name`.
     """
     if ending == "svg":
         element = re.sub(r' (xlink:)?href="#run-[0-9]+"', "", svg_of(drawn, name, usetex=usetex))
@@ -113,10 +110,7 @@ def for_page(element: str, name: str) -> str:
 def vega_svg(spec: Mapping[str, Any]) -> str:
     """A specification as an ``<svg>`` element of one point a unit; it is fitted to its ``usermeta`` width, if any.
 
-    Raises
-    ------
-    ValueError
-        If the specification is none of Vega-Lite.
+    A specification that is none of Vega-Lite is a ValueError.
     """
     import vl_convert
 
@@ -265,12 +259,8 @@ def _known(style: str) -> bool:
 def set_by_tex(figure: Figure, name: str, *, escape: bool = True) -> Iterator[None]:
     """A context in which the texts of a figure, ticks too, have no control characters or tabs, and are escaped for TeX.
 
-    Without `escape` TeX's special characters stay as they are.
-
-    Raises
-    ------
-    BadInput
-        In one line, if LaTeX stops on a text of the figure `name`.
+    Without `escape` TeX's special characters stay as they are. Bad input, in one line, if LaTeX stops on a text of the
+    figure `name`.
     """
     shown_as = escaped if escape else printable
     axes = [axis for each in figure.axes for axis in (each.xaxis, each.yaxis)]

@@ -86,10 +86,7 @@ class SteppedOverlay(Panels):
 def save_steps(stepped: SteppedOverlay, path: Path, title: str) -> None:
     """Write the steps as a page with a slider (.html), a page each (.pdf), or a folder of SVG files (no ending).
 
-    Raises
-    ------
-    BadInput
-        If the ending is another one, there are more than 300 frames, or the file cannot be written.
+    Bad input if the ending is another one, there are more than 300 frames, or the file cannot be written.
     """
     check_steps_path(path)
     if path.suffix == ".html":

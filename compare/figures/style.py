@@ -70,18 +70,10 @@ _GENERIC = ("serif", "sans-serif", "monospace")
 class FigureOptions:
     """How figures are set for a paper.
 
-    Attributes
-    ----------
-    width : float
-        Of every figure, in inches; 0 for as many panels of the usual width as there are.
-    font : str
-        A font family that is installed, or serif, sans-serif or monospace; "" for DejaVu Sans.
-    font_size : float
-        Of labels, in points; ticks are a little smaller, titles a little larger.
-    usetex : bool
-        Set all texts by LaTeX.
-    formats : tuple of str
-        The files to write, of `FORMATS`. PGF figures take their fonts from the document that includes them.
+    `width` is that of every figure in inches, 0 for as many panels of the usual width as there are; `font` a family
+    that is installed, or serif, sans-serif or monospace, "" for DejaVu Sans; `font_size` that of labels in points,
+    ticks are a little smaller and titles a little larger; `usetex` has LaTeX set all texts; `formats` are the files to
+    write, of `FORMATS`. PGF figures take their fonts from the document that includes them.
     """
 
     width: float = 0.0
@@ -103,10 +95,7 @@ class FigureOptions:
     def settings(self) -> dict[str, Any]:
         """The settings of matplotlib.
 
-        Raises
-        ------
-        BadInput
-            If a font, a format or LaTeX is not available, or a number is out of range.
+        Bad input if a font, a format or LaTeX is not available, or a number is out of range.
         """
         if not (self.width == 0 or 1 <= self.width <= 40):
             raise BadInput(f"a figure {self.width:g} inches wide: choose from 1 to 40")
@@ -198,12 +187,7 @@ def styled(options: FigureOptions | None = None) -> Iterator[FigureOptions]:
     """A context with the settings of every figure, independent of the user's matplotlib settings.
 
     Without `options` they are those of the context around this one, or the default ones: a command gives them once,
-    around all that it draws.
-
-    Raises
-    ------
-    BadInput
-        See :meth:`FigureOptions.settings`.
+    around all that it draws. Bad input as for :meth:`FigureOptions.settings`.
     """
     chosen = _CURRENT.get() if options is None else options
     settings: Mapping[Any, Any] = chosen.settings()
@@ -319,10 +303,7 @@ def drawing(drawn: Figure | Mapping[str, Any], name: str, caption: str, anchors:
 def save(drawn: Drawn, path: Path, options: FigureOptions = DEFAULT_OPTIONS) -> None:
     """Write a chart or a drawing in the format that the ending determines; equal drawings are equal bytes.
 
-    Raises
-    ------
-    BadInput
-        If the ending is none of `FORMATS`, or the file cannot be written.
+    Bad input if the ending is none of `FORMATS`, or the file cannot be written.
     """
     check_ending(path)
     ending = path.suffix[1:]

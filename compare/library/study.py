@@ -182,12 +182,8 @@ def updated(table: LibraryTable, store: Store, progress: Callable[[int, int], ob
 
     Every answer is validated by its problem again, on an instance with the digest of the table. A bound counts if the
     run has a proof that the checker accepts once more. A run whose answer is refused is left out; one whose bound is
-    refused, or that has none that is certified, is taken in without.
-
-    Raises
-    ------
-    BadInput
-        If a certified bound lies above an answer: one of the two is wrong, and nothing is taken in.
+    refused, or that has none that is certified, is taken in without. Bad input if a certified bound lies above an
+    answer: one of the two is wrong, and nothing is taken in.
     """
     refused: list[tuple[str, str]] = []
     records: list[Record] = []

@@ -99,16 +99,10 @@ class Entry(Struct, frozen=True):
 class Record(Struct, frozen=True):
     """A run of a method (with its options but defaults) on an instance and a problem under a time limit (seconds).
 
-    Attributes
-    ----------
-    value, bound : float
-        Of the answer, which the problem has validated, and certified by the checker; NaN without one.
-    seconds : float
-        Processor seconds; NaN where they are unknown.
-    integral : float
-        Primal integral ÷ time limit against the best value known when the run was taken in.
-    proof, version : str
-        The SHA-256 of the proof file, or "" without a certified bound; and the version of the code.
+    `value` is that of the answer, which the problem has validated, `bound` is certified by the checker, both NaN
+    without one; `seconds` are processor seconds, NaN where they are unknown; `integral` is the primal integral ÷ time
+    limit against the best value known when the run was taken in; `proof` is the SHA-256 of the proof file, "" without a
+    certified bound, and `version` that of the code.
     """
 
     instance: str
@@ -301,15 +295,12 @@ def _text(value: object) -> str:
 def scored(table: LibraryTable, records: Iterable[Record] | None = None) -> pd.DataFrame:
     """The score of each method of some runs, by problem and time limit; without runs, of those in the table.
 
-    Returns
-    -------
-    DataFrame
-        problem, method, time_limit; instances (run), answered, of (that the library has for the problem); mean_gap:
-        the mean of |value − best| ÷ value, 1 without an answer, where best is the best value known, or that of these
-        runs if it is lower; improved: answers below the best value known; proven: the share of the instances on which
-        the run proved its own answer optimal; primal_integral: its mean, in shares of the time limit; rank and
-        compared: the rank by mean gap among `compared` methods, which are these and those of the table, each compared
-        on the instances that both ran on, if these are at least half.
+    The columns are problem, method, time_limit; instances (run), answered, of (that the library has for the problem);
+    mean_gap: the mean of |value − best| ÷ value, 1 without an answer, where best is the best value known, or that of
+    these runs if it is lower; improved: answers below the best value known; proven: the share of the instances on which
+    the run proved its own answer optimal; primal_integral: its mean, in shares of the time limit; rank and compared:
+    the rank by mean gap among `compared` methods, which are these and those of the table, each compared on the
+    instances that both ran on, if these are at least half.
     """
     known = {_key(each): each for each in table.records.values()}
     own = known if records is None else {_key(each): each for each in records}
@@ -394,10 +385,7 @@ def write_page(table: LibraryTable, file: Path) -> None:
 def law_points(table: LibraryTable, problem: str = "min-tco") -> pd.DataFrame:
     """The points of the map: one for each instance with a popularity law, on which the problem is posed.
 
-    Returns
-    -------
-    DataFrame
-        law, nodes, subscriptions, gap and seconds: see :func:`.proof_map`.
+    The columns law, nodes, subscriptions, gap and seconds are those of :func:`.proof_map`.
     """
     rows = []
     for entry, posed in table.pairs():

@@ -12,18 +12,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from ...instances.contract.catalogue import KINDS
 from ...instances.contract.errors import BadInput, unknown
 from ..catalogue import method_named, problem_named
+from ..intervals import bootstrap_interval
+from ..report.tables import judged_runs
+from ..studies.bounds import problem_order, sizes_of, sorted_by
+from ..studies.columns import varied
+from ..studies.comparison import StudyComparison, compared, results_of_version
+from ..studies.paired import Paired, explained
+from ..studies.paired import paired as paired_on
+from ..studies.plot import MEASURES, names_of, plot_of
+from ..studies.results import as_text, results
+from ..studies.store import Store
 from .tables import ResultTable
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..studies.comparison import StudyComparison
-    from ..studies.paired import Paired
 
 _SHOWN = ("variant", "status", "value", "lower_bound", "ratio", "seconds")
 
@@ -53,7 +60,6 @@ def study(
     >>> finished.results(problem="min-tco").to_pandas()  # doctest: +SKIP
     """
     from ..studies.spark_study import run_study
-    from ..studies.store import Store
     from ..studies.study import read_study
 
     folder = Path(out).expanduser()
@@ -93,8 +99,6 @@ def compare_studies(
     >>> ob.compare_studies("results/before", "results/after").is_worse  # doctest: +SKIP
     False
     """
-    from ..studies.comparison import compared, results_of_version
-
     sides = [_results(first), _results(second)]
     if versions:
         rows = [results_of_version(one.path, of, texts_of(where)) for one, of in zip(sides, versions, strict=True)]
@@ -131,9 +135,6 @@ class StudyResults:
 
         With `all_runs` also the stored runs that are no longer in the study.
         """
-        from ..studies.bounds import sizes_of, sorted_by
-        from ..studies.results import results
-
         rows = results(self.path, texts_of(where), all_runs=all_runs)
         sizes = sizes_of(rows)
         rows = sorted_by(rows, "problem", "family", *sizes, "instance", "variant", "seed")
@@ -143,8 +144,6 @@ class StudyResults:
 
     def instance(self, digest: str, kind: str = "topics") -> Any:
         """An instance of the study by its digest: the column ``instance`` of the results."""
-        from ..studies.store import Store
-
         return Store.existing(self.path).instance(digest, KINDS.named(kind))
 
     def report(self) -> Path:
@@ -155,10 +154,6 @@ class StudyResults:
 
     def judged(self, **where: object) -> pd.DataFrame:
         """The chosen runs with the bounds that all runs of the study prove; see :func:`.judged_runs`."""
-        from ..report.tables import judged_runs
-        from ..studies.results import results
-        from ..studies.store import Store
-
         store = Store.existing(self.path)
         runs = judged_runs(store.rows(store.plan().keys))
         return runs[runs["key"].isin(set(results(self.path, texts_of(where))["key"]))] if where else runs
@@ -166,9 +161,6 @@ class StudyResults:
     @property
     def names(self) -> dict[str, str]:
         """What methods, problems and columns are called in tables for papers, by the study file."""
-        from ..studies.plot import names_of
-        from ..studies.store import Store
-
         store = Store(self.path)
         return names_of(store.plan().spec) if store.has_plan else {}
 
@@ -228,12 +220,6 @@ def paired(
     >>> import overlaybench as ob
     >>> ob.paired("results/mine", "gm", "low-oda").plot().savefig("paired.pdf")  # doctest: +SKIP
     """
-    import pandas as pd
-
-    from ..studies.bounds import problem_order
-    from ..studies.paired import explained
-    from ..studies.paired import paired as paired_on
-
     runs, variants = _runs(study, (), None, where), [own_name(method) for method in methods]
     found, errors = [], []
     for name in problem_order(runs) if problem is None else [problem_named(problem).name]:
@@ -245,7 +231,7 @@ def paired(
         raise errors[0] if errors else BadInput("there are no such runs: see `overlaybench results`")
 
     def drawn(parts: Sequence[str] = ("differences", "profile", "ranks")) -> Any:
-        from ..figures.paired import paired_chart
+        from ..figures.charts import paired_chart
         from ..figures.style import method_styles
 
         return paired_chart(found, method_styles(runs), parts)
@@ -272,8 +258,6 @@ def critical_difference(
     >>> import overlaybench as ob
     >>> ob.critical_difference("results/mine", "gm", "gm-m", "low-oda").to_latex()  # doctest: +SKIP
     """
-    import pandas as pd
-
     found = paired(study, *methods, problem=problem, measure=measure, **where)
     if found.comparisons[0].friedman is None:
         raise BadInput("critical differences need three methods and two instances: name more methods, or use ob.paired")
@@ -305,8 +289,6 @@ def profile(study: AnyStudy, *methods: str, problem: str | None = None, **where:
     >>> import overlaybench as ob
     >>> ob.profile("results/mine", problem="min-tco").plot()  # doctest: +SKIP
     """
-    import pandas as pd
-
     from ..figures.charts import common_instances, profile_chart, profile_points
 
     runs = _runs(study, methods, problem, where)
@@ -338,13 +320,6 @@ def mean_interval(
     >>> import overlaybench as ob
     >>> ob.mean_interval("results/mine", "gm", by="subscriptions").to_pandas()  # doctest: +SKIP
     """
-    import numpy as np
-    import pandas as pd
-
-    from ..intervals import bootstrap_interval
-    from ..studies.columns import varied
-    from ..studies.plot import MEASURES
-
     runs, keys = _runs(study, methods, problem, where), [by] if isinstance(by, str) else list(by)
     columns = pd.concat([varied(runs), runs], axis="columns") if keys else runs
     columns = columns.loc[:, ~columns.columns.duplicated()]  # a parameter comes before a size of its name
@@ -367,7 +342,6 @@ def mean_interval(
     def drawn() -> Any:
         from ..figures.curves import Axis, curves
         from ..figures.style import method_styles
-        from ..studies.results import as_text
 
         points = table.rename(columns={"method": "curve", "mean": "y"})
         each = [table["problem"], *(f"{name.replace('_', ' ')} " + table[name].map(as_text) for name in keys[:-1])]
@@ -401,7 +375,6 @@ def ratio_plot(
     >>> ob.ratio_plot("results/mine", "gm", "low-oda", x="subscriptions").plot()  # doctest: +SKIP
     """
     from ..figures.against import plot_drawing, plot_table
-    from ..studies.plot import plot_of
 
     runs, plot = _runs(study, methods, problem, where), plot_of({"x": x, "y": y, "group": group})
     table = plot_table(runs, plot)

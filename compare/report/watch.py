@@ -87,10 +87,7 @@ class _Handler(SimpleHTTPRequestHandler):
 def page_server(folder: Path, port: int = 0, every: float = 10.0) -> Iterator[HTTPServer]:
     """The server of a study's page on 127.0.0.1, of any free port if it is 0; it serves by ``serve_forever``.
 
-    Raises
-    ------
-    BadInput
-        If the folder holds no results, or the port is taken.
+    Bad input if the folder holds no results, or the port is taken.
     """
     with TemporaryDirectory(prefix="overlaybench-") as into:
         page = LivePage(folder, Path(into), every)

@@ -25,8 +25,7 @@ from ...instances.topics.instance import TopicInstance
 from ..catalogue import own_part
 from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.charts import TOPIC_CHARTS, anytime_chart, overview_chart
-from ..figures.draw import embedded_json
-from ..figures.overlay import overlay_drawing
+from ..figures.draw import embedded_json, overlay_drawing
 from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
 from ..printable import printable, printable_rows
 from ..studies.bounds import IMPLICATIONS, disagreements, problem_order, proven
@@ -37,8 +36,8 @@ from ..studies.store import Store
 from .cells import Anchors, PageTable, carried, linked, listed_runs, number, ratio, run_links, seconds, table
 from .domains import DOMAINS, Domain
 from .page_data import interactive
-from .summary import INSTANCES, summary
 from .tables import (
+    INSTANCES,
     effort_table,
     failure_table,
     family_ratios,
@@ -46,6 +45,7 @@ from .tables import (
     judged_runs,
     method_table,
     run_columns,
+    summary,
 )
 
 PACKED_FROM = 3000  # runs, from which on the page carries their rows compressed, for its script to show on demand
@@ -126,12 +126,8 @@ def write_report(
 
     Returns the page, which loads nothing: figures, tables (as data addresses), scripts and styles are inside. The same
     rows give the same bytes. It has about 1.6 kilobytes a run, and a megabyte of scripts. Cost O(R log R) for R runs.
-
-    Raises
-    ------
-    BadInput
-        If a file cannot be written, an instance to draw cannot be read, a plot is of something that does not vary, or
-        the options of figures are not possible here.
+    Bad input if a file cannot be written, an instance to draw cannot be read, a plot is of something that does not
+    vary, or the options of figures are not possible here.
     """
     rows, title = printable_rows(rows), printable(title)
     pairs = proven(rows)

@@ -37,10 +37,7 @@ class OverlayJudgement:
 def edges_by_number(session: SparkSession, instance: Numbered, rows: DataFrame, name: str, folder: str) -> DataFrame:
     """The distinct edges u < v of label rows ``u``, ``v``, which go to `folder`.
 
-    Raises
-    ------
-    BadInput
-        For a loop, or a label that is no node's.
+    A loop, or a label that is no node's, is bad input.
     """
     edges = rows
     for end in ("u", "v"):

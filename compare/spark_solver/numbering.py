@@ -26,16 +26,11 @@ _ROW_BITS = 33
 
 @dataclass(frozen=True)
 class Numbered:
-    """An instance on Spark.
+    """An instance on Spark, with |V|, |T| and Σ|T_v| (`num_rows`).
 
-    Attributes
-    ----------
-    nodes : DataFrame
-        ``id`` (0 … |V| − 1 in the natural order of labels), ``label``, ``topics`` (sorted numbers) and ``x``.
-    topics : DataFrame
-        ``topic`` (0 … |T| − 1), ``label``, ``size`` (|V_t|), and the subscriber of lowest x: ``anchor``, ``anchor_x``.
-    num_nodes, num_topics, num_rows : int
-        |V|, |T| and Σ|T_v|.
+    `nodes` have ``id`` (0 … |V| − 1 in the natural order of labels), ``label``, ``topics`` (sorted numbers) and ``x``,
+    `topics` have ``topic`` (0 … |T| − 1), ``label``, ``size`` (|V_t|), and the subscriber of lowest x: ``anchor``,
+    ``anchor_x``.
     """
 
     nodes: DataFrame
@@ -48,10 +43,7 @@ class Numbered:
 def read_rows(session: SparkSession, path: str, columns: Mapping[str, str], names: tuple[str, str]) -> DataFrame:
     """The two text columns `names` of Parquet files; `columns` maps such a name to that of the column in the files.
 
-    Raises
-    ------
-    BadInput
-        If there is no file, it is not Parquet, lacks a column, or a label is missing or empty.
+    Bad input if there is no file, it is not Parquet, lacks a column, or a label is missing or empty.
     """
     given = [columns.get(name, name) for name in names]
     try:
@@ -130,10 +122,7 @@ def as_uri(path: Path | str) -> str:
 def new_folder(session: SparkSession, output: str) -> Iterator[str]:
     """A folder beside `output`, which is removed at the end.
 
-    Raises
-    ------
-    BadInput
-        If `output` exists, or the folder cannot be made.
+    Bad input if `output` exists, or the folder cannot be made.
     """
     system, at = _at(session, output)
     if system.exists(at):

@@ -154,12 +154,8 @@ _AT_ONCE = 20_000
 def generate(session: SparkSession, workload: Workload[Any], output: str, *, seed: int, **given: object) -> int:
     """Write the (node, topic) rows of a random workload to a folder of Parquet files; returns the number of nodes.
 
-    The rows are those of the instance on one machine: every node has its own random stream.
-
-    Raises
-    ------
-    BadInput
-        If the workload does not draw the topics of each node by themselves.
+    The rows are those of the instance on one machine: every node has its own random stream. Bad input if the workload
+    does not draw the topics of each node by themselves.
     """
     if not isinstance(workload.build, RandomTopics):
         raise BadInput(f"--master: workload '{workload.name}' is not drawn node by node: leave it out")

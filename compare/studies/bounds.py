@@ -29,59 +29,49 @@ _ANSWERS = {
 class Implication(NamedTuple):
     """Lower bounds of some problems (`premises`) that bound another one (`target`) on the same instance.
 
-    `bound` takes |V| and a bound of each premise and returns the target's bound; `proof` says in a line why it holds.
+    `proof` says in a line why it holds; `bound` takes |V| and a bound of each premise and returns the target's bound,
+    by default the bound of the only premise.
     """
 
     target: str
     premises: tuple[str, ...]
-    bound: Callable[..., float]
     proof: str
+    bound: Callable[..., float] = lambda nodes, bound: bound
 
 
 _TREE = "whatever tree carries a message, none is cheaper than a Steiner tree of the same brokers"
 IMPLICATIONS = (
-    Implication(
-        "2d-true",
-        ("min-tco",),
-        lambda nodes, bound: bound,
-        "a topic of diameter at most 2 is connected: the overlay connects all",
-    ),
-    Implication(
-        "2d-star", ("2d-true",), lambda nodes, bound: bound, "a star on a topic's subscribers has diameter at most 2"
-    ),
-    Implication("weighted-tco", ("min-tco",), lambda nodes, bound: bound, "no edge costs less than 1"),
-    Implication("k-tco", ("min-tco",), lambda nodes, bound: bound, "a fault-tolerant overlay is topic-connected"),
-    Implication(
-        "min-tco", ("minmax-tco",), lambda nodes, bound: bound, "a node of degree D ends D different edges: |E| ≥ D"
-    ),
+    Implication("2d-true", ("min-tco",), "a topic of diameter at most 2 is connected: the overlay connects all"),
+    Implication("2d-star", ("2d-true",), "a star on a topic's subscribers has diameter at most 2"),
+    Implication("weighted-tco", ("min-tco",), "no edge costs less than 1"),
+    Implication("k-tco", ("min-tco",), "a fault-tolerant overlay is topic-connected"),
+    Implication("min-tco", ("minmax-tco",), "a node of degree D ends D different edges: |E| ≥ D"),
     Implication(
         "minmax-tco",
         ("min-tco",),
-        lambda nodes, edges: 2 * edges / nodes,
         "the degrees add up to 2|E| and none exceeds D: D ≥ 2|E| ÷ |V|",
+        lambda nodes, edges: 2 * edges / nodes,
     ),
     Implication(
         "low-tco",
         ("min-tco", "minmax-tco"),
-        lambda nodes, edges, degree: edges * degree,
         "every topic-connected overlay obeys both bounds, so |E| × D is at least their product",
+        lambda nodes, edges, degree: edges * degree,
     ),
     Implication(
         "min-tco",
         ("low-tco",),
-        lambda nodes, product: max(math.sqrt(product), product / max(nodes - 1, 1)),
         "D ≤ |E| and D ≤ |V| − 1, so |E|² ≥ |E| × D and |E| ≥ (|E| × D) ÷ (|V| − 1)",
+        lambda nodes, product: max(math.sqrt(product), product / max(nodes - 1, 1)),
     ),
     Implication(
         "minmax-tco",
         ("low-tco",),
-        lambda nodes, product: math.sqrt(2 * product / nodes),
         "|E| ≤ |V| × D ÷ 2, so D² ≥ 2 × (|E| × D) ÷ |V|",
+        lambda nodes, product: math.sqrt(2 * product / nodes),
     ),
-    *(
-        Implication(name, ("content-steiner",), lambda nodes, bound: bound, _TREE)
-        for name in ("content-mst", "content-shared-tree")
-    ),
+    Implication("content-mst", ("content-steiner",), _TREE),
+    Implication("content-shared-tree", ("content-steiner",), _TREE),
 )
 
 
@@ -89,19 +79,11 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     """The best bound, the best overlay and, where they meet, the optimum of every instance and problem of a study.
 
     Every row that did not fail counts, whatever its method, and `IMPLICATIONS` carry bounds from problem to problem.
-
-    Returns
-    -------
-    DataFrame
-        One row an (instance, problem) that occurs in `rows`, in the order of the problems, then of size: problem,
-        instance, kind, family, the sizes, extent and volume (see :func:`.sized`), runs, bound (NaN if none), bound_keys
-        (the runs behind it), bound_proof (the implications used), best (the lowest value of any answer, also of
-        overlays for another problem), best_key, optimum (NaN unless proven), gap = (best − bound) ÷ best, proven (the
-        level of the bound: the weakest of the runs behind it, see :func:`.levels`).
-
-    Notes
-    -----
-    Cost O(R + I·P) for R rows, I instances and P problems.
+    There is one row an (instance, problem) that occurs in `rows`, in the order of the problems, then of size: problem,
+    instance, kind, family, the sizes, extent and volume (see :func:`.sized`), runs, bound (NaN if none), bound_keys
+    (the runs behind it), bound_proof (the implications used), best (the lowest value of any answer, also of overlays
+    for another problem), best_key, optimum (NaN unless proven), gap = (best − bound) ÷ best, proven (the level of the
+    bound: the weakest of the runs behind it, see :func:`.levels`). Cost O(R + I·P) for R rows, I instances, P problems.
     """
     rows = sized(rows)
     grouped = rows.groupby(["problem", "instance"], sort=False)

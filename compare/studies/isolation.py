@@ -84,12 +84,8 @@ def run_isolated(job: Job) -> IsolatedRun:
     A method has `time_limit` seconds and then a grace of 0.7 s and a twentieth to return its answer; after Ctrl-C it
     has 1.2 s. `memory_limit` bounds the solver process's address space, and the resident memory of it and its children,
     both above what it starts with. A run that is stopped by a limit or Ctrl-C has the best answer and bound that it
-    offered (:func:`.offer`); without any it is ``failed``, as is one that crashes or raises.
-
-    Raises
-    ------
-    BadInput
-        If the method does not answer the problem, or an option is unknown or out of range.
+    offered (:func:`.offer`); without any it is ``failed``, as is one that crashes or raises. Bad input if the method
+    does not answer the problem, or an option is unknown or out of range.
     """
     with Solver(attended=True) as solver, keeping():
         run = solver.run(job)

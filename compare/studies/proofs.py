@@ -117,10 +117,7 @@ def file_for_checker(instance: Any, kind: str, folder: Path) -> Path:
 def write_vipr(instance: Path, proof: Path, certificate: Path) -> None:
     """Translate a proof that the checker accepts to VIPR, and write the problem as MPS beside it.
 
-    Raises
-    ------
-    BadInput
-        If it is wrong, or has lines without a translation.
+    Bad input if it is wrong, or has lines without a translation.
     """
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
         written = Path(folder) / f"certificate{VIPR}"

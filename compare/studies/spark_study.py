@@ -49,19 +49,10 @@ def run_study(
     """Generate the instances and do the runs that are missing; return the keys of all runs of the study.
 
     The worker that finished a run stores it at once, so a study that is stopped in any way can be resumed. A run whose
-    worker dies three times becomes a failed row. What is no longer part of the study stays stored.
-
-    Parameters
-    ----------
-    archive : Path, optional
-        The code for a cluster's workers; see :func:`.spark`.
-    grow : bool
-        Take a folder of a study that shares neither name nor instance with this one.
-
-    Raises
-    ------
-    BadInput
-        If the store holds an unrelated study, cannot be written, or an instance cannot be generated.
+    worker dies three times becomes a failed row. What is no longer part of the study stays stored. `archive` is the
+    code for a cluster's workers (:func:`.spark`); `grow` takes a folder of a study that shares neither name nor
+    instance with this one, which is bad input otherwise, as are a folder that cannot be written and an instance that
+    cannot be generated.
     """
     store.open_for(study.spec)
     with store.locked():

@@ -1,8 +1,9 @@
-"""A study file: instances × problems × methods × options × limits, in TOML."""
+"""A study file: instances × problems × methods × options × limits, in TOML; and the JSON schema of such files."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import sys
 from collections import Counter, defaultdict
@@ -15,15 +16,16 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from ...instances.contract.catalogue import modules_beside
+from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, modules_beside
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import parts_of, read_text
-from ...instances.contract.option import Value
+from ...instances.contract.option import Option, Value
+from ...instances.contract.problem import Problem
 from ...instances.topics.workloads import RandomTopics
-from ..catalogue import kind_named, method_named, problem_named, version_of, workload_named, workload_version
+from ..catalogue import METHODS, kind_named, method_named, problem_named, version_of, workload_named, workload_version
 from .columns import limits_in, without_limit
 from .isolation import memory_bounded
-from .plot import Plot, Report
+from .plot import MEASURES, Plot, Report
 from .store import StoredInstance
 from .task import Recipe, Task, derived_seed, freeze, options_json, writes_proofs
 from .toml_tables import as_list, checked, grid, located, parsed
@@ -370,3 +372,92 @@ def _check_draw(build: RandomTopics, parameters: tuple[tuple[str, Any], ...]) ->
 def _is_readable(path: Path) -> bool:
     """Whether a path is that of a file, or of a folder with parts of one."""
     return any(file.is_file() for file in parts_of(path))
+
+
+Schema = dict[str, Any]
+
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
+_PLUG_IN: Schema = {"type": "string", "pattern": r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$", "description": "module:NAME"}
+
+
+def study_schema() -> Schema:
+    """The schema (2020-12) of study files, with the methods, workloads and problems that are installed.
+
+    It refuses an unknown name, key or option, a value of another type or out of range. A number in quotes, which a
+    study file may have, is refused as well. Cost: every method and workload is imported.
+    """
+    tables = (StudyTable, Runs, Files, FromWorkload)
+    _, components = msgspec.json.schema_components(tables, ref_template="#/$defs/{name}")
+    named = {name: _without_defaults(table) for name, table in components.items()}
+    study, runs, files, of_any = (named.pop(table.__name__) for table in tables)
+    study["properties"]["instances"] |= {"items": {"$ref": "#/$defs/Instances"}}
+    study["properties"]["runs"] |= {"items": runs}
+    runs["properties"]["problems"] |= {"items": {"anyOf": [{"enum": _own(PROBLEMS)}, _with_limits(), _PLUG_IN]}}
+    runs["properties"]["methods"] |= {"items": {"$ref": "#/$defs/Method"}}
+    columns = dict.fromkeys(column for kind in KINDS.values() for column in kind.columns)
+    files["properties"] |= {f"{column}_column": {"type": "string"} for column in columns}
+    files["properties"]["kind"] = {"enum": list(KINDS)}
+    named["Plot"]["properties"]["y"] = {"enum": list(MEASURES)}
+    shared = {}
+    for key in sorted(of_any["properties"].keys() - {"workload"}):
+        named[key], shared[key] = of_any["properties"][key], {"$ref": f"#/$defs/{key}"}
+    files["properties"] |= shared
+    workloads = [_table("workload", name, WORKLOADS[name].parameters, shared) for name in _own(WORKLOADS)]
+    methods = [_table("method", name, METHODS[name].options, {}) for name in _own(METHODS) if METHODS[name].options]
+    named["Instances"] = {"anyOf": [files, *workloads, _of_plug_in("workload")]}
+    named["Method"] = {"anyOf": [{"enum": _own(METHODS)}, *methods, _PLUG_IN, _of_plug_in("method")]}
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return {**head, **study, "title": "A study of Overlaybench", "$defs": named}
+
+
+def _without_defaults(table: Schema) -> Schema:
+    """A table's schema without defaults, of which some are null only to say that the key is absent."""
+    plain = {}
+    for key, given in table["properties"].items():
+        schema = {name: value for name, value in given.items() if name != "default"}
+        allowed = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+        plain[key] = {**schema, "anyOf": allowed} if len(allowed) > 1 else (schema | allowed[0] if allowed else schema)
+        if len(allowed) == 1:
+            del plain[key]["anyOf"]
+    return {**table, "properties": plain}
+
+
+def _table(key: str, name: str, options: Iterable[Option], shared: Schema) -> Schema:
+    """The table of a workload or method, with a key an option, which takes a value or a list of them."""
+    summary = (WORKLOADS if key == "workload" else METHODS)[name].summary
+    properties = {key: {"const": name, "description": summary}, **{option.name: _of(option) for option in options}}
+    return {
+        "title": name,
+        "type": "object",
+        "properties": {**properties, **shared},
+        "required": [key],
+        "additionalProperties": False,
+    }
+
+
+def _of(option: Option) -> Schema:
+    default = str(option.default).lower() if isinstance(option.default, bool) else option.default
+    value: Schema = {"type": _TYPES[type(option.default)]}
+    if allowed := option.allowed:
+        value["enum"] = list(allowed)
+    if not isinstance(option.default, (bool, str)):
+        limits = {"minimum": option.least, "maximum": option.most}
+        value |= {key: limit for key, limit in limits.items() if math.isfinite(limit)}
+    values = {"type": "array", "minItems": 1, "items": value}
+    return {"anyOf": [value, values], "description": f"{option.summary} ({default})"}
+
+
+def _of_plug_in(key: str) -> Schema:
+    """A table of a plug-in, whose options are not known here."""
+    return {"type": "object", "properties": {key: _PLUG_IN}, "required": [key], "title": "a plug-in"}
+
+
+def _with_limits() -> Schema:
+    """The problems whose names state limits, such as ``filtering@max-degree=4``."""
+    families = (name for name, problem in PROBLEMS.items() if type(problem).variant is not Problem.variant)
+    pattern = f"^({'|'.join(families)})(=[^@=]+)?@[^@=]+(=[^@=]+)?$"
+    return {"type": "string", "pattern": pattern, "description": "FUNCTION=LIMIT@FUNCTION or FUNCTION@FUNCTION=LIMIT"}
+
+
+def _own(names: Iterable[str]) -> list[str]:
+    return [name for name in names if ":" not in name]

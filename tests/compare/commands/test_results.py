@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from overlaybench.compare.commands import results as command_of_results
-from overlaybench.compare.studies import results as study_results
+from overlaybench.compare.python_api import studies as study_results
 from overlaybench.compare.studies.columns import researched
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import frame, run

@@ -19,8 +19,7 @@ import pandas as pd
 import pytest
 
 from overlaybench.compare.figures.charts import TOPIC_CHARTS
-from overlaybench.compare.figures.draw import embedded_json
-from overlaybench.compare.figures.overlay import most_informative_pair, overlay_drawing
+from overlaybench.compare.figures.draw import embedded_json, most_informative_pair, overlay_drawing
 from overlaybench.compare.figures.style import Drawing
 from overlaybench.compare.report import page_data as overlays
 from overlaybench.compare.report import writing

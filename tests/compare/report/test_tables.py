@@ -12,14 +12,16 @@ import pandas as pd
 import pytest
 
 from overlaybench.compare.figures.charts import common_instances, profile
-from overlaybench.compare.report.summary import above, percent, summary
 from overlaybench.compare.report.tables import (
+    above,
     effort_table,
     failure_table,
     family_ratios,
     family_table,
     judged_runs,
     method_table,
+    percent,
+    summary,
 )
 from overlaybench.compare.studies.bounds import IMPLICATIONS, disagreements, proven
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS

@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from overlaybench.compare.report.summary import summary
-from overlaybench.compare.report.tables import judged_runs
+from overlaybench.compare.report.tables import judged_runs, summary
 from overlaybench.compare.studies.bounds import disagreements, proven
 from overlaybench.compare.studies.proofs import level_of, levels
 from overlaybench.instances.contract.result import Result, Status

@@ -12,8 +12,7 @@ from jsonschema import Draft202012Validator
 
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.studies.plot import MEASURES, Plot, plots_of
-from overlaybench.compare.studies.schema import study_schema
-from overlaybench.compare.studies.study import Files, Runs, Study, StudyTable, read_study
+from overlaybench.compare.studies.study import Files, Runs, Study, StudyTable, read_study, study_schema
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 
