@@ -56,14 +56,7 @@ def users_of(instance: ContentInstance) -> Users:
 def assign_in_order(instance: ContentInstance, users: Iterable[int], choose: Callable[[int, Flags], int]) -> Ids:
     """Assign users one after the other; `choose` takes a user and the feasible brokers and returns one of them.
 
-    Returns
-    -------
-    int32 array, shape (|U|,)
-
-    Raises
-    ------
-    CapacityExceeded
-        If no broker has enough residual capacity for a user.
+    Returns shape (|U|,). Raises CapacityExceeded if no broker has enough residual capacity for a user.
     """
     limits, loads = instance.load_limits(), np.zeros(instance.num_brokers)
     brokers = np.empty(instance.num_users, dtype=np.int32)
@@ -139,13 +132,9 @@ def content_heuristic(
 ) -> Method[ContentInstance, ContentOverlay]:
     """The method of a polynomial heuristic for all content problems.
 
-    Parameters
-    ----------
-    solver : callable
-        From the instance and, by name, `problem`, `seed`, `time_limit` and the options to a proposal, or to the broker
-        of each user. If it raises :class:`CapacityExceeded`, the method fails with that reason.
-    **attributes
-        Further attributes of :class:`.Method`.
+    `solver`: from the instance and, by name, `problem`, `seed`, `time_limit` and the options to a proposal, or to
+    the broker of each user. If it raises :class:`CapacityExceeded`, the method fails with that reason.
+    `**attributes`: further attributes of :class:`.Method`.
     """
 
     def solve(instance: ContentInstance, problem: Any, **given: Any) -> Proposal[ContentOverlay]:

@@ -382,26 +382,16 @@ def _request_moves(
 class Placement(NamedTuple):
     """An assignment and the parts of its cost; kernels change it in place.
 
-    Attributes
-    ----------
-    brokers : int32 array, shape (|U|,)
-    loads : float64 array, shape (|B|,)
-    subscribers : int32 array, shape (|C|, |B|)
-        The number of a broker's users who subscribe to a channel.
-    rates : float64 array, shape (|C|, |B|)
-        What the users of a broker publish on a channel.
-    prices : float64 array, shape (|C|, |B|)
-        The price of the tree that connects the broker and all brokers with a subscriber of the channel.
-    core_costs : float64 array, shape (|C|,)
-        The core cost of each channel.
+    `prices`, shape (|C|, |B|): the price of the tree that connects the broker and all brokers with a subscriber of
+    the channel.
     """
 
-    brokers: Ids
-    loads: Floats
-    subscribers: Ids
-    rates: Floats
+    brokers: Ids  # shape (|U|,)
+    loads: Floats  # shape (|B|,)
+    subscribers: Ids  # shape (|C|, |B|): the number of a broker's users who subscribe to a channel
+    rates: Floats  # shape (|C|, |B|): what the users of a broker publish on a channel
     prices: Floats
-    core_costs: Floats
+    core_costs: Floats  # shape (|C|,): the core cost of each channel
 
 
 @kernel

@@ -99,36 +99,22 @@ _RELATIVE_GAIN = 1e-12
 class BrokerArrays(NamedTuple):
     """The brokers as kernels take them.
 
-    Attributes
-    ----------
-    routing : int
-        MST, STEINER or SHARED_TREE.
-    core : float64 array, shape (|B|, |B|)
-    order, parents : int32 arrays, shape (|B|,)
-        For SHARED_TREE the brokers from the root on, each after its parent, and each broker's parent (-1: the root).
+    `order`, `parents`, shape (|B|,): for SHARED_TREE the brokers from the root on, each after its parent, and each
+    broker's parent (-1: the root).
     """
 
-    routing: int
-    core: Floats
+    routing: int  # MST, STEINER or SHARED_TREE
+    core: Floats  # shape (|B|, |B|)
     order: Ids
     parents: Ids
 
 
 class SpanningTree(NamedTuple):
-    """A minimum spanning tree, its brokers in the order in which Prim's algorithm added them.
+    """A minimum spanning tree, its brokers in the order in which Prim's algorithm added them."""
 
-    Attributes
-    ----------
-    brokers : int32 array, shape (k,)
-    parents : int32 array, shape (k,)
-        The index in `brokers` of each broker's parent, which comes before it; -1 for the first.
-    links : float64 array, shape (k,)
-        The price of the link to the parent; 0 for the first.
-    """
-
-    brokers: Ids
-    parents: Ids
-    links: Floats
+    brokers: Ids  # shape (k,)
+    parents: Ids  # shape (k,): the index in `brokers` of each broker's parent, which comes before it; -1 for the first
+    links: Floats  # shape (k,): the price of the link to the parent; 0 for the first
 
 
 def network_of(core: Floats, routing: str, links: Iterable[tuple[int, int]] = ()) -> BrokerArrays:

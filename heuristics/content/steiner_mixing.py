@@ -19,8 +19,6 @@ def traffic_on_closure_trees(instance: ContentInstance) -> Floats:
     subscribe enters at the broker from which the path to the tree is cheapest. So all publishers on a channel share
     its tree. The array has shape (|U|, |B|).
 
-    Notes
-    -----
     Zhao, Wu (P4), §IV.B, phase 1, with the approximation that the paper names in place of Algorithm 3. As in Mehlhorn
     (1988), from each broker only the path to the nearest subscriber matters. Cost O(n² + |U| |B|) for a channel with n
     subscribers.
@@ -120,8 +118,6 @@ def traffic_on_grown_trees(instance: ContentInstance) -> Floats:
     Publishers on a channel that enter at the same broker share a tree. It joins all subscribers, also a publisher who
     subscribes, whose own messages do not count on the link to it. The array has shape (|U|, |B|).
 
-    Notes
-    -----
     Zhao, Wu (P4), §IV.B, phase 1, and Algorithm 3 as far as it can be read. Users are leaves: with n users near a
     broker at distance d from the publisher's, the tree costs n·d where d suffices, and no constant ratio holds.
 

@@ -9,14 +9,13 @@ from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock
 from ...instances.steiner.instance import SteinerInstance
-from .graph import Flags, Graph, graph_of, nearest_terminals, spanning_tree, steiner_heuristic
+from ..graph import Graph, graph_of
+from .spanning_trees import Flags, nearest_terminals, spanning_tree, steiner_heuristic
 
 
 def mehlhorn(instance: SteinerInstance, *, clock: Clock | None = None) -> Overlay | None:
     """A tree of at most 2(1 − 1/k) times the least cost; None if the terminals are not connected; no limit ends it.
 
-    Notes
-    -----
     A minimum spanning tree of the k terminals under shortest-path distances, each of its edges replaced by a path
     (Kou, Markowsky, Berman 1981), computed from the terminals' Voronoi regions (Mehlhorn 1988); then a minimum
     spanning tree of those nodes, pruned of leaves that are no terminals. Cost O(m log n). P4 §IV.B, Algorithm 3.

@@ -12,7 +12,8 @@ from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock, offer
 from ...instances.steiner.instance import SteinerInstance
-from .graph import Flags, Graph, Reals, graph_of, spanning_tree, steiner_heuristic
+from ..graph import Graph, graph_of
+from .spanning_trees import Flags, Reals, spanning_tree, steiner_heuristic
 
 _STEPS = 2_000_000  # edges looked at between two looks at the clock
 

@@ -190,8 +190,6 @@ def representatives(instance: TopicInstance, partition: Partition, coverage: int
     `coverage` is λ, at least 1; `order` breaks ties of nodes that cover equally many topics. Returns all
     representatives, sorted.
 
-    Notes
-    -----
     P3, Definition 2 and Algorithm 13, for all parts at once. A node is evaluated at most |T_v| + 1 times, at O(|T_v|);
     memory O(Σ|T_v|).
     """

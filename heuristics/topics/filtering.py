@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.arrays import Ids, Offsets, offsets_of
+from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -20,6 +20,7 @@ from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import as_soc
+from ..graph import Graph, graph_of, root_of
 from .greedy_merge import greedy_merge
 from .kernels.interest import contribution, join, singletons
 from .limits import DegreeLimits, components_by_topic, limits_of, offer_star, star
@@ -93,7 +94,7 @@ class _Removal:
 
     def _state(self, edges: Edges) -> _State:
         self.rounds += 1
-        graph = adjacency(self.instance.num_nodes, edges)
+        graph = graph_of(self.instance.num_nodes, edges)
         return _State(edges, relay_trees(graph, self.instance.topic_offsets, self.instance.topic_nodes))
 
     def run(self) -> Proposal[Overlay] | None:
@@ -333,7 +334,7 @@ class _Insertion:
         return self.limits.degree is None and rate > 1
 
     def _costs(self) -> list[int]:
-        graph = adjacency(self.instance.num_nodes, self.overlay().edges)
+        graph = graph_of(self.instance.num_nodes, self.overlay().edges)
         trees = relay_trees(graph, self.instance.topic_offsets, self.instance.topic_nodes)
         return [int(relays) for relays in trees.relays]
 
@@ -434,16 +435,6 @@ EDGE_INSERTION = Method(
 Counts = npt.NDArray[np.int64]
 
 
-class Adjacency(NamedTuple):
-    """An overlay as a CSR structure, with the index of each half-edge's edge."""
-
-    offsets: Offsets
-    ends: Ids
-    edge_of: Ids
-    u: Ids
-    v: Ids
-
-
 class RelayTrees(NamedTuple):
     """What the trees of all topics cost and use.
 
@@ -456,18 +447,8 @@ class RelayTrees(NamedTuple):
     prices: Counts
 
 
-def adjacency(num_nodes: int, edges: npt.NDArray[np.integer]) -> Adjacency:
-    """The structure of edges u < v, shape (m, 2). Cost O(m log m)."""
-    u, v = edges.T.astype(np.int32)
-    at = np.concatenate([u, v])
-    order = np.argsort(at, kind="stable")
-    offsets = offsets_of(at, num_nodes)
-    index = np.arange(len(u), dtype=np.int32)
-    return Adjacency(offsets, np.concatenate([v, u])[order], np.concatenate([index, index])[order], u.copy(), v.copy())
-
-
 @kernel
-def relay_trees(graph: Adjacency, topic_offsets: Offsets, topic_nodes: Ids) -> RelayTrees:
+def relay_trees(graph: Graph, topic_offsets: Offsets, topic_nodes: Ids) -> RelayTrees:
     """For each topic a tree over the overlay that connects its subscribers with few relays, and the prices of edges.
 
     A tree is a minimum spanning tree of the shortest paths between neighbouring subscribers (Mehlhorn 1988), where the
@@ -488,7 +469,7 @@ def relay_trees(graph: Adjacency, topic_offsets: Offsets, topic_nodes: Ids) -> R
 
 
 @kernel
-def _add_topic(topic: int, subscribers: Ids, graph: Adjacency, trees: RelayTrees) -> None:
+def _add_topic(topic: int, subscribers: Ids, graph: Graph, trees: RelayTrees) -> None:
     n = len(graph.offsets) - 1
     distance, base, via = _regions(subscribers, graph)
     links, lengths = _links(distance, base, graph)
@@ -496,7 +477,7 @@ def _add_topic(topic: int, subscribers: Ids, graph: Adjacency, trees: RelayTrees
     chosen, others = np.empty(len(subscribers) - 1, np.int32), np.empty(len(links), np.int32)
     num_chosen, num_others = 0, 0
     for i in np.argsort(lengths, kind="mergesort"):
-        a, b = _root(root, base[graph.u[links[i]]]), _root(root, base[graph.v[links[i]]])
+        a, b = root_of(root, base[graph.u[links[i]]]), root_of(root, base[graph.v[links[i]]])
         if a != b:
             root[a] = b
             chosen[num_chosen] = links[i]
@@ -524,7 +505,7 @@ def _add_topic(topic: int, subscribers: Ids, graph: Adjacency, trees: RelayTrees
 
 
 @kernel
-def _regions(subscribers: Ids, graph: Adjacency) -> tuple[Ids, Ids, Ids]:
+def _regions(subscribers: Ids, graph: Graph) -> tuple[Ids, Ids, Ids]:
     """For each node its hops to the nearest subscriber (-1 if unreached), which that is, and the edge towards it."""
     n = len(graph.offsets) - 1
     distance, base, via = np.full(n, -1, np.int32), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
@@ -538,16 +519,16 @@ def _regions(subscribers: Ids, graph: Adjacency) -> tuple[Ids, Ids, Ids]:
         node = queue[first]
         first += 1
         for i in range(graph.offsets[node], graph.offsets[node + 1]):
-            other = graph.ends[i]
+            other = graph.neighbour[i]
             if distance[other] < 0:
-                distance[other], base[other], via[other] = distance[node] + 1, base[node], graph.edge_of[i]
+                distance[other], base[other], via[other] = distance[node] + 1, base[node], graph.edge[i]
                 queue[last] = other
                 last += 1
     return distance, base, via
 
 
 @kernel
-def _links(distance: Ids, base: Ids, graph: Adjacency) -> tuple[Ids, Ids]:
+def _links(distance: Ids, base: Ids, graph: Graph) -> tuple[Ids, Ids]:
     """The edges between two regions, and the relays of the path through each."""
     links, lengths = np.empty(len(graph.u), np.int32), np.empty(len(graph.u), np.int32)
     count = 0
@@ -562,7 +543,7 @@ def _links(distance: Ids, base: Ids, graph: Adjacency) -> tuple[Ids, Ids]:
 
 @kernel
 def _replacements(
-    subscribers: Ids, chosen: Ids, others: Ids, distance: Ids, base: Ids, graph: Adjacency
+    subscribers: Ids, chosen: Ids, others: Ids, distance: Ids, base: Ids, graph: Graph
 ) -> npt.NDArray[np.int64]:
     """For each link of the tree the relays that the next best link adds; `others` come by rising length."""
     n = len(distance)
@@ -570,7 +551,7 @@ def _replacements(
     parent_link, depth = _rooted(subscribers[0], chosen, base, graph)
     top = np.arange(n).astype(np.int32)  # of each subscriber: its nearest ancestor below an uncovered link
     for link in others:
-        a, b = _root(top, base[graph.u[link]]), _root(top, base[graph.v[link]])
+        a, b = root_of(top, base[graph.u[link]]), root_of(top, base[graph.v[link]])
         length = distance[graph.u[link]] + distance[graph.v[link]]
         while a != b:
             if depth[a] < depth[b]:
@@ -580,12 +561,12 @@ def _replacements(
             price[i] = length - distance[graph.u[covered]] - distance[graph.v[covered]]
             above = base[graph.u[covered]] if base[graph.v[covered]] == a else base[graph.v[covered]]
             top[a] = above
-            a = _root(top, above)
+            a = root_of(top, above)
     return price
 
 
 @kernel
-def _rooted(start: int, chosen: Ids, base: Ids, graph: Adjacency) -> tuple[Ids, Ids]:
+def _rooted(start: int, chosen: Ids, base: Ids, graph: Graph) -> tuple[Ids, Ids]:
     """The tree of links from a subscriber: for each other one the index of the link above it, and its depth."""
     n = len(base)
     first, following = np.full(n, -1, np.int32), np.full(2 * len(chosen), -1, np.int32)
@@ -610,11 +591,3 @@ def _rooted(start: int, chosen: Ids, base: Ids, graph: Adjacency) -> tuple[Ids, 
                 count += 1
             half = following[half]
     return parent_link, depth
-
-
-@kernel
-def _root(root: Ids, v: int) -> int:
-    while root[v] != v:
-        root[v] = root[root[v]]
-        v = root[v]
-    return v

@@ -31,10 +31,7 @@ def heuristic(*options: Option) -> Callable[[Callable[Given, OverlayBuild]], Heu
 class Heuristic(Generic[Given]):
     """A function that builds an overlay. A call validates the options given, and returns the overlay alone.
 
-    Attributes
-    ----------
-    build : callable
-        The function itself, which returns the overlay with the counters of the run.
+    `build`: the function itself, which returns the overlay with the counters of the run.
     """
 
     __name__: str
@@ -60,13 +57,9 @@ class Heuristic(Generic[Given]):
     ) -> Method[TopicInstance, Overlay]:
         """The method of this heuristic; a time limit does not interrupt it.
 
-        Parameters
-        ----------
-        steps, traced : callable, optional
-            The steps of a greedy method, as :class:`.SolveUnderTies` takes them: the option ``ties`` then has the
-            values ``worst`` and ``best``, and runs have a trace. `traced` is `steps` where it is not given.
-        **fields
-            Further fields of :class:`.Method`.
+        `steps`, `traced`, callable, optional: the steps of a greedy method, as :class:`.SolveUnderTies` takes
+        them: the option ``ties`` then has the values ``worst`` and ``best``, and runs have a trace. `traced` is
+        `steps` where it is not given. `**fields`: further fields of :class:`.Method`.
         """
         solve: Callable[..., Proposal[Overlay]] = self._solve
         options = self._options

@@ -61,17 +61,11 @@ class State(NamedTuple):
 class GreedySteps(ABC):
     """A greedy method on one instance as a state machine: the equally good choices of a step, and the state after one.
 
-    Attributes
-    ----------
-    pairs : list of (int, int)
-        All pairs of nodes, in lexicographic order.
-    topics, members, weights, classes_of : tuples
-        Of each class its topics, their subscribers and their number, in the order of the first topics; of each node its
-        classes.
-    measure : str
-        What a choice maximises, as :class:`.Trace` names it.
-    depends_on : {"components", "degrees", "edges"}
-        What the choices of the next steps depend on: `rest` alone, also the degrees, or also the edges.
+    `pairs`, list of (int, int): all pairs of nodes, in lexicographic order. `topics`, `members`, `weights`,
+    `classes_of`: of each class its topics, their subscribers and their number, in the order of the first topics; of
+    each node its classes. `measure`: what a choice maximises, as :class:`.Trace` names it. `depends_on`, one of
+    "components", "degrees", "edges": what the choices of the next steps depend on: `rest` alone, also the degrees,
+    or also the edges.
     """
 
     measure = "contribution"
@@ -309,13 +303,8 @@ def extreme_ties(
 
     Of the topic problems, minmax-tco counts the maximum degree, low-tco edges × maximum degree, all others edges.
 
-    Raises
-    ------
-    TooManyStates
-        Beyond this number of states, or if the time of the clock has passed.
+    Raises TooManyStates beyond this number of states, or if the time of the clock has passed.
 
-    Notes
-    -----
     Depth-first search with one visit to each state: a state is what :attr:`.GreedySteps.depends_on` names, with the
     degrees if the problem depends on these. Exponential: as many states as there are sets of edges in the worst case,
     each at O(|V|² |T|).
@@ -421,13 +410,8 @@ def check_traceable(instance: TopicInstance) -> None:
 def trace_of(steps: GreedySteps, pick: Pick, overlay: Overlay) -> Trace:
     """The trace that ends in an overlay; `pick` is the rule for ties (:func:`by_order`, :func:`along`).
 
-    Raises
-    ------
-    RuntimeError
-        If the choices do not end in the overlay, which would be a defect of the method.
+    Raises RuntimeError if the choices do not end in the overlay, which would be a defect of the method.
 
-    Notes
-    -----
     Time O(|E| |V|² + Σ_t |V_t|²) for a method that adds edges, O(|V| Σ_v |T_v| max|V_t|) a step for one that adds
     stars; memory O(|V|² + Σ_pairs |T_u ∩ T_v|). At 200 nodes 1 to 12 s.
     """

@@ -53,10 +53,7 @@ def read_brokers(path: Path) -> BrokerNetwork:
     no cap); ``links`` are [a, b] or [a, b, microseconds]; ``attributes`` are names; ``subscriptions`` are
     [broker, {attribute: [low, high]}], with null for no bound; ``publications`` are [microseconds, broker, [values]].
 
-    Raises
-    ------
-    BadInput
-        Naming file and location: no tree, a fanout below the primary degree, Δ below 1, swapped bounds…
+    Raises BadInput naming file and location: no tree, a fanout below the primary degree, Δ below 1, swapped bounds…
     """
     data = read_json(path, FORMAT, _BrokersInFile)
     with errors_in(path):

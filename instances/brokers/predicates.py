@@ -98,12 +98,8 @@ class Publications(Rebuilt):
 def matching_brokers(subscriptions: Subscriptions, publications: Publications, num_brokers: int) -> tuple[Offsets, Ids]:
     """The brokers with a matching subscription, for each publication.
 
-    Returns
-    -------
-    offsets : int64 array, shape (P + 1,)
-    brokers : int32 array
-        Those of publication p are ``brokers[offsets[p]:offsets[p + 1]]``, in ascending order, its source included if it
-        has a matching subscription.
+    Returns offsets, shape (P + 1,), and brokers: those of publication p are ``brokers[offsets[p]:offsets[p + 1]]``, in
+    ascending order, its source included if it has a matching subscription.
 
     Notes
     -----

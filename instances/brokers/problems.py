@@ -84,13 +84,9 @@ class Dissemination(Drawn):
 class Arrivals:
     """The path length and the receiver's interest of each message of a dissemination.
 
-    Attributes
-    ----------
-    hops : int64 array, shape (m,)
-        Links from the source to the receiver of each message, this one included; -1 for a message whose sender
-        never receives the publication.
-    wanted : bool array, shape (m,)
-        Whether the receiver has a matching subscription; if not, it is a pure forwarder.
+    `hops`, shape (m,): links from the source to the receiver of each message, this one included; -1 for a message
+    whose sender never receives the publication. `wanted`, shape (m,): whether the receiver has a matching
+    subscription; if not, it is a pure forwarder.
     """
 
     def __init__(self, network: BrokerNetwork, answer: Dissemination) -> None:

@@ -28,17 +28,9 @@ def read_content(path: Path, *, close: bool = False) -> ContentInstance:
     whatever the order of keys. A price between two brokers may be given in one direction or both. A missing rate is 0,
     a capacity of null is infinite; so is an access price, for a broker that the user does not know.
 
-    Parameters
-    ----------
-    path : Path
-    close : bool
-        Replace the prices between brokers by their metric closure; pairs without a price then have no direct link.
-        The key ``"close": true`` in a JSON file has the same effect.
-
-    Raises
-    ------
-    BadInput
-        With the file, the location and the fix.
+    `close`: replace the prices between brokers by their metric closure; pairs without a price then have no direct link.
+    The key ``"close": true`` in a JSON file has the same effect. Raises BadInput with the file, the location and the
+    fix.
     """
     with errors_in(path):
         if path.suffix == ".json":

@@ -39,19 +39,9 @@ def cut_quadratic_histogram(coefficients: Floats, ends: Floats, scale: float) ->
     the cell, as in P4, times its length. The integrals from 0 to the cells' ends are rounded, so that the rates of a
     coarser histogram are sums of those of a finer one.
 
-    Parameters
-    ----------
-    coefficients : float64 array, shape (n, 3)
-        a, b, c of a·x² + b·x + c, one row for each publisher.
-    ends : float64 array, shape (k + 1,)
-        Of the cells, from 0 to 1.
-    scale : float
-        Units per integral of 1.
-
-    Returns
-    -------
-    float64 array, shape (n, k)
-        Integers. Only sums, products, quotients and square roots are used, which all machines round alike. O(n k).
+    `coefficients`, shape (n, 3): a, b, c of a·x² + b·x + c, one row for each publisher. `ends`, shape (k + 1,): of the
+    cells, from 0 to 1. `scale`: units per integral of 1. The result, shape (n, k), has integers. Only sums, products,
+    quotients and square roots are used, which all machines round alike. O(n k).
     """
     rates = np.empty((len(coefficients), len(ends) - 1))
     step = max(1, _VALUES_AT_ONCE // len(ends))

@@ -31,10 +31,7 @@ class Rebuilt:
 def frozen(values: npt.ArrayLike, kind: type[_Number]) -> npt.NDArray[_Number]:
     """A read-only copy in the given type.
 
-    Raises
-    ------
-    BadInput
-        If a value is no integer or lies outside the range of the type.
+    Raises BadInput if a value is no integer or lies outside the range of the type.
     """
     given = np.asarray(values)
     array = given.astype(kind, order="C")

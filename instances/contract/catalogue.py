@@ -40,16 +40,10 @@ class Catalogue(Mapping[str, Item]):
     Installed packages register plug-ins as entry points; any other is named as ``module:NAME``, once, and is known by
     its own name from then on.
 
-    Parameters
-    ----------
-    noun, kind : str and type
-        What an item is called in messages, and its type.
-    load : callable
-        Takes a name and returns the project's own items of that name (it may return others too), or all for "".
-    group : str
-        The entry-point group under which packages register items; "" for none.
-    join : callable, optional
-        Combines two items of one name, or raises ValueError. Without it, names must be distinct.
+    `noun`, `kind`: what an item is called in messages, and its type. `load`: takes a name and returns the project's
+    own items of that name (it may return others too), or all for "". `group`: the entry-point group under which
+    packages register items; "" for none. `join`, callable, optional: combines two items of one name, or raises
+    ValueError. Without it, names must be distinct.
     """
 
     def __init__(
@@ -132,10 +126,7 @@ class Catalogue(Mapping[str, Item]):
     def register(self, reference: str, item: Item) -> None:
         """Know a plug-in by its name, instead of an earlier one of the same reference.
 
-        Raises
-        ------
-        BadInput
-            If its name is that of another item.
+        Raises BadInput if its name is that of another item.
         """
         if any(item is each for each in self.plug_ins.values()):
             return
@@ -186,10 +177,8 @@ class Catalogue(Mapping[str, Item]):
     def named(self, name: str | Item) -> Item:
         """The item of that name, or that a reference ``module:NAME`` leads to; an item itself is returned as it is.
 
-        Raises
-        ------
-        BadInput
-            If the name is unknown (it suggests the nearest), or the reference or what is given is no such item.
+        Raises BadInput if the name is unknown (it suggests the nearest), or the reference or what is given is no such
+        item.
         """
         if not isinstance(name, str):
             given: Item = name
@@ -213,10 +202,8 @@ def defined_in(package: str, kind: type, name: str = "") -> tuple[Any, ...]:
 
     Subpackages and names that start with an underscore are skipped.
 
-    Parameters
-    ----------
-    name : str
-        Import only the files that contain this text in double quotes: those that define an item of this name do.
+    `name`: import only the files that contain this text in double quotes: those that define an item of this name
+    do.
     """
     objects: dict[int, Any] = {}
     for module, text in _texts(package).items():
@@ -275,10 +262,7 @@ def kind_of(instance: object) -> Kind[Any, Any]:
 def kind_of_file(path: Path) -> Kind[Any, Any]:
     """The kind of the instance in a file, by its ending or, for JSON, by its key ``format`` in the first 64 KiB.
 
-    Raises
-    ------
-    BadInput
-        If the ending or the format is unknown, or the file cannot be read.
+    Raises BadInput if the ending or the format is unknown, or the file cannot be read.
     """
     if path.suffix != ".json":
         for kind in KINDS.values():

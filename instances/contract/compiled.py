@@ -172,10 +172,7 @@ def _widest(numba_type: Any) -> Any:
 def compile_calls(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:
     """Compile kernels for the types of some arguments, on all cores; those in the cache are left there.
 
-    Parameters
-    ----------
-    calls : sequence of (Kernel, tuple)
-        As :class:`.Interpreter` records them.
+    `calls`, sequence of (Kernel, tuple): as :class:`.Interpreter` records them.
     """
     from numba import typeof
 

@@ -34,10 +34,7 @@ def atomic_write(path: Path, content: str | bytes | Callable[[Path], object]) ->
 
     A function fills the temporary file, whose path it gets, instead.
 
-    Raises
-    ------
-    BadInput
-        If the folder is missing or cannot be written, or `path` exists and is not a regular file.
+    Raises BadInput if the folder is missing or cannot be written, or `path` exists and is not a regular file.
     """
     with atomic_file(path) as temporary:
         if callable(content):
@@ -50,15 +47,7 @@ def atomic_write(path: Path, content: str | bytes | Callable[[Path], object]) ->
 def atomic_file(path: Path, *, if_filled: bool = False) -> Iterator[Path]:
     """A temporary file in the folder of `path`, renamed to `path` at the end and removed after an exception.
 
-    Parameters
-    ----------
-    if_filled : bool
-        Remove it as well if it is still empty at the end.
-
-    Raises
-    ------
-    BadInput
-        As :func:`atomic_write`.
+    `if_filled`: remove it as well if it is still empty at the end. Raises BadInput as :func:`atomic_write`.
     """
     try:
         if path.exists() and not path.is_file():
@@ -106,10 +95,8 @@ def _unreadable(path: Path, error: OSError) -> BadInput:
 def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
     """The text of a UTF-8 file, without its byte order mark.
 
-    Raises
-    ------
-    BadInput
-        If it is missing, unreadable, not UTF-8 or larger than `at_most` bytes. No more than that is held in memory.
+    Raises BadInput if it is missing, unreadable, not UTF-8 or larger than `at_most` bytes. No more than that is held in
+    memory.
     """
     try:
         with path.open("rb") as file:
@@ -139,11 +126,8 @@ def read_start(path: Path, size: int) -> str:
 def read_json(path: Path, format_name: str, kind: type[Document]) -> Document:
     """The object in a JSON file whose key ``format`` is `format_name`, as a type of msgspec.
 
-    Raises
-    ------
-    BadInput
-        If the file cannot be read, is not JSON, has another format, an object has a key twice, a text is not Unicode,
-        or an entry has another type than `kind` says; with the entry and what it must be.
+    Raises BadInput if the file cannot be read, is not JSON, has another format, an object has a key twice, a text is
+    not Unicode, or an entry has another type than `kind` says; with the entry and what it must be.
     """
     needs = f'needs an object with "format": "{format_name}" at the top'
     with errors_in(path):
@@ -261,15 +245,8 @@ def natural_order(labels: Sequence[str] | Coded) -> tuple[list[str], npt.NDArray
     A label sorts by its runs of ASCII digits, as numbers, and of other characters, by code point; labels that
     differ only in leading zeros sort by code point.
 
-    Parameters
-    ----------
-    labels : sequence of str, or Coded
-        Columns of tables are coded: no Python object for each row.
-
-    Raises
-    ------
-    BadInput
-        If a label is not a Unicode text.
+    `labels`: columns of tables are coded: no Python object for each row. Raises BadInput if a label is not a Unicode
+    text.
     """
     if isinstance(labels, Coded):
         distinct, codes = labels
@@ -337,12 +314,8 @@ def check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
 def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:
     """The labels in the named columns of a table, as text.
 
-    Raises
-    ------
-    BadInput
-        If a label is missing or empty (rows are counted from 1).
-    pyarrow.ArrowException
-        If a column cannot be converted to text.
+    Raises BadInput if a label is missing or empty (rows are counted from 1). pyarrow.ArrowException if a column cannot
+    be converted to text.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -82,10 +82,7 @@ class Option:
 def complete(options: Iterable[Option], given: Mapping[str, object], owner: str) -> dict[str, Value]:
     """The value of each option, or its default.
 
-    Raises
-    ------
-    BadInput
-        If a name is no option of the `owner`, or an option is given without the one that it needs.
+    Raises BadInput if a name is no option of the `owner`, or an option is given without the one that it needs.
     """
     known = {option.name: option for option in options}
     for name in given:

@@ -137,13 +137,8 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
 def circle(nodes: Labelled, edges: npt.NDArray[np.integer], marked: Collection[int] = ()) -> str:
     """A graph on a circle, as SVG; empty if it has more than 80 nodes or 600 edges.
 
-    Parameters
-    ----------
-    nodes : int and callable
-        Their number, and the label of each; written beside them up to 40, and shown under the pointer.
-    edges : integer array, shape (m, 2)
-    marked : collection of int
-        Nodes drawn filled and larger.
+    `nodes`: their number, and the label of each; written beside them up to 40, and shown under the pointer.
+    `edges`, shape (m, 2). `marked`: nodes drawn filled and larger.
     """
     count, label_of = nodes
     if count > _MOST_NODES or len(edges) > _MOST_EDGES:
@@ -169,12 +164,7 @@ def circle(nodes: Labelled, edges: npt.NDArray[np.integer], marked: Collection[i
 def matrix(rows: Labelled, columns: Labelled, of_row: Callable[[int], npt.NDArray[np.integer]]) -> str:
     """A relation of rows to columns, as SVG with a square for each pair; empty beyond 40 rows or 60 columns.
 
-    Parameters
-    ----------
-    rows, columns : int and callable
-        Their number, and the label of each.
-    of_row : callable
-        The columns related to a row.
+    `rows`, `columns`: their number, and the label of each. `of_row`: the columns related to a row.
     """
     if rows[0] > _MOST_ROWS or columns[0] > _MOST_COLUMNS:
         return ""

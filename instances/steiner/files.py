@@ -30,11 +30,8 @@ def read_stp(path: Path) -> SteinerInstance:
     Of parallel edges the cheapest is kept. Comments and coordinates are skipped; other sections (degree limits, prizes,
     presolve) and arcs change the problem and are errors.
 
-    Raises
-    ------
-    BadInput
-        With the line and the fix: no STP file, an unknown section or entry, a malformed number or one out of range,
-        a wrong count, a section or a count that stands twice, no terminal, or a character that is not ASCII.
+    Raises BadInput with the line and the fix: no STP file, an unknown section or entry, a malformed number or one out
+    of range, a wrong count, a section or a count that stands twice, no terminal, or a character that is not ASCII.
     """
     with errors_in(path):
         text = read_text(path)

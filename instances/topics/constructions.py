@@ -150,10 +150,7 @@ CONSTRUCTIONS: tuple[Workload[TopicInstance], ...] = (
 class SetCover:
     """An instance of minimum set cover: elements 0…`elements`−1, and sets whose union they are.
 
-    Raises
-    ------
-    BadInput
-        If a set is empty or has another member, or an element is in no set.
+    Raises BadInput if a set is empty or has another member, or an element is in no set.
     """
 
     elements: int

@@ -146,11 +146,8 @@ def _separated(path: Path, columns: tuple[str, str]) -> tuple[Coded, Coded]:
 
     Values may be quoted as in RFC 4180 and then contain separators and line breaks. Empty lines are skipped.
 
-    Raises
-    ------
-    BadInput
-        If a line is not UTF-8 or has another number of values than the header, quotes are unbalanced, a label is
-        empty (each with the line), or a column is missing or stands twice in the header.
+    Raises BadInput if a line is not UTF-8 or has another number of values than the header, quotes are unbalanced, a
+    label is empty (each with the line), or a column is missing or stands twice in the header.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -231,16 +228,8 @@ _MISSING = ("NAType", "NaTType")
 def from_object(source: object, *, node_column: str = "node", topic_column: str = "topic") -> tuple[TopicInstance, int]:
     """Build from an object of a type that :func:`overlaybench.read` lists; labels become their texts.
 
-    Returns
-    -------
-    instance : TopicInstance
-    duplicates : int
-        The number of rows or pairs that repeat an earlier one.
-
-    Raises
-    ------
-    BadInput
-        If the object is of another type or has no subscription, or two labels have one text; with the row and the fix.
+    Returns the instance, and the number of rows or pairs that repeat an earlier one. Raises BadInput if the object is
+    of another type or has no subscription, or two labels have one text; with the row and the fix.
     """
     given: Any = source
     if isinstance(source, Mapping):
@@ -340,11 +329,8 @@ def from_bipartite(graph: nx.Graph[Any]) -> TopicInstance:
     The labels are the graph nodes as text; of ``("node", label)`` and ``("topic", label)``, as
     :meth:`.TopicInstance.to_networkx` returns them, the label.
 
-    Raises
-    ------
-    BadInput
-        If the attribute is missing, an edge lies within one side, a topic has no edge, or two nodes or two topics have
-        the same label.
+    Raises BadInput if the attribute is missing, an edge lies within one side, a topic has no edge, or two nodes or two
+    topics have the same label.
     """
     side = dict(graph.nodes(data="bipartite"))
     if missing := [v for v in graph if side[v] not in (0, 1)]:

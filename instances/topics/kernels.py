@@ -16,10 +16,7 @@ _Flags = npt.NDArray[np.bool_]
 def topic_faults(instance: SubscriptionArrays, tails: Offsets, heads: Offsets) -> list[tuple[int, list[int]]]:
     """The topics that a node's leaving disconnects, each with all such nodes; without any if it is not connected.
 
-    Parameters
-    ----------
-    tails, heads : int64 arrays
-        The links as indices into ``node_topics``, as in :meth:`.Overlay.topic_links`.
+    `tails`, `heads`: the links as indices into ``node_topics``, as in :meth:`.Overlay.topic_links`.
 
     Notes
     -----
@@ -91,20 +88,11 @@ def draw_subscriptions(
 ) -> tuple[npt.NDArray[np.int64], Ids]:
     """The topics of nodes `first` … `last` − 1.
 
-    Parameters
-    ----------
-    weights : uint64 array, shape (|T|,)
-        Integers proportional to the popularity of each topic, with a sum below 2^62.
-    least, most : int
-        The number of topics of a node is uniform on least … most; if `peaked`, it is `least` plus two uniform numbers
-        up to half of the range each, a triangular distribution.
-    seed : int
-        Node v uses the stream (seed, v), independent of `first` and `last`.
-
-    Returns
-    -------
-    sizes : int64 array, shape (last − first,)
-    topics : int32 array, shape (Σ sizes,), sorted within each node
+    `weights`, shape (|T|,): integers proportional to the popularity of each topic, with a sum below 2^62. `least`,
+    `most`: the number of topics of a node is uniform on least … most; if `peaked`, it is `least` plus two uniform
+    numbers up to half of the range each, a triangular distribution. `seed`: node v uses the stream (seed, v),
+    independent of `first` and `last`. Returns sizes, shape (last − first,), and topics, shape (Σ sizes,), sorted
+    within each node.
 
     Notes
     -----

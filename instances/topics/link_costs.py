@@ -196,10 +196,7 @@ def as_labels(costs: LinkCosts, node_label: Callable[[int], str]) -> dict[str, o
 def from_labels(content: CostsInFile, labels: Iterable[str]) -> LinkCosts:
     """Read the costs of the nodes with the given labels.
 
-    Raises
-    ------
-    BadInput
-        With the node, site or entry, and the fix.
+    Raises BadInput with the node, site or entry, and the fix.
     """
     nodes = {name: index for index, name in enumerate(labels)}
     given = {key: entries for key, entries in structs.asdict(content).items() if entries is not None}

@@ -33,17 +33,10 @@ _POPULARITIES: dict[str, Callable[..., Weights]] = {"uniform": uniform, "zipf": 
 
 @dataclass(frozen=True)
 class RandomTopics:
-    """Random topics for each node by popularity: the whole instance when called, or the nodes of a range.
+    """Random topics for each node by popularity: the whole instance when called, or the nodes of a range."""
 
-    Attributes
-    ----------
-    distribution : {"uniform", "zipf", "exponential"}
-    peaked : bool
-        See :func:`.draw_subscriptions`.
-    """
-
-    distribution: str
-    peaked: bool = False
+    distribution: str  # one of "uniform", "zipf", "exponential"
+    peaked: bool = False  # see :func:`.draw_subscriptions`
 
     def __call__(self, *, nodes: int, topics: int, seed: int, **given: Any) -> TopicInstance:
         """The instance on nodes 0 … `nodes` − 1."""

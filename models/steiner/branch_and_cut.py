@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.steiner.graph import Flags, Graph, graph_of, spanning_tree
+from ...heuristics.graph import Graph, graph_of
 from ...heuristics.steiner.mehlhorn import mehlhorn
 from ...heuristics.steiner.shortest_paths import evenly_spaced, grown_nodes, improve_tree
+from ...heuristics.steiner.spanning_trees import Flags, spanning_tree
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay

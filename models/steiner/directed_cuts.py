@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.steiner.graph import Flags, Graph
+from ...heuristics.graph import Graph
+from ...heuristics.steiner.spanning_trees import Flags
 from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.steiner.instance import SteinerInstance

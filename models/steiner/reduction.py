@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.steiner.graph import Flags, graph_of, nearest_terminals
+from ...heuristics.graph import graph_of
+from ...heuristics.steiner.spanning_trees import Flags, nearest_terminals
 from ...instances.contract.arrays import Ids
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock

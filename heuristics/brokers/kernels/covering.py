@@ -17,24 +17,18 @@ from .working_map import WORD, Bits, set_bit, working_maps
 class WorkingTable(NamedTuple):
     """What a publication is compared with: for each slot of the working map the covering set of its subscriptions.
 
-    Attributes
-    ----------
-    lows, highs : int32 arrays, shape (m, A)
-        Of the covering sets, one slot after the other, and then of the local subscriptions, none of them left out.
-    starts : int64 array, shape (c + 2,)
-        Where the subscriptions of each slot begin, and the local ones.
+    `lows`, `highs`, shape (m, A): of the covering sets, one slot after the other, and then of the local
+    subscriptions, none of them left out.
     """
 
     lows: Ids
     highs: Ids
-    starts: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]  # shape (c + 2,): where the subscriptions of each slot begin, and the local ones
 
 
 def working_table(lows: Ids, highs: Ids, slots: npt.NDArray[np.int32], count: int) -> WorkingTable:
     """The working table of subscriptions by their slots, of which there are `count`; -1 for local ones.
 
-    Notes
-    -----
     Cost O(S log S + S · k · A) with k the largest covering set.
     """
     widths = (highs.astype(np.int64) - lows).sum(axis=1)
@@ -126,11 +120,8 @@ def matching_effort(network: BrokerNetwork, links: Ids, brokers: Ids, publicatio
     `links` has rows (sender, receiver). A subscription belongs to the link over which its broker is reached; local
     ones, which do not depend on links, are left out.
 
-    Returns
-    -------
-    (float, float)
-        Means over brokers: the subscriptions in the covering sets of all links, and the predicates evaluated to match a
-        publication against them. Cost of a broker: that of its :func:`working_table`, and these predicates.
+    Returns means over brokers: the subscriptions in the covering sets of all links, and the predicates evaluated to
+    match a publication against them. Cost of a broker: that of its :func:`working_table`, and these predicates.
     """
     maps = working_maps(network.tree, links)
     subscriptions, values = network.subscriptions, network.publications.values[:publications]

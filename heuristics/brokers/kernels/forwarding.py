@@ -117,24 +117,17 @@ def forward_common(maps: WorkingMaps, a: int, real: bool, workspace: ForwardingB
 class SentCounts(NamedTuple):
     """What brokers have sent: in an interval of a second for the hybrid strategy, in all for link management.
 
-    Attributes
-    ----------
-    limits : int64 array, shape (n,)
-        Publications sent in one interval above which a broker saves its uplink; 0 for no limit.
-    interval, current, previous : int64 arrays, shape (n,)
-        The last interval in which a broker sent, and the publications sent in it and in the one before it.
-    by_slot : int64 array, shape (n, c)
-        Publications intended for each slot, candidates included.
-    total : int64 array, shape (n,)
-        Publications that each broker did send.
+    `limits`, shape (n,): publications sent in one interval above which a broker saves its uplink; 0 for no limit.
+    `interval`, `current`, `previous`, shape (n,): the last interval in which a broker sent, and the publications
+    sent in it and in the one before it.
     """
 
     limits: npt.NDArray[np.int64]
     interval: npt.NDArray[np.int64]
     current: npt.NDArray[np.int64]
     previous: npt.NDArray[np.int64]
-    by_slot: npt.NDArray[np.int64]
-    total: npt.NDArray[np.int64]
+    by_slot: npt.NDArray[np.int64]  # shape (n, c): publications intended for each slot, candidates included
+    total: npt.NDArray[np.int64]  # shape (n,): publications that each broker did send
 
 
 class Traffic(NamedTuple):
@@ -164,20 +157,9 @@ def no_messages(uplinks: npt.NDArray[np.int64], maps: WorkingMaps, output_thresh
 def route(traffic: Traffic, maps: WorkingMaps, strategy: int, counts: SentCounts) -> npt.NDArray[np.int32]:
     """The messages that bring each publication to its destinations, by decisions that each broker takes alone.
 
-    Parameters
-    ----------
-    strategy : {S0, S1, S2, SH}
-        Of all brokers; S0 requires maps of primary links only.
-    counts
-        Updated in place.
+    `strategy`, one of S0, S1, S2, SH: of all brokers; S0 requires maps of primary links only. `counts`: updated in
+    place. Returns rows (publication, sender, receiver); publications are counted from 0 as in `traffic`.
 
-    Returns
-    -------
-    int32 array, shape (messages, 3)
-        Rows (publication, sender, receiver); publications are counted from 0 as in `traffic`.
-
-    Notes
-    -----
     Cost O(d + c w) a message, where d is the number of destinations of its publication. All messages of a publication
     are sent at its time, also in the counts of the hybrid strategy.
     """

@@ -22,23 +22,14 @@ LOAD_FACTORS = ("max", "min")
 class Management:
     """The parameters of link management.
 
-    Attributes
-    ----------
-    rounds : int
-        Reviews of its links by every broker.
-    window : int
-        Publications routed before each review; after the last publication the first follows again.
-    candidates : int
-        Links beyond the fanout that a broker may profile at a time (maxlinks − fanout).
-    load_threshold, output_threshold : int
-        Percent of its uplink capacity above which a broker counts as loaded, and above which it saves its uplink (SH).
-    load_factor : {"max", "min"}
-        A bypassed broker's factor in the gain: 1 + max(0, load − threshold), or with min, as the paper prints it.
+    `load_threshold`, `output_threshold`: percent of its uplink capacity above which a broker counts as loaded, and
+    above which it saves its uplink (SH). `load_factor`, one of "max", "min": a bypassed broker's factor in the
+    gain: 1 + max(0, load − threshold), or with min, as the paper prints it.
     """
 
-    rounds: int = 40
-    window: int = 1200
-    candidates: int = 10
+    rounds: int = 40  # reviews of its links by every broker
+    window: int = 1200  # publications routed before each review; after the last publication the first follows again
+    candidates: int = 10  # links beyond the fanout that a broker may profile at a time (maxlinks − fanout)
     load_threshold: int = 80
     output_threshold: int = 80
     load_factor: str = "max"
@@ -52,28 +43,16 @@ class Management:
 class Review(NamedTuple):
     """What brokers review their links by. n brokers with c slots and at most d primary links.
 
-    Attributes
-    ----------
-    sent : int64 array, shape (n, c)
-        Publications intended for each slot since the last review.
-    factors : float64 array, shape (n,)
-    spare : int64 array, shape (n,)
-        The most soft links of each broker.
-    path_delays : int64 array, shape (n, n)
-    last_profiled : int64 array, shape (n, n)
-        The round in which a broker last profiled a link to another one; -1 if never.
-    neighbours : int32 array, shape (n, d)
-        Primary neighbours, filled up with -1.
-    radius, candidates, number : int
-        Δ, the most candidates, and the number of the round.
+    `last_profiled`, shape (n, n): the round in which a broker last profiled a link to another one; -1 if never.
+    `radius`, `candidates`, `number`: Δ, the most candidates, and the number of the round.
     """
 
-    sent: npt.NDArray[np.int64]
-    factors: npt.NDArray[np.float64]
-    spare: npt.NDArray[np.int64]
-    path_delays: npt.NDArray[np.int64]
+    sent: npt.NDArray[np.int64]  # shape (n, c): publications intended for each slot since the last review
+    factors: npt.NDArray[np.float64]  # shape (n,)
+    spare: npt.NDArray[np.int64]  # shape (n,): the most soft links of each broker
+    path_delays: npt.NDArray[np.int64]  # shape (n, n)
     last_profiled: npt.NDArray[np.int64]
-    neighbours: Ids
+    neighbours: Ids  # shape (n, d): primary neighbours, filled up with -1
     radius: int
     candidates: int
     number: int
@@ -89,8 +68,6 @@ def managed_links(network: BrokerNetwork, strategy: int, management: Management)
     bypass no broker and have no gain, a candidate's rank is the gain it would have if all that traffic continued to it.
     The least recently profiled comes first; among equals, the one that bypasses the slower path.
 
-    Notes
-    -----
     Cost of a round: that of routing its window, and O(n (n + c² + c d)) with d the largest primary degree.
     """
     tree, size, total, first = network.tree, network.num_brokers, len(network.publications), 0

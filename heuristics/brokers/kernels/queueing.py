@@ -30,47 +30,31 @@ SOFT_DELAY = 1000
 class Timing(NamedTuple):
     """Service times, delays and the horizon of a simulation.
 
-    Attributes
-    ----------
-    service : int
-        Microseconds in which a broker matches one publication, received or its own.
-    soft_delay : int
-        Microseconds over a soft link; each primary link has its own delay.
-    horizon : int
-        Microseconds after which nothing is counted; 0 means no limit.
-    output_threshold : int
-        Percent of its capacity above which a broker saves its uplink, under SH.
-    periods : int
-        How often the publications are published, one period after the other; a period is as long as they take.
+    `periods`: how often the publications are published, one period after the other; a period is as long as they
+    take.
     """
 
-    service: int = 1000
-    soft_delay: int = SOFT_DELAY
-    horizon: int = 0
-    output_threshold: int = 80
+    service: int = 1000  # microseconds in which a broker matches one publication, received or its own
+    soft_delay: int = SOFT_DELAY  # microseconds over a soft link; each primary link has its own delay
+    horizon: int = 0  # microseconds after which nothing is counted; 0 means no limit
+    output_threshold: int = 80  # percent of its capacity above which a broker saves its uplink, under SH
     periods: int = 1
 
 
 class Simulation(NamedTuple):
     """The outcome until the horizon.
 
-    Attributes
-    ----------
-    deliveries, messages : int
-        Publications matched by brokers that received them: by those with matching subscriptions, and by all.
-    total_delay, total_hops : int
-        Microseconds and links from source to delivery, summed over deliveries.
-    traffic : int64 array, shape (seconds,)
-        Messages that arrived in each second.
-    longest_queue : int64 array, shape (n,)
-        The most publications that waited for a broker or its uplink when one arrived.
+    `deliveries`, `messages`: publications matched by brokers that received them: by those with matching
+    subscriptions, and by all. `total_delay`, `total_hops`: microseconds and links from source to delivery, summed
+    over deliveries. `longest_queue`, shape (n,): the most publications that waited for a broker or its uplink when
+    one arrived.
     """
 
     deliveries: int
     messages: int
     total_delay: int
     total_hops: int
-    traffic: npt.NDArray[np.int64]
+    traffic: npt.NDArray[np.int64]  # shape (seconds,): messages that arrived in each second
     longest_queue: npt.NDArray[np.int64]
 
     @property
@@ -87,21 +71,16 @@ class Simulation(NamedTuple):
 class _Queues(NamedTuple):
     """Brokers and uplinks as servers, and what is counted as in :class:`Simulation`; all times in microseconds.
 
-    Attributes
-    ----------
-    matched, sent : int64 arrays, shape (n,)
-        The time at which the queue of a broker, and of its uplink, is empty.
-    per_message, primary_delays : int64 arrays, shapes (n,) and (n, n)
-        Transmission time on an uplink, 0 without a cap; delays along primary paths, used for primary links.
-    totals : int64 array, shape (4,)
-        Deliveries, messages, delay and hops.
+    `matched`, `sent`, shape (n,): the time at which the queue of a broker, and of its uplink, is empty.
+    `per_message`, `primary_delays`, shapes (n,) and (n, n): transmission time on an uplink, 0 without a cap; delays
+    along primary paths, used for primary links.
     """
 
     matched: npt.NDArray[np.int64]
     sent: npt.NDArray[np.int64]
     per_message: npt.NDArray[np.int64]
     primary_delays: npt.NDArray[np.int64]
-    totals: npt.NDArray[np.int64]
+    totals: npt.NDArray[np.int64]  # shape (4,): deliveries, messages, delay and hops
     traffic: npt.NDArray[np.int64]
     longest_queue: npt.NDArray[np.int64]
 
@@ -113,14 +92,8 @@ def simulate(network: BrokerNetwork, strategy: int, links: Ids, timing: Timing) 
     which sends them one at a time; then each takes the delay of its link. Times are integers and messages that arrive
     at the same time are taken in the order sent, so a network gives the same numbers on any machine.
 
-    Parameters
-    ----------
-    strategy : {S0, S1, S2, SH}
-    links : int32 array, shape (k, 2)
-        Soft links (sender, receiver).
+    `strategy`, one of S0, S1, S2, SH. `links`, shape (k, 2): soft links (sender, receiver).
 
-    Notes
-    -----
     P5 §7 measured a cluster; this is a model of it. Cost O(log m + d + c w) a message, with m messages in transit at
     once. As both queues are first come, first served, each message needs only one event.
     """

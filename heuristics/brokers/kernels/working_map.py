@@ -25,35 +25,22 @@ _ONE = np.uint64(1)
 class WorkingMaps(NamedTuple):
     """The working maps of all brokers. n brokers with c slots each, in w words of 64 bits.
 
-    Attributes
-    ----------
-    next_hops, distances : int32 arrays, shape (n, n)
-        The master maps, as in :class:`.BrokerTree`.
-    counts : int64 array, shape (n,)
-        The number of links of each broker, candidates included.
-    ends : int32 array, shape (n, c)
-        The broker that a slot's link goes to; -1 for a free slot.
-    order : int32 array, shape (n, c)
-        The slots in use, by distance and then by broker.
-    slots : int32 array, shape (n, n)
-        ``slots[a, v]`` is the slot of the last broker on the primary path from a to v that a has a link to; -1 for a.
-    between, beyond, behind : uint64 arrays, shape (n, c, w)
-        For each slot of a: the slots on the path from a to the slot's broker, those downstream of that broker (both
-        with the slot itself), and those that it reaches through a.
-    real : uint64 array, shape (n, w)
-        The slots of primary and soft links; the others in use are candidates.
+    `next_hops`, `distances`, shape (n, n): the master maps, as in :class:`.BrokerTree`. `slots`, shape (n, n):
+    ``slots[a, v]`` is the slot of the last broker on the primary path from a to v that a has a link to; -1 for a.
+    `between`, `beyond`, `behind`, shape (n, c, w): for each slot of a: the slots on the path from a to the slot's
+    broker, those downstream of that broker (both with the slot itself), and those that it reaches through a.
     """
 
     next_hops: npt.NDArray[np.int32]
     distances: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int32]
-    order: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int64]  # shape (n,): the number of links of each broker, candidates included
+    ends: npt.NDArray[np.int32]  # shape (n, c): the broker that a slot's link goes to; -1 for a free slot
+    order: npt.NDArray[np.int32]  # shape (n, c): the slots in use, by distance and then by broker
     slots: npt.NDArray[np.int32]
     between: Bits
     beyond: Bits
     behind: Bits
-    real: Bits
+    real: Bits  # shape (n, w): the slots of primary and soft links; the others in use are candidates
 
 
 def working_maps(tree: BrokerTree, soft_links: npt.ArrayLike = (), capacity: int = 0) -> WorkingMaps:

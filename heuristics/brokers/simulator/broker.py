@@ -22,34 +22,18 @@ View = tuple[int, int] | None
 class Broker:
     """One broker. A method takes what happened to it and returns the messages that it sends.
 
-    Parameters
-    ----------
-    me : int
-    limits : Limits
-    attributes : int
-        The number of attributes of publications.
-
-    Attributes
-    ----------
-    routing : Routing
-        Maps, tables and links; during a change of the tree, those of the current view.
-    profile : Profile
-    change : Change, optional
-        The change of the tree that affects it.
-    kept : mapping of broker to list of publications
-        The brokers that do not answer, and the copies kept for them.
-    resumed : list of (sender, publication)
-        Copies that waited for a new view and can be processed now.
-    outcomes : list of str
-        What it asked the coordinator for, once that is complete or refused: "move", "move refused".
+    `routing`: maps, tables and links; during a change of the tree, those of the current view. `kept`, mapping of
+    broker to list of publications: the brokers that do not answer, and the copies kept for them. `resumed`, list of
+    (sender, publication): copies that waited for a new view and can be processed now. `outcomes`: what it asked the
+    coordinator for, once that is complete or refused: "move", "move refused".
     """
 
     me: int
     limits: BrokerLimits
-    attributes: int
+    attributes: int  # the number of attributes of publications
     routing: Routing = field(init=False)
     profile: Profile = field(default_factory=Profile)
-    change: Change | None = None
+    change: Change | None = None  # the change of the tree that affects it
     kept: dict[int, list[Publication]] = field(default_factory=dict)
     resumed: list[tuple[int, Publication]] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
@@ -112,11 +96,8 @@ class Broker:
     def process(self, sender: int, publication: Publication, now: int) -> tuple[int, Sends] | None:
         """Deliver a publication to local subscribers and send it on.
 
-        Returns
-        -------
-        (int, list of messages) or None
-            The number of matching local subscriptions, and the copies; None if it waits for the new view of the tree
-            or, at a broker that joins, for its first map.
+        Returns the number of matching local subscriptions, and the copies; None if it waits for the new view of
+        the tree or, at a broker that joins, for its first map.
         """
         if "join" in self._granted:
             self._early.append((sender, publication))

@@ -30,10 +30,7 @@ _FOLLOWING = {"initiate": "update", "update": "end"}
 class DeltaMove:
     """Broker `mover` replaces its primary neighbour `old` by `new`, which is at most Δ hops from it.
 
-    Raises
-    ------
-    BadInput
-        If `old` is no neighbour, or `new` is the mover, a neighbour, farther than Δ, or on the mover's side of `old`.
+    Bad input if `old` is no neighbour, or `new` is the mover, a neighbour, farther than Δ, or on its side of `old`.
     """
 
     tree: BrokerTree
@@ -79,23 +76,11 @@ class MovingNetwork:
 
     Each call of :meth:`step` delivers the next message of one link, so the caller determines the interleaving.
 
-    Parameters
-    ----------
-    move : Move
-    links : list of (sender, receiver)
-        Soft links, each within Δ in the tree before the move.
-    strategy : {S1, S2}
-    one_view : bool
-        Whether a publication keeps the view of the first affected broker. If not, every broker uses its own current
-        view, as in the paper, and the mover drops duplicates.
-
-    Attributes
-    ----------
-    delivered : list of (publication, broker)
-    duplicates : int
-        Publications that the mover received again and dropped.
-    done : bool
-        Whether the move is complete at all brokers.
+    `links`, list of (sender, receiver): soft links, each within Δ in the tree before the move. `strategy`, one of
+    S1, S2. `one_view`: whether a publication keeps the view of the first affected broker. If not, every broker uses
+    its own current view, as in the paper, and the mover drops duplicates. `delivered`, list of (publication,
+    broker). `duplicates`: publications that the mover received again and dropped. `done`: whether the move is
+    complete at all brokers.
     """
 
     def __init__(self, move: DeltaMove, links: list[Link], strategy: int, *, one_view: bool = True) -> None:

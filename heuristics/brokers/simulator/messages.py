@@ -28,19 +28,13 @@ class Entries(NamedTuple):
 class Publication(Struct, frozen=True):
     """A copy of a publication.
 
-    Attributes
-    ----------
-    number : int
-    values : int32 array, shape (A,)
-    view : (change, OLD or NEW), optional
-        By which view of the primary tree all brokers affected by a change route it.
-    served : frozenset of int
-        Brokers to which a broker sent copies directly, past a neighbour that did not answer: what lies beyond them has
-        been taken care of.
+    `view`, (change, OLD or NEW), optional: by which view of the primary tree all brokers affected by a change route
+    it. `served`: brokers to which a broker sent copies directly, past a neighbour that did not answer: what lies
+    beyond them has been taken care of.
     """
 
     number: int
-    values: Ids
+    values: Ids  # shape (A,)
     view: tuple[int, int] | None = None
     served: frozenset[int] = frozenset()
 
@@ -113,20 +107,14 @@ class Initiate(Control, frozen=True):
 class Update(Control, frozen=True):
     """A step of a change: route by the new primary tree.
 
-    Attributes
-    ----------
-    path : tuple of int
-        The primary path from the old neighbour of the mover to the new one.
-    edges : frozenset of edges
-        The primary links in the old maps of the mover and of its new neighbour, and on the path.
-    mover_side, other_side : mapping from subscription to anchor
-        Anchors at the mover of what is reached without its old neighbour; anchors at its new neighbour of the rest.
+    `mover_side`, `other_side`, mapping from subscription to anchor: anchors at the mover of what is reached without
+    its old neighbour; anchors at its new neighbour of the rest.
     """
 
     change: int
-    path: tuple[int, ...]
+    path: tuple[int, ...]  # the primary path from the old neighbour of the mover to the new one
     mover: int
-    edges: frozenset[Edge]
+    edges: frozenset[Edge]  # the primary links in the old maps of the mover and of its new neighbour, and on the path
     mover_side: dict[int, int]
     other_side: dict[int, int]
 
@@ -207,36 +195,25 @@ class Pong(Control, frozen=True):
 class Ask(Control, frozen=True):
     """To the coordinator: a request to start something.
 
-    Attributes
-    ----------
-    what : {"table", "join", "leave", "move"}
-    token : int
-        The asking broker's number of the question.
-    path : tuple of int
-        The parent of a broker that joins; the neighbour of one that leaves; the old and the new one of one that moves.
+    `path`: the parent of a broker that joins; the neighbour of one that leaves; the old and the new one of one that
+    moves.
     """
 
-    what: str
-    token: int
+    what: str  # one of "table", "join", "leave", "move"
+    token: int  # the asking broker's number of the question
     path: tuple[int, ...] = ()
 
 
 class Grant(Control, frozen=True):
     """From the coordinator: start.
 
-    Attributes
-    ----------
-    what, token
-        As asked.
-    change : int
-        Its number; -1 if it is refused, because the tree has changed since.
-    path, region : tuple of int, frozenset of int
-        For a move: the primary path from the old to the new neighbour, and the brokers that the move affects.
+    `what`, `token`: as asked. `path`, `region`: for a move: the primary path from the old to the new neighbour, and
+    the brokers that the move affects.
     """
 
     what: str
     token: int
-    change: int
+    change: int  # its number; -1 if it is refused, because the tree has changed since
     path: tuple[int, ...] = ()
     region: frozenset[int] = frozenset()
 

@@ -31,51 +31,37 @@ _Queues = dict[int, simpy.Store]
 class Issued:
     """Subscriptions that a broker issued together, and their times in microseconds.
 
-    Attributes
-    ----------
-    started, settled : int
-        When the coordinator let them start, and when every broker had confirmed them.
-    ended : int
-        When their end started to spread.
+    `started`, `settled`: when the coordinator let them start, and when every broker had confirmed them.
     """
 
     broker: int
     entries: Entries
     started: int = NEVER
     settled: int = NEVER
-    ended: int = NEVER
+    ended: int = NEVER  # when their end started to spread
 
 
 @dataclass
 class Log:
     """The log of one simulation.
 
-    Attributes
-    ----------
-    published, completed : int64 arrays, shape (P,)
-        When a publication was published, and when its last copy was processed; NEVER if not.
-    under_way : int64 array, shape (P,)
-        Its copies that are under way.
-    processed : mapping of str to array
-        One entry for each copy processed: its `publication`, its `sender` (-1 for a client), its `receiver`, the
-        `time`, and the number of matching `local` subscriptions.
-    lost : set of int
-        Publications of which a broker that crashed for good, or left, had a copy.
-    control_bytes, publication_bytes : mapping of second to int
-        Sent between brokers.
-    control_by_kind : mapping of message to bytes
+    `published`, `completed`, shape (P,): when a publication was published, and when its last copy was processed;
+    NEVER if not. `processed`, mapping of str to array: one entry for each copy processed: its `publication`, its
+    `sender` (-1 for a client), its `receiver`, the `time`, and the number of matching `local` subscriptions.
+    `lost`: publications of which a broker that crashed for good, or left, had a copy. `control_bytes`,
+    `publication_bytes`, mapping of second to int: sent between brokers.
     """
 
     published: npt.NDArray[np.int64]
     completed: npt.NDArray[np.int64]
-    under_way: npt.NDArray[np.int64]
+    under_way: npt.NDArray[np.int64]  # shape (P,): its copies that are under way
     processed: Mapping[str, array[int]] = field(default_factory=lambda: {name: array("q") for name in _COLUMNS})
     lost: set[int] = field(default_factory=set)
     issued: list[Issued] = field(default_factory=list)
     crashed: dict[int, int] = field(default_factory=dict)
     control_bytes: Counter[int] = field(default_factory=Counter)
     publication_bytes: Counter[int] = field(default_factory=Counter)
-    control_by_kind: Counter[str] = field(default_factory=Counter)
+    control_by_kind: Counter[str] = field(default_factory=Counter)  # bytes by message
     evaluations: int = 0
     longest_queue: int = 0
     bypassed: int = 0
@@ -118,29 +104,12 @@ class SimulatedNetwork:
     A message to a broker that is down is delivered once it is up again; a publication returns to its sender after
     100 ms, which then knows that the broker does not answer.
 
-    Parameters
-    ----------
-    given : BrokerNetwork
-        Its tree, delays and publications; brokers learn of them only by messages.
-    limits : sequence of Limits
-        Of each broker.
-    service, predicate : int
-        The time a broker takes for a publication: microseconds, and nanoseconds an evaluation.
-
-    Attributes
-    ----------
-    clock : Clock
-    brokers : mapping of int to Broker
-        Those in the network.
-    down : set of int
-        The brokers that have crashed and are not up again.
-    joining : set of int
-        The brokers that have started and not joined yet.
-    deadline : int
-        When brokers stop asking again whether copies are under way, at the earliest a minute after the last copy: a
-        move across a broker that has crashed for good never ends.
-    observer : callable
-        Told the broker and the outcome of what it asked the coordinator for.
+    `given`: its tree, delays and publications; brokers learn of them only by messages. `limits`: of each broker.
+    `service`, `predicate`: the time a broker takes for a publication: microseconds, and nanoseconds an evaluation.
+    `brokers`, mapping of int to Broker: those in the network. `down`: the brokers that have crashed and are not up
+    again. `joining`: the brokers that have started and not joined yet. `deadline`: when brokers stop asking again
+    whether copies are under way, at the earliest a minute after the last copy: a move across a broker that has
+    crashed for good never ends. `observer`: told the broker and the outcome of what it asked the coordinator for.
     """
 
     def __init__(self, given: BrokerNetwork, limits: Iterable[BrokerLimits], service: int, predicate: int) -> None:

@@ -29,39 +29,21 @@ _CHUNK = 1 << 22
 class Outcome:
     """What happened between the first publication and the last, and afterwards until all was quiet.
 
-    Attributes
-    ----------
-    messages : int64 array, shape (m, 5)
-        Rows (publication, sender, receiver, time, local) of all copies that brokers received, in order of processing:
-        microseconds since the first publication could be published, and the matching local subscriptions.
-    hops : int64 array, shape (m,)
-        Links from the source.
-    sources : int64 array
-        The broker of each publication.
-    duration : int
-        Microseconds in which publications were published.
-    log : Log
-        Its times are from the start of the first broker; `start` is the offset.
-    links : int32 array, shape (k, 2)
-        The soft links at the end, rows (sender, receiver).
-    asked : mapping of str to int
-        How often moves, departures and joins came about or were refused.
-    covering : float
-        Subscriptions in the covering sets of all links of a broker at the end, the mean over brokers.
-    pending : list of str
-        What the coordinator was asked for or granted and that is not complete.
+    `messages`, shape (m, 5): rows (publication, sender, receiver, time, local) of all copies that brokers received,
+    in order of processing: microseconds since the first publication could be published, and the matching local
+    subscriptions.
     """
 
     messages: npt.NDArray[np.int64]
-    hops: npt.NDArray[np.int64]
-    sources: npt.NDArray[np.int64]
-    duration: int
+    hops: npt.NDArray[np.int64]  # shape (m,): links from the source
+    sources: npt.NDArray[np.int64]  # the broker of each publication
+    duration: int  # microseconds in which publications were published
     start: int
-    log: Log
-    links: Ids
-    asked: Mapping[str, int]
-    covering: float
-    pending: list[str]
+    log: Log  # its times are from the start of the first broker; `start` is the offset
+    links: Ids  # shape (k, 2): the soft links at the end, rows (sender, receiver)
+    asked: Mapping[str, int]  # how often moves, departures and joins came about or were refused
+    covering: float  # subscriptions in the covering sets of all links of a broker at the end, the mean over brokers
+    pending: list[str]  # what the coordinator was asked for or granted and that is not complete
 
 
 class BrokenInvariant(RuntimeError):
@@ -78,21 +60,10 @@ def simulate_system(
 ) -> Outcome:
     """Simulate brokers that know only what messages brought them.
 
-    Parameters
-    ----------
-    strategy : {S0, S1, S2, SH}
-    management : Management
-        `rounds` and `window` are not used: reviews follow the clock.
-    links : int32 array, shape (k, 2), optional
-        Soft links from the beginning.
+    `strategy`, one of S0, S1, S2, SH. `management`: `rounds` and `window` are not used: reviews follow the clock.
+    `links`, shape (k, 2), optional: soft links from the beginning. Raises BrokenInvariant if a publication misses a
+    subscription, reaches a broker twice, or a map differs from the tree.
 
-    Raises
-    ------
-    BrokenInvariant
-        If a publication misses a subscription, reaches a broker twice, or a map differs from the tree.
-
-    Notes
-    -----
     P5 §3 to §6. Cost: about 50 microseconds a message, and O(P · S · A) for the invariants.
     """
     uplinks = [scenario.uplink] * given.num_brokers if scenario.uplink else given.tree.uplinks.tolist()
@@ -239,8 +210,6 @@ def _ratio(part: float, whole: float) -> float:
 def violations(network: SimulatedNetwork, values: Ids, num_brokers: int, quiet: bool = True) -> list[str]:
     """The invariants that a run violates which is `quiet` at its end or not; a few of each.
 
-    Notes
-    -----
     A subscription is owed a publication that was published after every broker had confirmed the subscription and
     completed before its end began, unless a broker that crashed for good had a copy. Cost O(P · S · A).
     """

@@ -73,13 +73,7 @@ def anchor(paths: Paths, broker: int, radius: int) -> int:
 class Neighbourhood:
     """The brokers within Δ hops of `centre` and the primary links between them; immutable.
 
-    Parameters
-    ----------
-    centre : int
-    edges : iterable of (u, v), u < v
-        Primary links of a tree; those farther away are left out.
-    radius : int
-        Δ.
+    `edges`, iterable of (u, v), u < v: primary links of a tree; those farther away are left out. `radius`: Δ.
     """
 
     def __init__(self, centre: int, edges: Iterable[Edge], radius: int) -> None:
@@ -152,22 +146,14 @@ def selected(table: Entries, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.int6
 class BrokerLimits:
     """The parameters of a broker; all brokers of a system have the same but for `uplink`.
 
-    Attributes
-    ----------
-    radius, fanout : int
-        Δ, and the most primary and soft links.
-    uplink : int
-        Publications a second; 0 without a cap.
-    strategy : {S0, S1, S2, SH}
-    management : Management
-        Its candidates, thresholds and load factor; reviews follow the clock.
+    `radius`, `fanout`: Δ, and the most primary and soft links.
     """
 
     radius: int
     fanout: int
-    uplink: int
-    strategy: int
-    management: Management
+    uplink: int  # publications a second; 0 without a cap
+    strategy: int  # one of S0, S1, S2, SH
+    management: Management  # its candidates, thresholds and load factor; reviews follow the clock
 
 
 @dataclass(frozen=True)
@@ -187,17 +173,9 @@ _NOTHING = Sent()
 class Routing:
     """One view of the primary network with the links of its broker.
 
-    Parameters
-    ----------
-    hood : Neighbourhood
-        The master map.
-    table : Entries
-        The master table; its anchors are of the same view.
-    links : mapping of broker to bool
-        The soft (True) and candidate links; those that the map has no room for are dropped.
-    limits : Limits
-    sent : Sent
-        What was sent before, by an earlier routing.
+    `hood`: the master map. `table`: the master table; its anchors are of the same view. `links`, mapping of broker
+    to bool: the soft (True) and candidate links; those that the map has no room for are dropped. `sent`: what was
+    sent before, by an earlier routing.
     """
 
     def __init__(
@@ -326,12 +304,8 @@ class Routing:
     def bypass(self, via: int, silent: Collection[int]) -> tuple[list[int], dict[int, frozenset[int]]]:
         """Split the copy of the publication matched last that was to go to `via`, which does not answer.
 
-        Returns
-        -------
-        now : list of int
-            The ends of links beyond `via` that are sent a copy each.
-        later : mapping of int to frozenset of int
-            The silent brokers for which a copy is kept, and the brokers beyond each that get their own.
+        Returns the ends of links beyond `via` that are sent a copy each, and the silent brokers for which a
+        copy is kept, and the brokers beyond each that get their own.
         """
         maps, own, ends, found = self.maps, self.own, self._ends(), self.workspace.anchors
         self.workspace.matched[:] = found
@@ -374,12 +348,9 @@ def _forward(
 class Profile:
     """What a broker has measured and heard.
 
-    Attributes
-    ----------
-    loads : mapping of broker to float
-        Output in the last interval as a share of the uplink, as last heard; 0 without a cap.
-    round_trips : mapping of primary link to int
-        Microseconds, as last heard; those of its own soft links are under the same kind of key.
+    `loads`, mapping of broker to float: output in the last interval as a share of the uplink, as last heard; 0
+    without a cap. `round_trips`, mapping of primary link to int: microseconds, as last heard; those of its own soft
+    links are under the same kind of key.
     """
 
     def __init__(self) -> None:

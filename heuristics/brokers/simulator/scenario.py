@@ -27,36 +27,18 @@ AWAY = 2 * DOWN
 class Scenario:
     """The events of a run. Rates are per minute of simulated time; events are spread evenly.
 
-    Attributes
-    ----------
-    rate : int
-        Publications a minute; 0 for the times that the network gives.
-    uplink : int
-        Publications a second out of each broker; 0 for the caps that the network gives.
-    interval : float
-        Seconds between reviews of links; 0 for no reviews, so that links stay as they are.
-    churn : int
-        Events a minute, each a new subscription, the end of one, a departure at the edge, or a join.
-    crashes : int
-        Brokers a minute that are down for five seconds.
-    moves : int
-        Δ-moves a minute that are asked for.
-    losses : int
-        Brokers that crash for good, spread over the run.
-    drain : bool
-        Whether a run goes on after the last publication until nothing is left to happen.
-    service, predicate : int
-        The time a broker takes for a publication: microseconds, and nanoseconds for each predicate evaluated.
+    `service`, `predicate`: the time a broker takes for a publication: microseconds, and nanoseconds for each
+    predicate evaluated.
     """
 
-    rate: int = 0
-    uplink: int = 0
-    interval: float = 20.0
-    churn: int = 0
-    crashes: int = 0
-    moves: int = 0
-    losses: int = 0
-    drain: bool = True
+    rate: int = 0  # publications a minute; 0 for the times that the network gives
+    uplink: int = 0  # publications a second out of each broker; 0 for the caps that the network gives
+    interval: float = 20.0  # seconds between reviews of links; 0 for no reviews, so that links stay as they are
+    churn: int = 0  # events a minute, each a new subscription, the end of one, a departure at the edge, or a join
+    crashes: int = 0  # brokers a minute that are down for five seconds
+    moves: int = 0  # Δ-moves a minute that are asked for
+    losses: int = 0  # brokers that crash for good, spread over the run
+    drain: bool = True  # whether a run goes on after the last publication until nothing is left to happen
     service: int = 0
     predicate: int = 0
 
@@ -64,21 +46,10 @@ class Scenario:
 class Director:
     """Lets a network live through a scenario.
 
-    Parameters
-    ----------
-    given : BrokerNetwork
-    network : Network
-    scenario : Scenario
-    seed : int
-        Of the choice of brokers and subscriptions.
-
-    Attributes
-    ----------
-    start, end : int
-        The times between which publications are published; known once :meth:`set_up` has run. The start is a whole
-        second, so that the seconds in which SH counts what it sends are those of the accelerated mode.
-    outcomes : mapping of str to int
-        How often what was asked came about ("move", "leave") or was refused ("move refused").
+    `seed`: of the choice of brokers and subscriptions. `start`, `end`: the times between which publications are
+    published; known once :meth:`set_up` has run. The start is a whole second, so that the seconds in which SH
+    counts what it sends are those of the accelerated mode. `outcomes`, mapping of str to int: how often what was
+    asked came about ("move", "leave") or was refused ("move refused").
     """
 
     def __init__(self, given: BrokerNetwork, network: SimulatedNetwork, scenario: Scenario, seed: int) -> None:

@@ -27,22 +27,14 @@ Kind = TypeVar("Kind")
 class Coordinator:
     """Grants what brokers ask for, in the order asked unless a request waits for brokers that are affected already.
 
-    Attributes
-    ----------
-    edges : set of (u, v)
-        The primary tree after all that was granted.
-    members : set of int
-        The brokers in it.
-    running : mapping
-        What was granted and is not released, by number: what it is, and the brokers that it affects.
-    waiting : list of (broker, request)
+    `running`: what was granted and is not released, by number: what it is, and the brokers that it affects.
     """
 
     radius: int
-    members: set[int]
-    edges: set[Edge] = field(default_factory=set)
+    members: set[int]  # the brokers in it
+    edges: set[Edge] = field(default_factory=set)  # the primary tree after all that was granted
     running: dict[int, tuple[str, frozenset[int]]] = field(default_factory=dict)
-    waiting: list[tuple[int, Ask]] = field(default_factory=list)
+    waiting: list[tuple[int, Ask]] = field(default_factory=list)  # brokers and their requests
     _granted: int = 0
 
     def receive(self, sender: int, message: Ask | Release) -> Sends:
@@ -157,28 +149,16 @@ class Waves(Generic[Name, Kind]):
 class Change:
     """A change under way at an affected broker.
 
-    Attributes
-    ----------
-    number : int
-        Given by the coordinator.
-    region : frozenset of int
-        The affected brokers.
-    old, new : Routing
-        The two views; without links that bypass the mover.
-    links : mapping of broker to bool
-        All links before the change.
-    sent : int
-        Copies by the old view to affected brokers.
-    waiting : list of (sender, publication)
-        Copies by the new view, which this broker does not have yet.
+    `old`, `new`: the two views; without links that bypass the mover. `waiting`, list of (sender, publication):
+    copies by the new view, which this broker does not have yet.
     """
 
-    number: int
-    region: frozenset[int]
+    number: int  # given by the coordinator
+    region: frozenset[int]  # the affected brokers
     old: Routing
-    links: dict[int, bool]
+    links: dict[int, bool]  # all links before the change
     new: Routing | None = None
-    sent: int = 0
+    sent: int = 0  # copies by the old view to affected brokers
     waiting: list[tuple[int, Publication]] = field(default_factory=list)
 
     @classmethod

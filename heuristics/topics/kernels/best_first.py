@@ -18,18 +18,11 @@ BestFirst = Callable[[int, int, int, Any, TieOrder], npt.NDArray[np.int64]]
 def best_first(best: Callable[..., tuple[float, int]], add: Callable[..., None]) -> BestFirst:
     """The kernel that adds an edge of highest score, of equal ones that of lowest rank, until none scores above 0.
 
-    Parameters
-    ----------
-    best, add : kernels
-        Candidates stand in lists: ``best(k, state, order)`` returns the highest score in list k at present, 0 if it has
-        no candidate, and that edge's rank. ``add(u, v, state)`` adds an edge, which raises no score.
-
-    Returns
-    -------
-    kernel
-        Takes the number of lists, that of nodes, an upper bound on the edges added, the state and the order of ties;
-        returns the edges u·|V| + v in the order of their addition. Cost O(log lists) and one or two calls of `best`
-        for each edge added and each list whose highest score has fallen.
+    `best`, `add`: candidates stand in lists: ``best(k, state, order)`` returns the highest score in list k at
+    present, 0 if it has no candidate, and that edge's rank. ``add(u, v, state)`` adds an edge, which raises no
+    score. The kernel takes the number of lists, that of nodes, an upper bound on the edges added, the state and the
+    order of ties, and returns the edges u·|V| + v in the order of their addition. Cost O(log lists) and one or two
+    calls of `best` for each edge added and each list whose highest score has fallen.
     """
 
     @kernel

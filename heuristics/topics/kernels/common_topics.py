@@ -59,23 +59,10 @@ def block_of(nodes: Ids, offsets: Offsets, topics: Ids, num_topics: int) -> Bloc
 def sharing(topics: Ids, block: Block, counts: Words, found: Ids) -> int:
     """List the places in a block of the nodes with at least `least` of the given topics, ascending.
 
-    Parameters
-    ----------
-    topics : int32 array
-        Distinct; those below 0 are left out.
-    block : Block
-    counts : int64 array, shape (`least`, words of the block)
-        0 before and after: row k has a bit for the nodes with more than k of the topics seen so far.
-    found : int32 array
-        Takes the places; as long as the block.
+    `topics`: distinct; those below 0 are left out. `counts`, shape (`least`, words of the block): 0 before and
+    after: row k has a bit for the nodes with more than k of the topics seen so far. `found`: takes the places; as
+    long as the block. Returns how many there are.
 
-    Returns
-    -------
-    int
-        How many there are.
-
-    Notes
-    -----
     Cost for each topic `least` operations on the words of the block (several at a time, by vector instructions), or
     on those of its subscribers if they are few.
     """
@@ -115,18 +102,10 @@ def pairs_sharing(
 ) -> npt.NDArray[np.int64]:
     """The pairs u < v, as u·|V| + v, with at least `least` common topics and an end among some nodes, in any order.
 
-    Parameters
-    ----------
-    least : int
-    members : int32 array
-        Sorted nodes, at most BLOCK to be fast.
-    listed : bool array, shape (|V|,)
-        The nodes that are members of this call or another one: of two such nodes, the lower is the member.
-    offsets, topics, num_topics
-        The topics of each node, as CSR arrays.
+    `members`: sorted nodes, at most BLOCK to be fast. `listed`, shape (|V|,): the nodes that are members of this
+    call or another one: of two such nodes, the lower is the member. `offsets`, `topics`, `num_topics`: the topics
+    of each node, as CSR arrays.
 
-    Notes
-    -----
     Cost of :func:`sharing` for every node, and 8 bytes for each pair.
     """
     num_nodes = len(offsets) - 1

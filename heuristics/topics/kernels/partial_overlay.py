@@ -46,22 +46,10 @@ class PartialOverlay:
     Contributions only fall. For each node an upper bound on the contributions of its pairs with later nodes
     therefore stays valid, and only nodes whose bound reaches the current maximum are counted: no list of pairs is kept.
 
-    Attributes
-    ----------
-    instance : TopicInstance
-    order : TieOrder
-    components : TopicComponents
-    degrees : int32 array, shape (|V|,)
-    contributions : Contributions
-        Of all pairs but those `used`.
-    initial_max_degree : int
-        Of the overlay that this one extends; 0 without one.
-    excess_components : int
-        The number of components beyond one a topic; 0 means topic-connected.
-    evaluations : int
-        How often the contribution of a single pair was computed: of listed ones, and again before an addition.
-    work : dict
-        Further counters of the algorithm that adds edges.
+    `degrees`, shape (|V|,). `contributions`: of all pairs but those `used`. `initial_max_degree`: of the overlay
+    that this one extends; 0 without one. `excess_components`: the number of components beyond one a topic; 0 means
+    topic-connected. `evaluations`: how often the contribution of a single pair was computed: of listed ones, and
+    again before an addition. `work`: further counters of the algorithm that adds edges.
     """
 
     def __init__(self, instance: TopicInstance, order: TieOrder, *, used: Edges = _NO_EDGES, threads: int = 1) -> None:

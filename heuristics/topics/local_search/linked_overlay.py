@@ -234,17 +234,10 @@ def mark_bridges(topic: int, subscriptions: VertexTable, links: Links, work: Ids
 def search_topic(topic: int, mark: bool, subscriptions: VertexTable, links: Links, work: Ids) -> int:
     """Search a topic depth-first from its first vertex, by lowest preorder numbers (Tarjan 1972, 1974).
 
-    Parameters
-    ----------
-    mark : bool
-        Mark the bridges; the topic must be connected. Otherwise the search ends at the first cut node.
-    work : int32 array, shape (5, the most subscribers of a topic)
-        Takes of each vertex its preorder number, the lowest number that it reaches, and its half-edge to its parent.
-
-    Returns
-    -------
-    int
-        The number of vertices found, 0 if there is a cut node. Cost O(|V_t| + links).
+    `mark`: mark the bridges; the topic must be connected. Otherwise the search ends at the first cut node. `work`,
+    shape (5, the most subscribers of a topic): takes of each vertex its preorder number, the lowest number that it
+    reaches, and its half-edge to its parent. Returns the number of vertices found, 0 if there is a cut node. Cost
+    O(|V_t| + links).
     """
     start = subscriptions.topic_offsets[topic]
     size = subscriptions.topic_offsets[topic + 1] - start

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from overlaybench.heuristics.graph import graph_of
 from overlaybench.heuristics.topics.edge_exchange import EDGE_EXCHANGE
-from overlaybench.heuristics.topics.filtering import EDGE_INSERTION, EDGE_REMOVAL, adjacency, relay_trees
+from overlaybench.heuristics.topics.filtering import EDGE_INSERTION, EDGE_REMOVAL, relay_trees
 from overlaybench.heuristics.topics.limits import limits_of
 from overlaybench.heuristics.topics.topic_diameter import DEGREE_DIAMETER, LAYERED_ODA, layered_trees
 from overlaybench.instances.contract.catalogue import PROBLEMS
@@ -111,7 +112,7 @@ def test_edge_exchange_is_never_worse_than_its_start_and_one_seed_gives_one_answ
 @property_test(150, instances_with_overlays(max_nodes=9, max_topics=4))
 def test_the_kernel_of_relay_trees_equals_its_twin(case: tuple[TopicInstance, Overlay]) -> None:
     instance, overlay = case
-    graph = adjacency(instance.num_nodes, overlay.edges)
+    graph = graph_of(instance.num_nodes, overlay.edges)
     found = relay_trees(graph, instance.topic_offsets, instance.topic_nodes)
     topics = [instance.subscribers(t).tolist() for t in range(instance.num_topics)]
     expected = twin(instance.num_nodes, [tuple(edge) for edge in overlay.edges.tolist()], topics)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.steiner.graph import graph_of
+from overlaybench.heuristics.graph import graph_of
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status

@@ -4,50 +4,22 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.arrays import Ids, Offsets, offsets_of
+from ...instances.contract.arrays import Ids
 from ...instances.contract.compiled import kernel
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
 from ...instances.contract.run import interruptible
 from ...instances.steiner.instance import SteinerInstance
+from ..graph import Graph, root_of
 
 Reals = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
-
-
-class Graph(NamedTuple):
-    """An undirected graph as adjacency arrays.
-
-    Attributes
-    ----------
-    offsets : int64 array, shape (n + 1,)
-        The edges at node v are ``neighbour[offsets[v]:offsets[v + 1]]`` and ``edge[…]``.
-    neighbour, edge : int32 arrays, shape (2m,)
-    u, v : int32 arrays, shape (m,)
-    """
-
-    offsets: Offsets
-    neighbour: Ids
-    edge: Ids
-    u: Ids
-    v: Ids
-
-
-def graph_of(num_nodes: int, edges: npt.NDArray[np.integer]) -> Graph:
-    """The graph of edges given as an array of shape (m, 2)."""
-    ends = edges.astype(np.int32)
-    tail = np.concatenate([ends[:, 0], ends[:, 1]])
-    head = np.concatenate([ends[:, 1], ends[:, 0]])
-    number = np.tile(np.arange(len(ends), dtype=np.int32), 2)
-    order = np.argsort(tail, kind="stable")
-    offsets = offsets_of(tail, num_nodes)
-    return Graph(offsets, head[order], number[order], ends[:, 0].copy(), ends[:, 1].copy())
 
 
 @kernel
@@ -76,26 +48,15 @@ def nearest_terminals(graph: Graph, costs: Reals, terminals: Ids) -> tuple[Reals
 def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tuple[Flags, int]:
     """A minimum spanning tree of the marked nodes, pruned of leaves that are no terminals.
 
-    Parameters
-    ----------
-    order : int32 array
-        The edges by cost.
-    inside : bool array, shape (n,)
-        The marked nodes.
-
-    Returns
-    -------
-    bool array, shape (m,)
-        Whether each edge is on the tree.
-    int
-        The number of terminals not connected to the first one.
+    `order`: the edges by cost. `inside`, shape (n,): the marked nodes. Returns whether each edge is on the tree, and
+    the number of terminals not connected to the first one.
     """
     n = len(inside)
     parent, degree = np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
     kept = np.zeros(len(graph.u), np.bool_)
     for e in order:
         if inside[graph.u[e]] and inside[graph.v[e]]:
-            a, b = _root_of(parent, graph.u[e]), _root_of(parent, graph.v[e])
+            a, b = root_of(parent, graph.u[e]), root_of(parent, graph.v[e])
             if a != b:
                 parent[a] = b
                 kept[e] = True
@@ -105,7 +66,7 @@ def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tu
     separate = 0
     for t in terminals:
         needed[t] = True
-        separate += _root_of(parent, t) != _root_of(parent, terminals[0])
+        separate += root_of(parent, t) != root_of(parent, terminals[0])
     for v in range(n):
         leaf = v
         while degree[leaf] == 1 and not needed[leaf]:
@@ -117,15 +78,6 @@ def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tu
                     degree[leaf] -= 1
                     break
     return kept, separate
-
-
-@kernel
-def _root_of(parent: Ids, node: int) -> int:
-    """The representative of a node's component, with path halving."""
-    while parent[node] != node:
-        parent[node] = parent[parent[node]]
-        node = parent[node]
-    return node
 
 
 def steiner_heuristic(
