@@ -176,10 +176,7 @@ def minimise_with_ilp(
     scale : float
         The costs are multiplied by it, so that the solvers' absolute gap is `ABSOLUTE_GAP` ÷ scale.
 
-    Raises
-    ------
-    OutOfTime
-        If the clock has no time left.
+    OutOfTime is raised if the clock has no time left.
     """
 
     def scaled_report(value: float | None, bound: float | None) -> None:
@@ -188,8 +185,8 @@ def minimise_with_ilp(
 
     program = program_of(model, clock, scale)
     ended = SOLVERS[solver](program, start, clock, threads=threads, seed=seed, report=scaled_report, answer=answer)
-    counters = {"nodes": ended.nodes, "variables": len(model.costs), "constraints": model.num_rows}
-    found = None if ended.values is None else answer(ended.values)
+    counters = {**ended.counters, "variables": len(model.costs), "constraints": model.num_rows}
+    found = None if ended.answer is None else answer(ended.answer)
     return SolverOutcome(found, ended.lower_bound / scale, ended.stopped, counters)
 
 
@@ -223,19 +220,6 @@ def program_of(model: IntegerModel, clock: Clock, scale: float = 1.0) -> Highs:
     return program
 
 
-class SolverReport(NamedTuple):
-    """The outcome of a solver, with the values of all columns in the best solution, if one is found.
-
-    `lower_bound` is proven: −inf if nothing is, inf if there is no solution. `stopped` says that the limit ended the
-    search.
-    """
-
-    values: Reals | None
-    lower_bound: float
-    stopped: bool
-    nodes: float
-
-
 def solve_with_highs(
     program: Highs,
     start: Start | None,
@@ -245,16 +229,12 @@ def solve_with_highs(
     seed: int,
     report: Report = lambda value, bound: None,
     answer: Callable[[Reals], object] = lambda values: None,
-) -> SolverReport:
-    """Solve with HiGHS, inside this process.
+) -> SolverOutcome[Reals]:
+    """Solve with HiGHS, inside this process; the answer has the values of all columns.
 
     The `start` has the values of all integer columns; HiGHS completes the others. `report` is given the objective of
-    each solution, and each bound on it; `answer` makes the answer of each solution, which is offered.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock has no time left.
+    each solution, and each bound on it; `answer` makes the answer of each solution, which is offered. OutOfTime is
+    raised if the clock has no time left.
     """
     import highspy
 
@@ -285,11 +265,11 @@ def solve_with_highs(
         program.run()
     status, info = program.getModelStatus(), program.getInfo()
     if status == highspy.HighsModelStatus.kInfeasible:
-        return SolverReport(None, math.inf, False, 0)
+        return SolverOutcome(None, math.inf, False, {"nodes": 0})
     feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     values = np.array(program.getSolution().col_value) if feasible else None
     stopped = status != highspy.HighsModelStatus.kOptimal
-    return SolverReport(values, info.mip_dual_bound, stopped, max(0, info.mip_node_count))
+    return SolverOutcome(values, info.mip_dual_bound, stopped, {"nodes": max(0, info.mip_node_count)})
 
 
 def _highs_options(threads: int, seed: int) -> dict[str, object]:
@@ -305,21 +285,14 @@ def _highs_options(threads: int, seed: int) -> dict[str, object]:
 
 def solve_with_cbc(
     program: Highs, start: Start | None, clock: Clock, *, threads: int, seed: int, **_: object
-) -> SolverReport:
-    """Solve with the CBC in PuLP's wheel, as a child process with its files in a temporary folder.
+) -> SolverOutcome[Reals]:
+    """As :func:`solve_with_highs` with the CBC in PuLP's wheel, a child process with files in a temporary folder.
 
     The child is killed if it runs past the limit, when this call is interrupted, and, where the system has `setpriv`,
     when this process dies. Its bound is read from its log. CBC rounds it to three decimals, or to six digits in all,
     which never lifts a bound below 100,000 over the next integer. A report of infeasibility counts only before the
     limit: CBC 2.10 reports it falsely when the limit interrupts preprocessing. Interrupted with a start, it sometimes
-    crashes at the end, which then counts as stopped.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock has no time left.
-    RuntimeError
-        If CBC crashes before the limit.
+    crashes at the end, which then counts as stopped; a crash before the limit is a RuntimeError.
     """
     cbc = _cbc_path()
     with TemporaryDirectory(prefix="overlaybench-") as name:
@@ -347,7 +320,7 @@ def solve_with_cbc(
         if crashed and in_time:
             raise RuntimeError(f"CBC ended without a solution file; its log ends: {text[-300:]!r}")
         if crashed or not ended:
-            return SolverReport(None, _bound_in(text), True, _nodes_in(text))
+            return SolverOutcome(None, _bound_in(text), True, {"nodes": _nodes_in(text)})
         return _report(program, solution.read_text(), text, in_time)
 
 
@@ -360,10 +333,7 @@ def _cbc_path() -> str:
 def _wrapped() -> list[str]:
     """The prefix of the command by which CBC dies with its parent and writes its log line by line."""
     setpriv, stdbuf = shutil.which("setpriv"), shutil.which("stdbuf")
-    return [
-        *([setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []),
-        *([stdbuf, "-oL"] if stdbuf else []),
-    ]
+    return [*([setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []), *([stdbuf, "-oL"] if stdbuf else [])]
 
 
 def _run(command: list[str], log: Path, limit: float) -> bool:
@@ -380,22 +350,22 @@ def _run(command: list[str], log: Path, limit: float) -> bool:
     return True
 
 
-def _report(program: Highs, solution: str, log: str, in_time: bool) -> SolverReport:
+def _report(program: Highs, solution: str, log: str, in_time: bool) -> SolverOutcome[Reals]:
     """The outcome by CBC's solution file, whose first line has the status and each other one a row or a column."""
-    nodes, bound = _nodes_in(log), _bound_in(log)
+    counters, bound = {"nodes": _nodes_in(log)}, _bound_in(log)
     status, *lines = solution.splitlines()
+    is_optimal = status.startswith("Optimal")
     if status.startswith(("Infeasible", "Integer infeasible")):
-        return SolverReport(None, math.inf if in_time else bound, not in_time, nodes)
-    if not status.startswith("Optimal") and status.split()[4:5] != ["objective"]:
-        return SolverReport(None, bound, True, nodes)
+        return SolverOutcome(None, math.inf if in_time else bound, not in_time, counters)
+    if not is_optimal and status.split()[4:5] != ["objective"]:
+        return SolverOutcome(None, bound, True, counters)
     values = np.zeros(program.getNumCol())
     for column, value in re.findall(r"^\W*\d+ c(\d+) +(\S+)", "\n".join(lines), re.MULTILINE):
         values[int(column)] = float(value)
-    if not status.startswith("Optimal"):
-        return SolverReport(values, bound, True, nodes)
-    lp = program.getLp()
-    value = float(np.array(lp.col_cost_) @ values) + lp.offset_
-    return SolverReport(values, max(bound, value - ABSOLUTE_GAP), False, nodes)
+    if is_optimal:
+        lp = program.getLp()
+        bound = max(bound, float(np.array(lp.col_cost_) @ values) + lp.offset_ - ABSOLUTE_GAP)
+    return SolverOutcome(values, bound, not is_optimal, counters)
 
 
 def _bound_in(log: str) -> float:
@@ -412,7 +382,7 @@ def _nodes_in(log: str) -> float:
     return float((final or running or ["0"])[-1])
 
 
-SOLVERS: Mapping[str, Callable[..., SolverReport]] = {"highs": solve_with_highs, "cbc": solve_with_cbc}
+SOLVERS: Mapping[str, Callable[..., SolverOutcome[Reals]]] = {"highs": solve_with_highs, "cbc": solve_with_cbc}
 
 _INCLUSION_WORK = 0
 """OR-Tools 9.15 may cut off every optimum when presolve merges at-most-ones with linear rows they overlap (its issue
@@ -434,14 +404,8 @@ def minimise_with_cp_sat(
     """As :func:`minimise_with_ilp`, with the complete linear relaxation, for the bounds of the compact models.
 
     Costs that are no integers are rounded down to multiples of a power of 2 below a billionth of the sum of all costs,
-    so that the bound is valid. The start is a hint; the counter ``nodes`` counts conflicts.
-
-    Raises
-    ------
-    OutOfTime
-        If the clock has no time left.
-    RuntimeError
-        If the model is invalid.
+    so that the bound is valid. The start is a hint; the counter ``nodes`` counts conflicts. RuntimeError is raised if
+    the model is invalid.
     """
     from ortools.sat.python import cp_model
 

@@ -131,11 +131,6 @@ class ProofTree:
             given = proven.multipliers()
             self._file.multipliers("none" if given.farkas else "bound", node, given)
 
-    def contradiction(self, node: int, proven: Proven | None) -> None:
-        """Close a node by multipliers that bound a degree, and exceed the cap of the case."""
-        if proven is not None and self._file.is_written:
-            self._file.multipliers("none", node, proven.multipliers())
-
     def paths(self, given: Multipliers, *, excluding: bool = True) -> None:
         """Bound the root by directed cuts, and exclude arcs by the least reduced cost of a path through them."""
         self._file.multipliers("paths" if excluding else "bound", 0, given)

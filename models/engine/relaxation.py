@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,8 @@ UNIT = 2**32
 Units = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.int8]
-Rows = TypeVar("Rows")
+_PATIENCE = 25
+_USED = 1e-9
 NO_COLUMNS = np.empty(0, np.int64)
 NO_CUTOFF = 2**62
 _FEW_COLUMNS = 200
@@ -143,23 +144,17 @@ class HighsLP:
         self.work += iterations * self._highs.getNumRow()
         if status == self._status.kOptimal:
             solution = self._highs.getSolution()
-            self._take_values(np.array(solution.col_value))
+            self.x = np.clip(np.array(solution.col_value)[self._first :], 0.0, 1.0)
             self.value, self.feasible = float(info.objective_function_value), True
-            self._take_duals(np.maximum(np.array(solution.row_dual), 0.0))
+            self.row_duals = np.maximum(np.array(solution.row_dual), 0.0)
             return True
         if status == self._status.kInfeasible:
             _, known, ray = self._highs.getDualRay()
             if known and (largest := float(np.abs(ray).max())) > 0:
                 self.feasible, self.value = False, np.inf
-                self._take_duals(np.maximum(np.asarray(ray) / largest, 0.0))
+                self.row_duals = np.maximum(np.asarray(ray) / largest, 0.0)
                 return True
         return False
-
-    def _take_values(self, values: Reals) -> None:
-        self.x = np.clip(values[self._first :], 0.0, 1.0)
-
-    def _take_duals(self, duals: Reals) -> None:
-        self.row_duals = duals
 
 
 class Probing(NamedTuple):
@@ -175,15 +170,33 @@ class Probing(NamedTuple):
 LITTLE = Probing()
 
 
+class AnyRows(Protocol):
+    """Some rows, by columns or by labels."""
+
+    @property
+    def rhs(self) -> npt.NDArray[np.integer]: ...
+
+    def chosen(self, rows: npt.NDArray[np.bool_]) -> Self: ...
+
+
+Rows = TypeVar("Rows", bound=AnyRows)
+
+
 class Relaxation(ABC, Generic[Rows]):
     """A restricted LP over 0/1 decisions to which violated rows and columns of negative reduced cost are added.
 
+    Those of `rows` follow the first `fixed_rows` rows of the LP; the first `permanent` of them stay in it, others are
+    dropped once they were slack in 25 consecutive solutions, which `idle` counts.
     `cuts` counts rows added so far; `best_units` is the best bound proven without fixed columns, times `unit`,
     `best_proven` the multipliers that prove it. `converged` says whether the last call of :meth:`tighten` ended because
     no row is violated and no column improves.
     """
 
     lp: HighsLP
+    columns: Sized  # the decisions in the LP
+    rows: Rows
+    idle: Units
+    fixed_rows = permanent = 0
     unit = UNIT  # bounds are proven in integer arithmetic, as multiples of 1/unit
     cost_scale = 1.0  # a typical cost
     columns_at_once = _FEW_COLUMNS  # the most that are added in a round
@@ -194,11 +207,6 @@ class Relaxation(ABC, Generic[Rows]):
         self.cuts = self.best_units = 0
         self.best_proven: Proven | None = None
         self.converged = False
-
-    @property
-    @abstractmethod
-    def columns(self) -> Sized:
-        """The decisions in the LP."""
 
     @property
     def counters(self) -> dict[str, float | str]:
@@ -251,7 +259,7 @@ class Relaxation(ABC, Generic[Rows]):
             if not root:
                 lower, upper = self._extended(lower, 0), self._extended(upper, 1)
                 self.lp.bound_columns(lower.astype(np.float64), upper.astype(np.float64))
-            if not self.lp.solve(clock.left):
+            if not self._solve(clock.left):
                 break
             # At a node of a tree, the bound is proven only if it may be enough, or where rounds end.
             rows, bound = None, None
@@ -260,7 +268,7 @@ class Relaxation(ABC, Generic[Rows]):
             stalled = bool(stall) and len(history) > 10 and history[-1] - history[-11] < stall
             if not root and at_round is None and number + 1 < rounds and self.lp.value * self.unit <= enough:
                 rows = self.violated(self.lp.x, exact=exact)
-            if rows is None or not self._size(rows) or stalled:
+            if rows is None or not len(rows.rhs) or stalled:
                 bound = self._proven(lower, upper)
                 if not self.lp.feasible:
                     if bound.units > 0 and not len(bound.new_columns):
@@ -278,7 +286,7 @@ class Relaxation(ABC, Generic[Rows]):
             if rows is None:
                 rows = self.violated(self.lp.x, exact=exact)
             new_columns = NO_COLUMNS if bound is None else bound.new_columns
-            if not self._size(rows) and not len(new_columns):
+            if not len(rows.rhs) and not len(new_columns):
                 self.converged = exact
                 break
             if stalled and not len(new_columns):
@@ -289,8 +297,8 @@ class Relaxation(ABC, Generic[Rows]):
                 self._drop_idle_rows()
             if len(new_columns):
                 self._add_columns(np.sort(new_columns[: self.columns_at_once]))
-            if self._size(rows):
-                self.cuts += self._size(rows)
+            if len(rows.rhs):
+                self.cuts += len(rows.rhs)
                 self._add_rows(rows)
         return best
 
@@ -300,7 +308,7 @@ class Relaxation(ABC, Generic[Rows]):
 
     def satisfied(self, x: Reals) -> bool:
         """Whether 0/1 values violate no row of the relaxation, so that they are an answer."""
-        return not self._size(self.violated(x, exact=False))
+        return not len(self.violated(x, exact=False).rhs)
 
     def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The columns to branch on first among those with fractional value; by default, all."""
@@ -314,17 +322,21 @@ class Relaxation(ABC, Generic[Rows]):
         """The least value of an answer that this bound allows; by default, values are integers."""
         return -(-units // self.unit)
 
+    def _solve(self, time_limit: float) -> bool:
+        return self.lp.solve(time_limit)
+
     @abstractmethod
     def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound: ...
 
     @abstractmethod
-    def _size(self, rows: Rows) -> int: ...
-
-    @abstractmethod
     def _add_rows(self, rows: Rows) -> None: ...
 
-    @abstractmethod
-    def _drop_idle_rows(self) -> None: ...
+    def _drop_idle_rows(self) -> None:
+        drop = self.idle >= _PATIENCE
+        drop[: self.permanent] = False
+        if drop.any():
+            self.lp.delete_rows(np.flatnonzero(drop) + self.fixed_rows)
+            self.rows, self.idle = self.rows.chosen(~drop), self.idle[~drop]
 
     def _add_columns(self, columns: npt.NDArray[np.int64]) -> None:
         raise NotImplementedError
@@ -334,8 +346,6 @@ class Relaxation(ABC, Generic[Rows]):
         return np.concatenate([known, np.full(len(self.columns) - len(known), value, np.int8)])
 
 
-_PATIENCE = 25
-_USED = 1e-9
 _LARGEST = 2.0**60
 _HALF = 32
 Text = tuple[Any, ...]
@@ -415,11 +425,9 @@ class SparseRelaxation(Relaxation[SparseRows]):
 
     finest = UNIT
 
-    def __init__(
-        self, costs: npt.NDArray[np.number], rows: SparseRows, *, constant: float = 0, threads: int = 1
-    ) -> None:
+    def __init__(self, costs: npt.NDArray[np.number], rows: SparseRows, *, threads: int = 1) -> None:
         super().__init__()
-        total = float(costs.sum()) + abs(constant) + 1
+        total = float(costs.sum()) + 1
         self.unit = min(self.finest, 2 ** int(np.floor(np.log2(_LARGEST / total))))
         self.cost_scale = max(float(costs.mean()), 1e-9) if len(costs) else 1.0
         if self.finest > UNIT and self.unit < self.finest >> 2:
@@ -428,22 +436,11 @@ class SparseRelaxation(Relaxation[SparseRows]):
         else:
             self.proof_unit = self.unit
             self._cost_units = np.floor(costs * float(self.unit)).astype(np.int64)
-        self._constant = int(np.floor(constant * self.unit))
-        self._columns = np.arange(len(costs))
-        self.rows, self._permanent = rows, len(rows.rhs)
-        self.idle = np.zeros(len(rows.rhs), np.int64)
+        self.columns = np.arange(len(costs))
         self.lp = HighsLP(threads=threads)
         self.lp.append_columns(costs.astype(np.float64), 0.0, 1.0)
-        self._append(rows)
-
-    @property
-    def columns(self) -> Units:
-        """The indices of the columns."""
-        return self._columns
-
-    @abstractmethod
-    def violated(self, x: Reals, *, exact: bool) -> SparseRows:
-        """See :class:`Relaxation`."""
+        self.rows, self.idle, self.permanent = RowList().rows(), np.zeros(0, np.int64), len(rows.rhs)
+        self._add_rows(rows)
 
     def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
         """Weak duality: Σ duals·rhs + Σ_columns min over x of (cost − cover)·x, in integers."""
@@ -468,28 +465,14 @@ class SparseRelaxation(Relaxation[SparseRows]):
             finer = self.proof_unit // self.unit
             total, reduced = total // finer, reduced // finer
         reduced = np.clip(reduced, -int(_LARGEST), int(_LARGEST)).astype(np.int64)
-        return Bound(total + (self._constant if self.lp.feasible else 0), NO_COLUMNS, reduced, proof)
-
-    def _size(self, rows: SparseRows) -> int:
-        return len(rows.rhs)
+        return Bound(total, NO_COLUMNS, reduced, proof)
 
     def _add_rows(self, rows: SparseRows) -> None:
-        self._append(rows)
+        lower, values = rows.rhs.astype(np.float64), rows.values.astype(np.float64)
+        self.lp.append_rows(lower, rows.offsets[:-1], rows.columns, values)
         old = self.rows
         self.rows = SparseRows(
             np.concatenate([old.offsets, rows.offsets[1:] + old.offsets[-1]]),
             *(np.concatenate([mine, new]) for mine, new in zip(old[1:], rows[1:], strict=True)),
         )
         self.idle = np.concatenate([self.idle, np.zeros(len(rows.rhs), np.int64)])
-
-    def _append(self, rows: SparseRows) -> None:
-        self.lp.append_rows(
-            rows.rhs.astype(np.float64), rows.offsets[:-1], rows.columns, rows.values.astype(np.float64)
-        )
-
-    def _drop_idle_rows(self) -> None:
-        drop = self.idle >= _PATIENCE
-        drop[: self._permanent] = False
-        if drop.any():
-            self.lp.delete_rows(np.flatnonzero(drop))
-            self.rows, self.idle = self.rows.chosen(~drop), self.idle[~drop]

@@ -14,7 +14,7 @@ from ...heuristics.steiner.spanning_trees import Flags
 from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.steiner.instance import SteinerInstance
-from ..engine.minimum_cuts import minimum_cut, network_of
+from ..engine.minimum_cuts import ArcNetwork, minimum_cut, network_of, reachable
 from ..engine.relaxation import Reals, RowList, SparseRelaxation, SparseRows, Text
 
 Units = npt.NDArray[np.int64]
@@ -35,8 +35,20 @@ class Ascent(NamedTuple):
 
     def sides(self, graph: Graph, root: int) -> list[list[int]]:
         """For each cut, the nodes that the root does not reach without its arcs. Cost O(m) a cut."""
-        behind = _cut_off(graph, self.offsets, self.arcs, root)
-        return [np.flatnonzero(row).tolist() for row in behind]
+        network = arcs_of(graph)
+        sides = []
+        for first, last in zip(self.offsets[:-1], self.offsets[1:], strict=True):
+            capacities = np.zeros(len(network.head))
+            capacities[network.given] = 1.0
+            capacities[network.given[self.arcs[first:last]]] = 0.0
+            sides.append(np.flatnonzero(~reachable(network, capacities, root, False)).tolist())
+        return sides
+
+
+def arcs_of(graph: Graph) -> ArcNetwork:
+    """The network of a graph's arcs 2e and 2e + 1."""
+    ends = np.stack([graph.u, graph.v], axis=1)
+    return network_of(len(graph.offsets) - 1, ends.ravel(), ends[:, ::-1].ravel())
 
 
 def dual_ascent(graph: Graph, costs: Units, terminals: Ids, root: int, most_arcs: int = 200_000) -> Ascent:
@@ -46,13 +58,17 @@ def dual_ascent(graph: Graph, costs: Units, terminals: Ids, root: int, most_arcs
     1984; the terminal whose cut has the fewest arcs comes first. Duals ≥ 0 without negative reduced costs prove the
     bound, so it is valid in any order. Cost O(m) for each cut, of which there is at most one per arc and terminal.
     """
-    bound, reduced, offsets, arcs, duals = _ascend(graph, costs, terminals, root, most_arcs)
+    bound, reduced, offsets, arcs, duals = _ascend(graph, arcs_of(graph), costs, terminals, root, most_arcs)
     return Ascent(int(bound), reduced, offsets, arcs, duals)
 
 
 @kernel
-def _ascend(graph: Graph, costs: Units, terminals: Ids, root: int, most: int) -> tuple[int, Units, Offsets, Ids, Units]:
+def _ascend(
+    graph: Graph, network: ArcNetwork, costs: Units, terminals: Ids, root: int, most: int
+) -> tuple[int, Units, Offsets, Ids, Units]:
     reduced = costs.copy()
+    is_free = np.zeros(len(network.head))  # 1 for an arc of reduced cost 0
+    is_free[network.given] = reduced == 0
     bound = 0
     kept = np.empty(most, np.int32)
     ends = [0]
@@ -64,7 +80,7 @@ def _ascend(graph: Graph, costs: Units, terminals: Ids, root: int, most: int) ->
             heapq.heappush(heap, (0, t))
     while len(heap) > 0 and bound < _FAR:
         score, terminal = heapq.heappop(heap)
-        inside = _behind(graph, reduced, int(terminal))
+        inside = reachable(network, is_free, int(terminal), True)
         if inside[root]:
             continue
         entering = _entering(graph, inside)
@@ -83,45 +99,9 @@ def _ascend(graph: Graph, costs: Units, terminals: Ids, root: int, most: int) ->
                 duals.append(least)
             for a in entering:
                 reduced[a] -= least
+                is_free[network.given[a]] = reduced[a] == 0
         heapq.heappush(heap, (len(entering), terminal))
     return bound, reduced, np.array(ends), kept[: ends[-1]].copy(), np.array(duals[1:])
-
-
-@kernel
-def _cut_off(graph: Graph, offsets: Offsets, arcs: Ids, root: int) -> npt.NDArray[np.bool_]:
-    behind = np.ones((len(offsets) - 1, len(graph.offsets) - 1), np.bool_)
-    blocked = np.zeros(2 * len(graph.u), np.bool_)
-    for cut in range(len(offsets) - 1):
-        for k in range(offsets[cut], offsets[cut + 1]):
-            blocked[arcs[k]] = True
-        behind[cut, root] = False
-        stack = [np.int32(root)]
-        while len(stack) > 0:
-            node = stack.pop()
-            for k in range(graph.offsets[node], graph.offsets[node + 1]):
-                other, e = graph.neighbour[k], graph.edge[k]
-                if behind[cut, other] and not blocked[2 * e + (graph.v[e] == node)]:
-                    behind[cut, other] = False
-                    stack.append(other)
-        for k in range(offsets[cut], offsets[cut + 1]):
-            blocked[arcs[k]] = False
-    return behind
-
-
-@kernel
-def _behind(graph: Graph, reduced: Units, terminal: int) -> Flags:
-    """The nodes with a path of reduced cost 0 to a terminal."""
-    inside = np.zeros(len(graph.offsets) - 1, np.bool_)
-    inside[terminal] = True
-    stack = [np.int32(terminal)]
-    while len(stack) > 0:
-        node = stack.pop()
-        for k in range(graph.offsets[node], graph.offsets[node + 1]):
-            other, e = graph.neighbour[k], graph.edge[k]
-            if not inside[other] and reduced[2 * e + (graph.u[e] == node)] == 0:
-                inside[other] = True
-                stack.append(other)
-    return inside
 
 
 @kernel

@@ -86,7 +86,7 @@ def proven_bound(
     total += slack * goal.degree_range(edges.instance.num_nodes)[0 if slack >= 0 else 1]
     unknown = ~np.isin(swept.pairs, edges.keys)
     pairs, covers = swept.pairs[unknown], swept.covers[unknown]
-    proof = RowMultipliers(rows, units, prices, not (goal.edge_cost or goal.degree_cost))
+    proof = RowMultipliers(rows, units, prices, not goal.edge_cost)
     return Bound(total, pairs[np.argsort(-covers, kind="stable")], reduced, proof)
 
 
@@ -94,7 +94,7 @@ def proven_bound(
 class RowMultipliers:
     """The rows of a bound and the nodes' degree rows with their multipliers in units, for a proof (:class:`.Proven`).
 
-    `farkas` says that their sum is a contradiction without any costs.
+    `farkas` says that they are counted without the edges' costs: their sum contradicts the cap on degrees, if any.
     """
 
     rows: TopicRows
@@ -144,166 +144,107 @@ def begin_proof(file: ProofFile, instance: TopicInstance, problem: str, reduced:
         file.line("leaf", *step)
 
 
-def write_case(file: ProofFile, proven: Proven, bound: Fraction, *, of_degree: bool = False) -> None:
+def write_case(file: ProofFile, proven: Proven | None, bound: Fraction, *, of_degree: bool = False) -> None:
     """Write the case of a bound on the edges, or that no overlay has degrees below a bound on the degree."""
     if of_degree and bound <= 0:
         return
     case = file.case(cap=math.ceil(bound) - 1 if of_degree else None)
-    (case.contradiction if of_degree else case.bound)(0, proven)
+    case.bound(0, proven)
     case.end(math.inf)
 
 
-_VIOLATION, _PATIENCE, _WORTH = 1e-4, 25, 1e-3
+_VIOLATION, _WORTH = 1e-4, 1e-3
 _START_PAIRS = 3
 ALL_PAIRS = 30_000_000
 _PACE = 5e-7  # seconds a link of a pair, to list and to price them all
 
 
-class RestrictedLP(HighsLP):
+class CuttingPlanes(Relaxation[TopicRows]):
     """Minimise Σ costs·x + degree_cost·D subject to rows of topics and, optionally, degree(v) ≤ D for each node v.
 
-    Column 0 is D, of value `degree`; column 1 + e is candidate edge e, 0 ≤ x ≤ 1. The topic rows now in the LP (`rows`)
-    follow the |V| degree rows, which are there only if D has a cost or the degrees a cap. `idle` counts the consecutive
-    solves in which each topic row was slack. The dual values `duals`, one a topic row, and `node_duals`, one a node,
-    are not negative; those of nodes are 0 without degree rows.
+    Column 0 of the LP is D; column 1 + e is candidate edge e, 0 ≤ x ≤ 1. The topic rows follow the |V| degree rows,
+    which are there only if D has a cost or the degrees a cap. The edges of a valid overlay, `start`, are candidates. If
+    `sparse`, there are few more, and the others are priced in; otherwise all pairs with a topic in common are.
     """
-
-    def __init__(self, edges: CandidateEdges, goal: Goal, *, threads: int = 1) -> None:
-        super().__init__(threads=threads, first=1)
-        self.edges, self._edge_cost = edges, float(goal.edge_cost)
-        self.num_nodes = edges.instance.num_nodes
-        self._costs = goal.costs_on(self.num_nodes)
-        degrees = goal.degree_cost > 0 or goal.cap < self.num_nodes
-        self._degree_rows = self.num_nodes if degrees else 0
-        self.rows = no_rows()
-        self.idle = np.empty(0, np.int64)
-        self.x, self.degree = np.zeros(len(edges)), 0.0
-        self.duals, self.node_duals = np.empty(0), np.zeros(self.num_nodes)
-        least, most = goal.degree_range(self.num_nodes)
-        self.append_columns(np.array([float(goal.degree_cost)]), float(least), float(most))
-        if degrees:
-            zeros = np.zeros(self.num_nodes)
-            self.append_rows(zeros, np.arange(self.num_nodes), zeros.astype(np.int32), zeros + 1)
-        self._columns = 0
-        self._load_new_edges()
-
-    def add_edges(self, keys: Edges) -> None:
-        """Append candidate edges and their columns."""
-        self.edges.add(keys)
-        self._load_new_edges()
-
-    def _load_new_edges(self) -> None:
-        first, count = self._columns, len(self.edges) - self._columns
-        offsets, crossed = crossing(self.rows, self.edges.links, first)
-        row_of = np.repeat(np.arange(len(self.rows.topic)), np.diff(offsets)) + self._degree_rows
-        edge_of = crossed.astype(np.int64) - first
-        value = np.ones(len(row_of))
-        if self._degree_rows:
-            ends = np.concatenate([self.edges.u[first:], self.edges.v[first:]])
-            row_of = np.concatenate([ends, row_of])
-            edge_of = np.concatenate([np.arange(count), np.arange(count), edge_of])
-            value = np.concatenate([np.full(2 * count, -1.0), value])
-        order = np.argsort(edge_of, kind="stable")
-        starts = offsets_of(edge_of, count)[:-1]
-        costs = self._edge_cost * costs_of(self.edges.u[first:], self.edges.v[first:], self._costs).astype(np.float64)
-        self.append_columns(costs, 0.0, 1.0, starts, row_of[order], value[order])
-        self._columns += count
-
-    def add_rows(self, rows: TopicRows) -> None:
-        """Append topic rows."""
-        offsets, crossed = crossing(rows, self.edges.links, 0)
-        self.append_rows(rows.rhs.astype(np.float64), offsets[:-1], crossed + 1, np.ones(len(crossed)))
-        self.rows = joined(self.rows, rows)
-        self.idle = np.concatenate([self.idle, np.zeros(len(rows.topic), np.int64)])
-
-    def drop_rows(self, drop: npt.NDArray[np.bool_]) -> None:
-        """Remove topic rows."""
-        index = np.flatnonzero(drop)
-        if len(index):
-            self.delete_rows(index + self._degree_rows)
-            self.rows, self.idle = self.rows.chosen(~drop), self.idle[~drop]
-
-    def _take_values(self, values: Reals) -> None:
-        super()._take_values(values)
-        self.degree = float(values[0])
-
-    def _take_duals(self, duals: Reals) -> None:
-        super()._take_duals(duals)
-        split = self._degree_rows
-        self.node_duals = duals[:split].copy() if split else np.zeros(self.num_nodes)
-        self.duals = duals[split:].copy()
-        if self.feasible:
-            self.idle = np.where(self.duals > 1e-9, 0, self.idle + 1)
-
-
-class CuttingPlanes(Relaxation[TopicRows]):
-    """A restricted LP that grows by violated rows and by edges of negative reduced cost.
-
-    The edges of a valid overlay, `start`, are initial candidates. It starts with few edges, and prices the others in,
-    if `sparse`; otherwise all pairs with a topic in common are candidates.
-    """
-
-    lp: RestrictedLP
 
     def __init__(
         self, instance: TopicInstance, goal: Goal, start: Overlay, *, sparse: bool = True, threads: int = 1
     ) -> None:
         super().__init__()
-        self.instance = instance
-        self.goal = goal
+        self.instance, self.goal, n = instance, goal, instance.num_nodes
         pairs = starting_pairs(instance, start, sparse=sparse, weighted=goal.costs is not None)
-        candidates = CandidateEdges(instance, pairs)
-        self.lp = RestrictedLP(candidates, goal, threads=threads)
-        self.lp.add_rows(singleton_rows(candidates.interest))
+        self.edges = self.columns = CandidateEdges(instance, pairs)
+        self._costs, self._separator = goal.costs_on(n), goal.separator()
+        self.lp, self.rows, self.idle = HighsLP(threads=threads, first=1), no_rows(), np.empty(0, np.int64)
+        least, most = goal.degree_range(n)
+        self.lp.append_columns(np.array([float(goal.degree_cost)]), float(least), float(most))
+        if goal.degree_cost > 0 or goal.cap < n:
+            self.fixed_rows = n
+            self.lp.append_rows(np.zeros(n), np.arange(n), np.zeros(n, np.int32), np.ones(n))
+        self._load_edges(0)
+        self._add_rows(singleton_rows(self.edges.interest))
         if goal.costs is not None:
-            self.cost_scale = float(instance.edge_costs(candidates.u, candidates.v).mean()) if len(candidates) else 1.0
-        self._separator = goal.separator()
+            self.cost_scale = float(instance.edge_costs(self.edges.u, self.edges.v).mean()) if len(self.edges) else 1.0
         if len((rows := self._separator.first_rows(instance.topic_offsets)).topic):
-            self.lp.add_rows(rows)
-        self.columns_at_once = max(self.columns_at_once, instance.num_nodes)
+            self._add_rows(rows)
+        self.columns_at_once = max(self.columns_at_once, n)
 
-    @property
-    def edges(self) -> CandidateEdges:
-        """The edges in the LP."""
-        return self.lp.edges
-
-    columns = edges
+    def _load_edges(self, first: int) -> None:
+        """Append the columns of the candidate edges from this number on."""
+        edges, count = self.edges, len(self.edges) - first
+        offsets, crossed = crossing(self.rows, edges.links, first)
+        row_of = np.repeat(np.arange(len(self.rows.topic)), np.diff(offsets)) + self.fixed_rows
+        edge_of = crossed.astype(np.int64) - first
+        value = np.ones(len(row_of))
+        if self.fixed_rows:
+            row_of = np.concatenate([edges.u[first:], edges.v[first:], row_of])
+            edge_of = np.concatenate([np.arange(count), np.arange(count), edge_of])
+            value = np.concatenate([np.full(2 * count, -1.0), value])
+        order = np.argsort(edge_of, kind="stable")
+        starts = offsets_of(edge_of, count)[:-1]
+        costs = self.goal.edge_cost * costs_of(edges.u[first:], edges.v[first:], self._costs).astype(np.float64)
+        self.lp.append_columns(costs, 0.0, 1.0, starts, row_of[order], value[order])
 
     def warm_start(self, splitting: Splitting) -> None:
         """Take the bound of a split of costs, and add the edges and the rows with significant values in it."""
-        self.lp.add_edges(np.setdiff1d(splitting.used, self.edges.keys))
+        self._add_columns(np.setdiff1d(splitting.used, self.edges.keys))
         rows, duals = proof_rows(splitting)
         prices = np.zeros(self.instance.num_nodes)
         bound = proven_bound(self.edges, rows, duals, prices, self.goal)
         self.best_units, self.best_proven = bound.units, bound.proven
         rows = rows.chosen(duals > _WORTH)
         self.cuts += len(rows.topic)
-        self.lp.add_rows(rows)
+        self._add_rows(rows)
 
     def violated(self, x: Reals, *, exact: bool) -> TopicRows:
         """Rows that x violates. If x is 0/1, there are none exactly if x is an overlay within the goal's limits."""
         return self._separator.violated(self.edges, x, tolerance=_VIOLATION, exact=exact)
 
-    def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
-        lp = self.lp
-        goal = self.goal if lp.feasible else replace(self.goal, edge_cost=0, degree_cost=0)
-        return proven_bound(self.edges, lp.rows, lp.duals, lp.node_duals, goal, lower=lower, upper=upper)
-
     def described(self, column: int) -> tuple[int, int]:
         """The two nodes of an edge."""
         return int(self.edges.u[column]), int(self.edges.v[column])
 
-    def _size(self, rows: TopicRows) -> int:
-        return len(rows.topic)
+    def _solve(self, time_limit: float) -> bool:
+        solved = self.lp.solve(time_limit)
+        if solved and self.lp.feasible:
+            self.idle = np.where(self.lp.row_duals[self.fixed_rows :] > 1e-9, 0, self.idle + 1)
+        return solved
+
+    def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
+        duals = self.lp.row_duals
+        prices = duals[: self.fixed_rows] if self.fixed_rows else np.zeros(self.instance.num_nodes)
+        goal = self.goal if self.lp.feasible else replace(self.goal, edge_cost=0, degree_cost=0)
+        return proven_bound(self.edges, self.rows, duals[self.fixed_rows :], prices, goal, lower=lower, upper=upper)
 
     def _add_rows(self, rows: TopicRows) -> None:
-        self.lp.add_rows(rows)
-
-    def _drop_idle_rows(self) -> None:
-        self.lp.drop_rows(self.lp.idle >= _PATIENCE)
+        offsets, crossed = crossing(rows, self.edges.links, 0)
+        self.lp.append_rows(rows.rhs.astype(np.float64), offsets[:-1], crossed + 1, np.ones(len(crossed)))
+        self.rows = joined(self.rows, rows)
+        self.idle = np.concatenate([self.idle, np.zeros(len(rows.topic), np.int64)])
 
     def _add_columns(self, columns: Edges) -> None:
-        self.lp.add_edges(columns)
+        self.edges.add(columns)
+        self._load_edges(len(self.edges) - len(columns))
 
 
 def is_timely(instance: TopicInstance, clock: Clock) -> bool:

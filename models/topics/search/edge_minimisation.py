@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, guided_candidates
 from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
-from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, is_timely
+from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, is_timely, write_case
 from ..relaxation.separation import Goal
 from ..relaxation.topic_rows import count_links
 
@@ -253,10 +253,7 @@ def minimise_degree(
         bound = max(bound, by_lp)
         if settings.proof.is_written:
             bound = by_lp  # the other bound is not in the proof
-            if by_lp > 0:
-                case = settings.proof.case(cap=by_lp - 1)
-                case.contradiction(0, proven)
-                case.end(math.inf)
+            write_case(settings.proof, proven, Fraction(by_lp), of_degree=True)
     offer_bound(bound)
     while bound < best.max_degree and is_timely(instance, clock):
         cap = best.max_degree - 1

@@ -51,12 +51,12 @@ class TestBothSolvers:
     def test_an_optimum_has_its_bound(self, solve: Solve) -> None:
         report = solve(knapsack(4), None, FOREVER, threads=1, seed=0)
         assert not report.stopped
-        assert report.values.round().tolist() == [0, 0, 1, 1]
+        assert report.answer.round().tolist() == [0, 0, 1, 1]
         assert 1 < report.lower_bound <= 2
 
     def test_no_solution_is_an_infinite_bound(self, solve: Solve) -> None:
         report = solve(knapsack(1), None, FOREVER, threads=1, seed=0)
-        assert report.values is None
+        assert report.answer is None
         assert report.lower_bound == math.inf
 
     def test_no_time_left_raises(self, solve: Solve) -> None:
@@ -146,7 +146,7 @@ def test_a_claim_of_infeasibility_at_the_limit_proves_nothing() -> None:
     log = "Continuous objective value is 1.8 - 0.00 seconds\n"
     infeasible = knapsack(4), "Infeasible - objective value 0.00000000\n", log
     late = integer_model._report(*infeasible, in_time=False)
-    assert (late.values, late.stopped, late.lower_bound) == (None, True, 1.8)
+    assert (late.answer, late.stopped, late.lower_bound) == (None, True, 1.8)
     assert integer_model._report(*infeasible, in_time=True).lower_bound == math.inf
 
 
@@ -160,7 +160,7 @@ def test_a_claim_of_infeasibility_at_the_limit_proves_nothing() -> None:
 def test_only_an_integer_solution_of_cbc_is_read(status: str, found: bool) -> None:
     report = integer_model._report(knapsack(4), f"{status}\n      0 r0 11 0\n**    2 c2 1 1\n", "", in_time=False)
     assert report.stopped
-    assert (None if report.values is None else report.values.tolist()) == ([0, 0, 1, 0] if found else None)
+    assert (None if report.answer is None else report.answer.tolist()) == ([0, 0, 1, 0] if found else None)
 
 
 def fake_cbc(folder: Path, script: str) -> str:
@@ -183,4 +183,4 @@ def test_a_crash_or_a_hang_after_the_limit_leaves_the_bound_of_the_log(
     script = f"echo 'Continuous objective value is 1.8 - 0.00 seconds'; sleep 0.2; {ending}"
     monkeypatch.setattr(integer_model, "_cbc_path", lambda: fake_cbc(tmp_path, script))
     report = SOLVERS["cbc"](knapsack(4), None, Clock(0.15), threads=1, seed=0)
-    assert (report.values, report.stopped, report.lower_bound) == (None, True, 1.8)
+    assert (report.answer, report.stopped, report.lower_bound) == (None, True, 1.8)
