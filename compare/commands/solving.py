@@ -285,7 +285,7 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
         raise BadInput(f"{file}: the checker knows no instances of the kind '{kind.name}': it knows {known}")
     instance = load_instance(file, problem_named(kind.default_problem), columns)
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
-        if file.suffix not in formats or columns:
+        if file.suffix not in formats or columns or not kind.is_plain(file):
             file = file_for_checker(instance, kind.name, Path(folder))
         checked = run_checker(file, proof, digest=instance.digest)
         if to_vipr is not None and checked.accepted:

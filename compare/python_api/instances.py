@@ -31,11 +31,12 @@ def read(source: object, *, node: str = "node", topic: str = "topic") -> Any:
     Parameters
     ----------
     source : path or object
-        A path (str or Path) to a file: topics (JSON, CSV, TSV, Parquet), content-based instances and broker networks
-        (JSON), Steiner instances (STP). Or subscriptions in memory: a mapping of nodes to topics; pairs (node, topic);
-        a table with a row for each pair (pandas, polars, pyarrow); a bipartite networkx graph whose nodes have the
-        attribute ``bipartite=0`` (nodes) or ``1`` (topics); a SciPy sparse matrix, nodes × topics, of which each entry
-        but 0 is a subscription; a NumPy matrix of 0 and 1.
+        A path (str or Path) to a file: topics (JSON, CSV, TSV, Parquet, lists of sets), content-based instances and
+        broker networks (JSON), Steiner instances (STP). Or subscriptions in memory: a mapping of nodes to topics; pairs
+        (node, topic); a table with a row for each pair (pandas, polars, pyarrow); a bipartite networkx graph whose
+        nodes have the attribute ``bipartite=0`` (nodes) or ``1`` (topics); a hypergraph of XGI or HyperNetX, whose
+        vertices are nodes and hyperedges topics; a SciPy sparse matrix, nodes × topics, of which each entry but 0 is a
+        subscription; a NumPy matrix of 0 and 1.
     node, topic : str
         The columns of a table, in a file or in memory.
 

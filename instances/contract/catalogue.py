@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
 from .errors import BadInput, unknown, unknown_ending
-from .files import read_start
+from .files import start_of_json
 from .kind import Kind
 from .method import Method
 from .problem import Problem, family_of
@@ -245,10 +245,6 @@ WORKLOADS: Catalogue[Workload[Any]] = Catalogue(
 )
 
 
-_FORMAT = re.compile(r'"format"\s*:\s*"([^"]*)"')
-_SEARCHED = 2**16
-
-
 def kind_of(instance: object) -> Kind[Any, Any]:
     """The kind of an instance; anything else is bad input."""
     for base in type(instance).__mro__:
@@ -262,19 +258,22 @@ def kind_of(instance: object) -> Kind[Any, Any]:
 def kind_of_file(path: Path) -> Kind[Any, Any]:
     """The kind of the instance in a file, by its ending or, for JSON, by its key ``format`` in the first 64 KiB.
 
-    Raises BadInput if the ending or the format is unknown, or the file cannot be read.
+    JSON of other programs, without a known format, is known by its first key. Raises BadInput if the ending or the
+    format is unknown, or the file cannot be read.
     """
     if path.suffix != ".json":
         for kind in KINDS.values():
             if path.suffix in kind.endings:
                 return kind
         raise unknown_ending(path, (".json", *(ending for kind in KINDS.values() for ending in kind.endings)))
-    named = _FORMAT.search(read_start(path, _SEARCHED))
-    kind_named = KINDS.get(named[1].partition("/")[0]) if named else None
-    if named and kind_named is not None and kind_named.format == named[1]:
+    named, first_key = start_of_json(path)
+    kind_named = KINDS.get(named.partition("/")[0])
+    if kind_named is not None and kind_named.format == named:
         return kind_named
+    if others := [kind for kind in KINDS.values() if first_key in kind.first_keys]:
+        return others[0]
     formats = ", ".join(kind.format for kind in KINDS.values() if kind.format)
-    found = f"'{named[1]}' is no format of instances" if named else 'no "format" at the top'
+    found = f"'{named}' is no format of instances" if named else 'no "format" at the top'
     raise BadInput(f"{path}: {found}: give one of {formats}, or name the problem")
 
 

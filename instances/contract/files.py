@@ -126,10 +126,17 @@ def read_start(path: Path, size: int) -> str:
 def read_json(path: Path, format_name: str, kind: type[Document]) -> Document:
     """The object in a JSON file whose key ``format`` is `format_name`, as a type of msgspec.
 
-    Raises BadInput if the file cannot be read, is not JSON, has another format, an object has a key twice, a text is
-    not Unicode, or an entry has another type than `kind` says; with the entry and what it must be.
+    Raises BadInput as :func:`json_in` and :func:`of_format` do.
     """
-    needs = f'needs an object with "format": "{format_name}" at the top'
+    with errors_in(path):
+        return of_format(json_in(path), format_name, kind)
+
+
+def json_in(path: Path) -> Any:
+    """The data in a JSON file.
+
+    Raises BadInput if the file cannot be read, is not JSON, an object has a key twice, or a text is not Unicode.
+    """
     with errors_in(path):
         try:
             data = json.loads(text := read_text(path), object_pairs_hook=_distinct_keys)
@@ -138,7 +145,7 @@ def read_json(path: Path, format_name: str, kind: type[Document]) -> Document:
         except json.JSONDecodeError as error:
             raise BadInput(f"line {error.lineno}, column {error.colno}: {error.msg}: correct the JSON there") from None
         except RecursionError:
-            raise BadInput(f"nested too deeply: {needs}") from None
+            raise BadInput("nested too deeply: needs an object of a documented format") from None
         except BadInput:
             raise
         except UnicodeEncodeError as error:
@@ -146,9 +153,26 @@ def read_json(path: Path, format_name: str, kind: type[Document]) -> Document:
             raise BadInput(f"label '{label}' is not Unicode text: rename it") from None
         except ValueError as error:  # an integer of thousands of digits
             raise BadInput(f"{error}: put labels in quotes") from None
-        if not isinstance(data, dict) or data.get("format") != format_name:
-            raise BadInput(needs)
-        return converted(data, kind)
+    return data
+
+
+def of_format(data: Any, format_name: str, kind: type[Document]) -> Document:
+    """JSON data whose key ``format`` is `format_name`, as a type of msgspec; anything else is bad input."""
+    if not isinstance(data, dict) or data.get("format") != format_name:
+        raise BadInput(f'needs an object with "format": "{format_name}" at the top')
+    return converted(data, kind)
+
+
+_FORMAT = re.compile(r'"format"\s*:\s*"([^"]*)"')
+_FIRST_KEY = re.compile(r'\ufeff?\s*\{\s*"([^"\\]*)"')
+_SEARCHED = 2**16
+
+
+def start_of_json(path: Path) -> tuple[str, str]:
+    """What the key ``format`` in the first 64 KiB of a JSON file names, and its first key; "" for none."""
+    start = read_start(path, _SEARCHED)
+    named, first = _FORMAT.search(start), _FIRST_KEY.match(start)
+    return named[1] if named else "", first[1] if first else ""
 
 
 @contextmanager

@@ -48,6 +48,8 @@ class Kind(ABC, Generic[Instance, Answer]):
         What the key ``format`` of a JSON file names, such as ``topics/1``; "" if it has no JSON.
     answer_format : str
         The same of a file with an answer.
+    first_keys : tuple of str
+        The keys with which JSON files of other programs may begin that :meth:`read` reads.
     endings : tuple of str
         The suffixes of files that can only be of this kind.
     columns : tuple of str
@@ -74,6 +76,7 @@ class Kind(ABC, Generic[Instance, Answer]):
     default_problem: str
     format: str = ""
     answer_format: str
+    first_keys: tuple[str, ...] = ()
     endings: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     ending: str = ".json"
@@ -84,6 +87,10 @@ class Kind(ABC, Generic[Instance, Answer]):
     @abstractmethod
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[Instance]:
         """Read an instance; `columns` maps some of :attr:`columns` to their names in the file."""
+
+    def is_plain(self, path: Path) -> bool:
+        """Whether a file is of a format of this package, or a table, as the checker of proofs reads them."""
+        return True
 
     @abstractmethod
     def write(self, instance: Instance, path: Path) -> None:

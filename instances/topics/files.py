@@ -1,6 +1,6 @@
-"""Topic instances in files (JSON, CSV, TSV, Parquet) and in memory, and the kind ``topics``.
+"""Topic instances in files (JSON, CSV, TSV, Parquet, sets, HIF) and in memory, and the kind ``topics``.
 
-In memory they are mappings, pairs, tables, matrices or bipartite graphs.
+In memory they are mappings, pairs, tables, matrices, bipartite graphs or hypergraphs.
 """
 
 from __future__ import annotations
@@ -30,13 +30,30 @@ from ..contract.files import (
     check_columns,
     converted,
     errors_in,
+    json_in,
     labels_of,
+    of_format,
     parquet_labels,
-    read_json,
+    read_start,
+    read_text,
+    start_of_json,
     write_json,
 )
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
+from .hypergraphs import (
+    HIF,
+    HIF_KEYS,
+    OLIGOMERS,
+    SETS,
+    hif_of,
+    incidences_of_hif,
+    incidences_of_object,
+    incidences_of_sets,
+    is_hif,
+    is_set,
+    text_of_sets,
+)
 from .instance import FORMAT, TopicInstance
 from .link_costs import CostsInFile, as_labels, from_labels
 
@@ -44,15 +61,18 @@ if TYPE_CHECKING:
     import networkx as nx
 
 SEPARATED = (".csv", ".tsv", ".dat", ".txt")
+_TEXTS = (*SEPARATED, SETS, OLIGOMERS)
+_LONGEST_HEADER = 1 << 20
 
 
 def read_topics(
     path: str | Path, *, node_column: str = "node", topic_column: str = "topic"
 ) -> LoadedInstance[TopicInstance]:
-    """Read an instance; the suffix determines the format (.json, .csv, .tsv, .dat, .txt, .parquet).
+    """Read an instance; the suffix determines the format (.json, .csv, .tsv, .dat, .txt, .parquet, .sets, .oligomers).
 
-    Nodes and topics are numbered in the natural order of their labels (n2 before n10), so the order of rows
-    or keys in the file does not matter. Other columns are ignored.
+    JSON is topics/1 or the Hypergraph Interchange Format; a text whose first line ends with members in braces is a list
+    of sets. Nodes and topics are numbered in the natural order of their labels (n2 before n10), so the order of rows or
+    keys in the file does not matter. Other columns are ignored.
 
     Raises
     ------
@@ -75,9 +95,22 @@ def read_topics(
             return _from_json(path)
         if path.suffix == ".parquet":
             return _from_parquet(path, columns)
+        if _holds_sets(path):
+            return LoadedInstance(*_from_pairs(*incidences_of_sets(read_text(path), with_copies=_has_copies(path))))
         if path.suffix in SEPARATED:
             return LoadedInstance(*TopicInstance.from_pairs(*_separated(path, columns)))
-        raise unknown_ending(path, (".json", ".parquet", *SEPARATED))
+        raise unknown_ending(path, (".json", ".parquet", *_TEXTS))
+
+
+def _holds_sets(path: Path) -> bool:
+    """Whether a text file is a list of sets, by its ending or its first line."""
+    if path.suffix not in SEPARATED:
+        return path.suffix in (SETS, OLIGOMERS)
+    return is_set(read_start(path, _LONGEST_HEADER).lstrip("\ufeff\r\n").partition("\n")[0].partition("\r")[0])
+
+
+def _has_copies(path: Path) -> bool:
+    return path.suffix == OLIGOMERS
 
 
 def write_topics(instance: TopicInstance, path: str | Path) -> None:
@@ -95,19 +128,35 @@ def write_topics(instance: TopicInstance, path: str | Path) -> None:
     """
     path = Path(path)
     more = {} if instance.costs is None else {"costs": as_labels(instance.costs, instance.node_label)}
-    if path.suffix == ".json":
+    if more and (path.name.endswith(HIF) or path.suffix in _TEXTS):
+        raise BadInput(f"{path}: this format has no place for link costs: write .json")
+    if instance.has_nodes_without_topics and path.suffix in _TEXTS:
+        raise BadInput(f"{path}: this format has no place for nodes without topics: write .json")
+    if path.name.endswith(HIF):
+        nodes = map(instance.node_label, range(instance.num_nodes))
+        write_json(path, hif_of(_sets(instance), nodes))
+    elif path.suffix in (SETS, OLIGOMERS):
+        with errors_in(path):
+            atomic_write(path, text_of_sets(_sets(instance), with_copies=_has_copies(path)))
+    elif path.suffix == ".json":
         write_json(path, {"format": FORMAT, "subscriptions": _subscriptions(instance), **more})
     elif path.suffix == ".parquet":
         atomic_write(path, partial(_write_parquet, instance, more.get("costs")))
-    elif path.suffix in SEPARATED and (more or instance.has_nodes_without_topics):
-        raise BadInput(f"{path}: a table of text has no place for link costs and nodes without topics: write .json")
     elif path.suffix in SEPARATED:
         from pyarrow import csv as arrow_csv
 
         form = arrow_csv.WriteOptions(delimiter="," if path.suffix == ".csv" else "\t")
         atomic_write(path, lambda file: arrow_csv.write_csv(instance.to_arrow(), file, form))
     else:
-        raise unknown_ending(path, (".json", ".parquet", *SEPARATED))
+        raise unknown_ending(path, (".json", ".parquet", *_TEXTS))
+
+
+def _sets(instance: TopicInstance) -> list[tuple[str, list[str]]]:
+    """Each topic with its subscribers, by label."""
+    return [
+        (instance.topic_label(t), [instance.node_label(v) for v in instance.subscribers(t).tolist()])
+        for t in range(instance.num_topics)
+    ]
 
 
 def _subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
@@ -124,7 +173,10 @@ class _TopicsInFile(Struct):
 
 
 def _from_json(path: Path) -> LoadedInstance[TopicInstance]:
-    document = read_json(path, FORMAT, _TopicsInFile)
+    data = json_in(path)
+    if is_hif(data):
+        return LoadedInstance(*_from_pairs(*incidences_of_hif(data)))
+    document = of_format(data, FORMAT, _TopicsInFile)
     nodes = [node for node, topics in document.subscriptions.items() for _ in topics]
     listed = list(chain.from_iterable(document.subscriptions.values()))
     without_topics = [node for node, topics in document.subscriptions.items() if not topics]
@@ -137,7 +189,6 @@ def _with_costs(instance: TopicInstance, duplicates: int, costs: CostsInFile | N
     return LoadedInstance(instance, duplicates)
 
 
-_LONGEST_HEADER = 1 << 20
 _COSTS, _WITHOUT_TOPICS = b"overlaybench.costs", b"overlaybench.nodes_without_topics"
 
 
@@ -232,6 +283,8 @@ def from_object(source: object, *, node_column: str = "node", topic_column: str 
     of another type or has no subscription, or two labels have one text; with the row and the fix.
     """
     given: Any = source
+    if (incidences := incidences_of_object(source)) is not None:
+        return _from_pairs(*incidences)
     if isinstance(source, Mapping):
         return _from_pairs(_pairs_of(source), source)
     if hasattr(given, "adj") and hasattr(given, "nodes"):
@@ -248,7 +301,7 @@ def from_object(source: object, *, node_column: str = "node", topic_column: str 
         return _from_pairs(source)
     raise BadInput(
         f"an object of type {type(source).__name__} has no subscriptions: give a path, a mapping of nodes to topics, "
-        "pairs, a table, a bipartite graph or a matrix"
+        "pairs, a table, a bipartite graph, a hypergraph or a matrix"
     )
 
 
@@ -357,12 +410,15 @@ class Topics(OverlayKind[TopicInstance]):
 
     name, summary = "topics", "subscriptions of nodes to topics; answered by an overlay"
     instance_type, default_problem = TopicInstance, "min-tco"
-    format, endings = FORMAT, (*SEPARATED, ".parquet")
+    format, endings, first_keys = FORMAT, (*_TEXTS, ".parquet"), HIF_KEYS
     columns, ending = ("node", "topic"), ".parquet"
     sizes, measures = ("nodes", "topics", "subscriptions"), ("edges", "max_degree", "average_degree")
 
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[TopicInstance]:
         return read_topics(path, **{f"{column}_column": name for column, name in columns.items()})
+
+    def is_plain(self, path: Path) -> bool:
+        return start_of_json(path)[0] == FORMAT if path.suffix == ".json" else not _holds_sets(path)
 
     def write(self, instance: TopicInstance, path: Path) -> None:
         write_topics(instance, path)

@@ -50,7 +50,10 @@ SHAPES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "brokers": ("brokers-sparse", "soft-links", "s2", {"brokers": 4, "subscriptions": 6, "publications": 4}),
     "steiner": ("steiner-sparse", "steiner", "mehlhorn", {"nodes": 6, "edges": 8, "terminals": 3}),
 }
-ENDINGS = {"topics": (".json", ".csv", ".tsv", ".parquet"), "content": (".json", ".npz")}
+ENDINGS = {
+    "topics": (".json", ".csv", ".tsv", ".parquet", ".sets", ".oligomers", ".hif.json"),
+    "content": (".json", ".npz"),
+}
 TOKENS = [
     *(b'"', b"'", b"{", b"}", b"[", b"]", b",", b":", b".", b"=", b"#", b"\n", b"\r", b"\t", b" ", b"\x00", b"\xff"),
     *(b"-1", b"0", b"1e999", b"-0.0", b"NaN", b"Infinity", b"null", b"true", b"2147483648", b"9" * 40, b"\\ud800"),
