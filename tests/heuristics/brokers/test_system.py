@@ -130,16 +130,6 @@ def test_every_publication_is_delivered_exactly_once_while_the_system_changes(sc
     assert not scenario.moves or outcome.asked["move"] > 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(40))
-def test_every_publication_is_delivered_exactly_once_in_many_scenarios(seed: int) -> None:
-    network = small(seed, radius=1 + seed % 4, brokers=12 + seed % 20, publications=1500, rate=1500 * (1 + seed % 3))
-    for scenario in (*EVENTS, Scenario(interval=5, churn=10, moves=10, losses=2)):
-        timed = replace(scenario, service=seed % 2 * 2000, predicate=50)
-        outcome = simulate_system(network, 1 + seed % 3, timed, Management(), seed)
-        assert scenario.losses or outcome.pending == []
-
-
 @property_test(300, seed=st.integers(0, 10**6), quick=8)
 @example(seed=38791)  # Broker 0 is down while broker 1, for which it keeps copies, recovers and leaves.
 @example(seed=2003334)  # A copy by the old view of a move is sent beyond the brokers it affects; the next one begins.

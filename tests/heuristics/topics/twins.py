@@ -6,7 +6,8 @@ Nodes are 0…n-1; `interest` is the list of their topic sets; an overlay is a s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 
@@ -39,11 +40,7 @@ def scramble(x: int) -> int:
     return x ^ x >> 31
 
 
-def greedy_merge(interest: Interest, rank: Rank) -> set[Edge]:
-    return greedy_merge_runs(interest, rank, 1)
-
-
-def greedy_merge_runs(interest: Interest, rank: Rank, runs: int) -> set[Edge]:
+def greedy_merge(interest: Interest, rank: Rank, runs: int = 1) -> set[Edge]:
     used: set[Edge] = set()
     for _ in range(runs):
         overlay: set[Edge] = set()
@@ -175,14 +172,7 @@ def least_raising(weights: dict[Edge, int], overlay: set[Edge]) -> dict[Edge, in
 
 
 def max_degree(overlay: set[Edge]) -> int:
-    ends = list(_ends(overlay))
-    return max((ends.count(v) for v in set(ends)), default=0)
-
-
-def _ends(overlay: set[Edge]) -> Iterator[int]:
-    for u, v in overlay:
-        yield u
-        yield v
+    return max(Counter(end for edge in overlay for end in edge).values(), default=0)
 
 
 def heaviest(weights: dict[Edge, int], interest: Interest, rank: Rank) -> Edge | None:
@@ -192,10 +182,6 @@ def heaviest(weights: dict[Edge, int], interest: Interest, rank: Rank) -> Edge |
 
 Parts = list[list[int]]
 Select = Callable[[dict[Edge, int], set[Edge]], dict[Edge, int]]
-
-
-def least_raising_degree(weights: dict[Edge, int], overlay: set[Edge]) -> dict[Edge, int]:
-    return least_raising(weights, overlay)
 
 
 def any_degree(weights: dict[Edge, int], overlay: set[Edge]) -> dict[Edge, int]:
@@ -241,14 +227,14 @@ def conquer(interest: Interest, rank: Rank, parts: Parts, select: Select) -> set
 
 def dcb_m(interest: Interest, rank: Rank, eta: int, parts: Parts) -> set[Edge]:
     """Algorithms 9 and 10."""
-    inner = conquer(interest, rank, parts, least_raising_degree)
+    inner = conquer(interest, rank, parts, least_raising)
     nodes = list(range(len(interest)))
     potential = potential_edges(bulk_nodes(interest, eta), parts)
-    return inner | build_edges(interest, rank, nodes, inner, potential, least_raising_degree)
+    return inner | build_edges(interest, rank, nodes, inner, potential, least_raising)
 
 
 def dcbr_m(
-    interest: Interest, rank: Rank, eta: int, parts: Parts, coverage: int, select: Select = least_raising_degree
+    interest: Interest, rank: Rank, eta: int, parts: Parts, coverage: int, select: Select = least_raising
 ) -> set[Edge]:
     """Algorithms 11 and 12; components and degrees are those of the whole overlay."""
     inner, bulk = conquer(interest, rank, parts, select), bulk_nodes(interest, eta)

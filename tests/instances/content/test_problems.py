@@ -25,18 +25,6 @@ def star_metric() -> ContentInstance:
     return ContentInstance(np.ones((3, 4)), core, np.full(4, np.inf), rates, wanted)
 
 
-def test_a_relaying_broker_saves_a_quarter_in_the_star_metric() -> None:
-    instance, brokers = star_metric(), np.array([0, 1, 2])
-    star = [(0, 3), (1, 3), (2, 3)]
-    relayed = ContentOverlay(brokers, (RoutingTree.of(star, 0, [0]),))
-    assert MST.measures(instance, ContentOverlay(brokers))["core"] == 4
-    assert not STEINER.violations(instance, relayed)
-    assert STEINER.measures(instance, relayed)["core"] == 3
-    shared = ContentOverlay(brokers, (RoutingTree.of(star),))
-    assert not SHARED.violations(instance, shared)
-    assert SHARED.measures(instance, shared)["core"] == 3
-
-
 def best_trees(instance: ContentInstance, network: Network, brokers: Ids, routing: str) -> tuple[RoutingTree, ...]:
     """The trees of an assignment that brute force finds best."""
     if routing == "mst":

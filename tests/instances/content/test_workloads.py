@@ -9,9 +9,7 @@ from hypothesis import assume, example
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from overlaybench.instances.content.files import read_content, write_content
 from overlaybench.instances.content.workloads import (
-    CONTENT_CONSTRUCTIONS,
     contained_cells,
     cut_quadratic_histogram,
     cut_quadratic_integral,
@@ -167,12 +165,3 @@ def test_a_relay_star_costs_its_rim_with_relays_and_almost_twice_as_much_without
     star = relay_star(rim=rim)
     assert optimum(star, "steiner") == rim
     assert optimum(star, "mst") == 2 * (rim - 1)
-
-
-@pytest.mark.parametrize("workload", CONTENT_CONSTRUCTIONS, ids=lambda workload: workload.name)
-def test_a_construction_is_generated_by_name_and_survives_its_file(workload, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    assert WORKLOADS[workload.name] is workload
-    instance = workload.generate(seed=3)
-    write_content(instance, tmp_path / "x.json")
-    assert read_content(tmp_path / "x.json") == instance
-    assert workload.generate(seed=3) == instance

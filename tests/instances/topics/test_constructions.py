@@ -7,11 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.constructions import (
-    CONSTRUCTIONS,
-    SET_COVER_CONSTRUCTIONS,
     binary_tree_of_topics,
     case_seven,
     duplicated_instance,
@@ -24,7 +22,6 @@ from overlaybench.instances.topics.constructions import (
     single_node_instance,
     weighted_nested_subscriptions,
 )
-from overlaybench.instances.topics.files import read_topics, write_topics
 from overlaybench.instances.topics.instance import TopicInstance
 
 
@@ -98,15 +95,6 @@ def test_a_binary_tree_connects_lemma_8(h: int) -> None:
     assert bad.num_nodes == 2**h + 1
     assert bad.num_topics == 2**h
     assert set(np.diff(bad.topic_offsets)) == {2}
-
-
-@pytest.mark.parametrize("workload", [*CONSTRUCTIONS, *SET_COVER_CONSTRUCTIONS], ids=lambda workload: workload.name)
-def test_a_construction_is_generated_by_name_and_survives_its_file(workload, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    assert WORKLOADS[workload.name] is workload
-    instance = workload.generate(seed=3)
-    write_topics(instance, tmp_path / "x.json")
-    assert read_topics(tmp_path / "x.json").instance == instance
-    assert workload.generate(seed=3) == instance
 
 
 def test_the_reductions_of_p1_have_the_sizes_of_their_proofs() -> None:

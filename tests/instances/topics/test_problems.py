@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import combinations
 
 import networkx as nx
 import numpy as np
@@ -78,6 +77,7 @@ def test_values_and_violations_are_those_of_the_definitions(
     monkeypatch.setattr(contract_problem, "MOST_LISTED", 100)
     rng = np.random.default_rng(pairs_at_once)
     seen: dict[str, set[bool]] = {name: set() for name in NAMES}
+    two_readings: set[bool] = set()
     for _ in range(cases):
         instance, overlay = random_case(rng)
         parts = subgraphs(instance, overlay)
@@ -86,32 +86,8 @@ def test_values_and_violations_are_those_of_the_definitions(
             assert named_topics(PROBLEMS[name].violations(instance, overlay)) == broken
             assert PROBLEMS[name].value(instance, overlay) == VALUE[name](overlay)
             seen[name].add(not broken)
-    assert all(outcomes == {True, False} for outcomes in seen.values())
-
-
-@pytest.mark.parametrize("cases", [120, pytest.param(400, marks=pytest.mark.slow)])
-def test_topics_of_diameter_two_without_a_centre_tell_the_two_readings_apart(cases: int) -> None:
-    rng = np.random.default_rng(5)
-    apart = 0
-    for _ in range(cases):
-        instance, overlay = random_case(rng, most_nodes=7)
-        star_fails = set(named_topics(PROBLEMS["2d-star"].violations(instance, overlay)))
-        true_fails = set(named_topics(PROBLEMS["2d-true"].violations(instance, overlay)))
-        assert true_fails <= star_fails
-        apart += true_fails != star_fails
-    assert apart > cases / 40
-
-
-def test_a_large_topic_is_judged_a_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    nodes = 200
-    instance = TopicInstance.from_subscriptions({f"n{v}": ["only"] for v in range(nodes)})
-    two_centres = [(c, v) for c in (0, 1) for v in range(2, nodes)]
-    without_last = [edge for edge in two_centres if edge[1] < nodes - 1] + [(5, nodes - 1)]
-    for pairs_at_once in (1, 30 * nodes, 20_000_000):
-        monkeypatch.setattr(topic_problems, "_PAIRS_AT_ONCE", pairs_at_once)
-        judge = PROBLEMS["2d-true"]
-        assert judge.violations(instance, Overlay.from_edges(nodes, two_centres)) == []
-        assert len(judge.violations(instance, Overlay.from_edges(nodes, without_last))) == 1
+        two_readings.add(any(within_two(graph) and not star(graph) for graph in parts))
+    assert all(outcomes == {True, False} for outcomes in (*seen.values(), two_readings))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -138,28 +114,3 @@ def test_measures_are_edges_and_degrees() -> None:
     for name in NAMES:
         measures = PROBLEMS[name].measures(instance, overlay)
         assert measures == {"edges": 3, "max_degree": 3, "average_degree": 1.5}
-
-
-def test_no_judge_depends_on_the_numbering_of_nodes() -> None:
-    rng = np.random.default_rng(11)
-    for _ in range(60):
-        instance, overlay = random_case(rng)
-        order = rng.permutation(instance.num_nodes)  # place i holds the old node order[i]
-        place = np.argsort(order)
-        moved = Overlay.from_edges(instance.num_nodes, place[overlay.edges])
-        for name in NAMES:
-            problem = PROBLEMS[name]
-            assert problem.value(instance.induced(order), moved) == problem.value(instance, overlay)
-            assert problem.violations(instance.induced(order), moved) == problem.violations(instance, overlay)
-
-
-def test_every_graph_on_four_nodes_is_judged_by_the_definitions() -> None:
-    instance = TopicInstance.from_subscriptions(
-        {"n0": ["a", "b"], "n1": ["a", "b", "c"], "n2": ["b", "c"], "n3": ["a", "c"]}
-    )
-    pairs = list(combinations(range(4), 2))
-    for mask in range(2 ** len(pairs)):
-        overlay = Overlay.from_edges(4, [pair for i, pair in enumerate(pairs) if mask >> i & 1])
-        parts = subgraphs(instance, overlay)
-        for name in NAMES:
-            assert (not PROBLEMS[name].violations(instance, overlay)) == all(map(HOLDS[name], parts))
