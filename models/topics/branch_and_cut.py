@@ -21,7 +21,7 @@ from ...instances.topics.instance import TopicInstance
 from ..engine.exact_method import PROGRESS, SolverOutcome
 from ..engine.integer_model import THREADS
 from ..engine.proof import ProofFile
-from .compact.overlay_model import Requirements, SimpleBounds, Subproblem, requirements_of, simple_bounds
+from .compact.overlay_model import SimpleBounds, Subproblem, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
 from .lp_heuristics.lp_guided import heuristic_overlays
 from .relaxation.cutting_planes import ALL_PAIRS, MOST_PROVEN, begin_proof, write_case
@@ -114,9 +114,7 @@ class EdgesTimesDegree(Edges):
         total = SearchOutcome()
         overlays = list(run.starts)
 
-        def minimise(
-            requirements: Requirements, subproblem: Subproblem, *, start: Overlay | None, clock: Clock
-        ) -> SolverOutcome[Overlay]:
+        def minimise(subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
             cap = instance.num_nodes if subproblem.degree_cap is None else subproblem.degree_cap
             first = start if start is not None else min(overlays, key=lambda overlay: overlay.max_degree)
             outcome = minimise_edges(instance, Goal(cap=cap), first, clock, settings)
@@ -128,11 +126,10 @@ class EdgesTimesDegree(Edges):
             return SolverOutcome(outcome.overlay, bound, not outcome.complete, outcome.counters)
 
         try:
-            requirements = requirements_of(instance, clock)
-            simple = simple_bounds(requirements, clock)
+            simple = simple_bounds(requirements_of(instance, clock), clock)
             if settings.proof.is_written:
                 simple = SimpleBounds(0, self._proven_degree(run, simple.max_degree))
-            front = pareto_front(requirements, simple, minimise, run.starts, clock)
+            front = pareto_front(instance.num_nodes, simple, minimise, run.starts, clock)
             total.complete, total.counters, bound = front.complete, front.counters(shown(front)), front.lower_bound
         except OutOfTime:
             bound = math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted))

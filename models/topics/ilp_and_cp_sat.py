@@ -21,14 +21,7 @@ from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
 from ...instances.topics.instance import TopicInstance
 from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
 from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp, relaxed_bound
-from .compact.overlay_model import (
-    FORMULATED,
-    Requirements,
-    Subproblem,
-    build_model,
-    requirements_of,
-    simple_bounds,
-)
+from .compact.overlay_model import FORMULATED, Subproblem, build_model, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
 from .lp_heuristics.lp_guided import any_overlay, heuristic_overlays
 
@@ -70,28 +63,17 @@ def _solve(
         return Proposal(min(starts, key=value, default=None), status=Status.TIME_LIMIT, reason=str(error))
     least = formulated.value(*simple)
 
-    def minimise(
-        requirements: Requirements, subproblem: Subproblem, *, start: Overlay | None, clock: Clock
-    ) -> SolverOutcome[Overlay]:
+    def minimise(subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         if not requirements.edges:
             return SolverOutcome(Overlay.from_edges(requirements.num_nodes, []), 0)
         model = build_model(requirements, subproblem, formulation, clock)
-        values = None if start is None else model.start(start)
-        return minimise_model(
-            model,
-            clock,
-            answer=model.overlay,
-            start=values,
-            seed=seed,
-            report=subproblem.report,
-            **settings,
-        )
+        given = {"answer": model.overlay, "start": None if start is None else model.start(start), "seed": seed}
+        return minimise_model(model, clock, **given, report=subproblem.report, **settings)
 
     def search(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         if not formulated.front:
-            subproblem = Subproblem(formulated, least, report=offer_value)
-            return minimise(requirements, subproblem, start=best, clock=clock)
-        front = pareto_front(requirements, simple, minimise, starts, clock)
+            return minimise(Subproblem(formulated, least, report=offer_value), best, clock)
+        front = pareto_front(instance.num_nodes, simple, minimise, starts, clock)
         answer = min(front.overlays, key=value, default=None)
         return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters(shown(front)))
 

@@ -26,7 +26,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -60,10 +60,7 @@ def requirements_of(
 
     With `weighted`, edges have the costs of the instance. If fault-tolerant, a topic of three or more subscribers is
     replaced by its sets of all subscribers but one: an overlay connects all of these exactly if it is fault-tolerant.
-
-    Raises
-    ------
-    OutOfTime, ModelTooLarge
+    Raises OutOfTime and ModelTooLarge.
     """
     topics = sorted({tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics)})
     if fault_tolerant:
@@ -245,29 +242,16 @@ class Subproblem:
     report: Report | None = None  # is given the value of each solution, and each bound on it
 
 
-class Minimise(Protocol):
-    """A model with its solver.
-
-    `start`, if there is one, is feasible. Raises :class:`.OutOfTime` or :class:`.ModelTooLarge` before any result.
-    """
-
-    def __call__(
-        self, requirements: Requirements, subproblem: Subproblem, *, start: Overlay | None, clock: Clock
-    ) -> SolverOutcome[Overlay]: ...
+Minimise = Callable[[Subproblem, Overlay | None, Clock], SolverOutcome[Overlay]]
+"""A model with its solver, from a subproblem and a feasible start, if there is one; it may raise :class:`.OutOfTime` or
+:class:`.ModelTooLarge` before any result."""
 
 
 def build_model(requirements: Requirements, subproblem: Subproblem, formulation: str, clock: Clock) -> OverlayModel:
     """The model of a subproblem, in which topics are connected by "levels", "single" or "multi".
 
     The diameter-2 problems have one formulation. Columns and rows: O(Σ_t |V_t|³) for ``multi`` and the true diameter,
-    O(Σ_t |V_t|²) for the others.
-
-    Raises
-    ------
-    OutOfTime
-        If building takes longer than the clock.
-    ModelTooLarge
-        If there would be more than `MOST_VARIABLES` columns.
+    O(Σ_t |V_t|²) for the others; ModelTooLarge is raised above `MOST_VARIABLES` columns, OutOfTime when the clock ends.
     """
     problem = subproblem.problem
     cubic = problem.cubic or (problem.require is None and formulation == "multi")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import InitVar, dataclass, field
 from itertools import count
 
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, OutOfTime
 from ...engine.exact_method import SolverOutcome
-from .overlay_model import FORMULATED, Minimise, Requirements, SimpleBounds, Subproblem
+from .overlay_model import FORMULATED, Minimise, SimpleBounds, Subproblem
 
 
+@dataclass
 class Front:
     """f(ℓ), the least of one function of overlays where the other one is at most ℓ: bounds and overlays.
 
@@ -20,47 +22,36 @@ class Front:
     largest ℓ of any overlay is known (`last`), f is found without a limit first. `fits` says whether an overlay of ℓ
     can have an f as large.
 
-    `overlays` has those found, `proven` lower bounds on some f(ℓ), infinite where no overlay is within the limit,
-    `nodes` counts those of all search trees.
+    `proven` has lower bounds on some f(ℓ), infinite where no overlay is within the limit, `nodes` counts those of all
+    search trees.
     """
 
-    def __init__(
-        self,
-        first: int,
-        least: int,
-        size: Callable[[Overlay], tuple[int, int]],
-        value: Callable[[int, float], float],
-        starts: Iterable[Overlay],
-        *,
-        last: int | None = None,
-        fits: Callable[[int, float], bool] = lambda limit, f: True,
-    ) -> None:
-        self.first, self.least, self.last, self._size, self._value, self._fits = first, least, last, size, value, fits
-        self.overlays: list[Overlay] = []
-        self._sizes: list[tuple[int, int]] = []
-        self.proven: dict[int, float] = {}
-        self.nodes = 0.0
-        for overlay in starts:
-            self.add(overlay)
+    first: int
+    least: int
+    size: Callable[[Overlay], tuple[int, int]]
+    value: Callable[[int, float], float]
+    starts: InitVar[Iterable[Overlay]]
+    last: int | None = None
+    fits: Callable[[int, float], bool] = lambda limit, f: True
+    proven: dict[int, float] = field(default_factory=dict)
+    nodes: float = 0.0
 
-    def add(self, overlay: Overlay) -> None:
-        """Take in a valid overlay."""
-        self.overlays.append(overlay)
-        self._sizes.append(self._size(overlay))
+    def __post_init__(self, starts: Iterable[Overlay]) -> None:
+        self._found = [(*self.size(overlay), overlay) for overlay in starts]
+
+    @property
+    def overlays(self) -> list[Overlay]:
+        """Those found."""
+        return [overlay for *_, overlay in self._found]
 
     def bound(self, limit: int) -> float:
         """A lower bound on f(limit). f does not increase, so one for a larger limit is valid too."""
         return max([self.least, *(bound for other, bound in self.proven.items() if other >= limit)])
 
-    def best(self, limit: int) -> Overlay | None:
-        """The overlay of least f within the limit."""
-        meeting = [index for index, (size, _) in enumerate(self._sizes) if size <= limit]
-        chosen = min(meeting, key=lambda index: self._sizes[index][1], default=None)
-        return None if chosen is None else self.overlays[chosen]
-
-    def least_known(self, limit: int) -> float:
-        """The least f of an overlay within the limit; infinite without one."""
-        return min((f for size, f in self._sizes if size <= limit), default=math.inf)
+    def best(self, limit: int) -> tuple[float, Overlay | None]:
+        """The least f of an overlay within the limit, infinite without one, and that overlay."""
+        within = [(f, overlay) for size, f, overlay in self._found if size <= limit]
+        return min(within, key=lambda each: each[0], default=(math.inf, None))
 
     @property
     def floor(self) -> float:
@@ -74,9 +65,9 @@ class Front:
     @property
     def lower_bound(self) -> float:
         """A lower bound on the problem's value: the least over the limits, and beyond the last one."""
-        values = [self._value(limit, self.bound(limit)) for limit in self._limits if self._can_be(limit)]
+        values = [self.value(limit, self.bound(limit)) for limit in self._limits if self._can_be(limit)]
         if self.last is None:
-            values.append(self._value(self._limits.stop, self.least))
+            values.append(self.value(self._limits.stop, self.least))
         return min(values, default=0)
 
     @property
@@ -85,7 +76,7 @@ class Front:
         return [
             (limit, int(f))
             for limit in self._limits
-            if math.isfinite(f := self.least_known(limit)) and self.bound(limit) >= f
+            if math.isfinite(f := self.best(limit)[0]) and self.bound(limit) >= f
             if limit == self.first or self.bound(limit - 1) > f
         ]
 
@@ -93,9 +84,9 @@ class Front:
     def complete(self) -> bool:
         """Whether the points are the entire front: f is known up to a limit from which on it cannot fall."""
         for limit in self._limits:
-            if self.bound(limit) < self.least_known(limit):
+            if self.bound(limit) < self.best(limit)[0]:
                 return False
-            if self.least_known(limit) <= self.floor:
+            if self.best(limit)[0] <= self.floor:
                 return True
         return False
 
@@ -116,22 +107,22 @@ class Front:
         for limit in count(self.first) if self.last is None else (self.last, *range(self.first, self.last)):
             least = self.bound(limit)
             self.proven[limit] = least if self._can_be(limit) else math.inf
-            if self.proven[limit] < self.least_known(limit):
+            if self.proven[limit] < self.best(limit)[0]:
                 try:
-                    outcome = minimise(limit, self.best(limit), clock.share(0.5), int(least))
+                    outcome = minimise(limit, self.best(limit)[1], clock.share(0.5), int(least))
                 except OutOfTime:
                     break
                 self.nodes += float(outcome.counters.get("nodes", 0))
                 self.proven[limit] = max(least, _rounded_up(outcome.lower_bound))
                 if outcome.answer is not None:
-                    self.add(outcome.answer)
+                    self._found.append((*self.size(outcome.answer), outcome.answer))
                 if outcome.stopped and (math.isinf(clock.left) or clock.interrupted):
                     break
-            if limit != self.last and self.least_known(limit) <= self.floor:
+            if limit != self.last and self.best(limit)[0] <= self.floor:
                 break
 
     def _can_be(self, limit: int) -> bool:
-        return self._fits(limit, self.bound(limit))
+        return self.fits(limit, self.bound(limit))
 
 
 def _rounded_up(bound: float) -> float:
@@ -156,14 +147,14 @@ def edges_by_degree(num_nodes: int, simple: SimpleBounds, starts: Iterable[Overl
 
 
 def pareto_front(
-    requirements: Requirements, simple: SimpleBounds, minimise: Minimise, starts: Iterable[Overlay], clock: Clock
+    num_nodes: int, simple: SimpleBounds, minimise: Minimise, starts: Iterable[Overlay], clock: Clock
 ) -> Front:
     """The front of edges and maximum degree; `minimise` solves subproblems of the fewest edges."""
-    front = edges_by_degree(requirements.num_nodes, simple, starts)
+    front = edges_by_degree(num_nodes, simple, starts)
 
     def under(cap: int, start: Overlay | None, clock: Clock, least: int) -> SolverOutcome[Overlay]:
         subproblem = Subproblem(FORMULATED["min-tco"], least, None if cap == front.last else cap)
-        return minimise(requirements, subproblem, start=start, clock=clock)
+        return minimise(subproblem, start, clock)
 
     front.search(under, clock)
     return front

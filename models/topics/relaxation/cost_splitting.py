@@ -137,7 +137,7 @@ def split_costs(
             best.units, best.shares, centre = int(total), units, shares.copy()
         else:
             since += 1
-        usage = _largest(direction, offsets, order)
+        usage = np.maximum.reduceat(direction[order], offsets[:-1])
         if (limit := float((costs * usage).sum())) < best.limit:
             best.usage, best.limit = usage, limit
         if progress is not None:
@@ -260,15 +260,6 @@ def _span(
             total += nearest[v]
             in_tree[best[v]] = True
     return total, in_tree
-
-
-@kernel
-def _largest(values: Reals, offsets: Offsets, order: Offsets) -> Reals:
-    largest = np.zeros(len(offsets) - 1)
-    for e in range(len(offsets) - 1):
-        for i in range(offsets[e], offsets[e + 1]):
-            largest[e] = max(largest[e], values[order[i]])
-    return largest
 
 
 @kernel

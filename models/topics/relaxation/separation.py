@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.topics.kernels.interest import EdgeCosts, unit_costs
-from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.arrays import Ids, Offsets, entries_of, offsets_of
 from ....instances.contract.compiled import kernel
 from .topic_rows import DIAMETER, LEAVING, TWICE, CandidateEdges, TopicEdges, TopicRows, joined, no_rows
 
@@ -61,28 +61,64 @@ class DiameterSeparator(Separator):
 
 
 class FaultSeparator(Separator):
-    """The rows of topics that stay connected after any one subscriber has left."""
+    """The rows of topics that stay connected after any one subscriber has left.
+
+    The sets V_t − s of the topics of three or more subscribers are separated as topics of their own. Their links take
+    time and memory O(Σ_t |V_t| · links of t); they are listed again when there are more candidate edges.
+    """
 
     splits = False
 
     def __init__(self) -> None:
-        self._leaving: LeavingTopics | None = None
+        self._leaving: tuple[Offsets, TopicEdges] | None = None
+        self._num_edges = -1
 
     def first_rows(self, topic_offsets: Offsets) -> TopicRows:
-        """See :func:`degree_rows`."""
-        return degree_rows(topic_offsets)
+        """Every subscriber of a topic of three or more has two neighbours in it: rows of kind `TWICE`."""
+        topic, leaver = _leavers(topic_offsets)
+        offsets = np.concatenate([[0], np.cumsum(np.diff(topic_offsets)[topic])]).astype(np.int64)
+        label = np.zeros(offsets[-1], np.int32)
+        label[offsets[:-1] + leaver] = 1
+        return TopicRows(topic, np.full_like(topic, TWICE), np.full_like(topic, 2), offsets, label)
 
     def violated(self, edges: CandidateEdges, x: Weights, *, tolerance: float, exact: bool) -> TopicRows:
-        """Rows of the topics, then of the topics without one subscriber."""
-        offsets, links = edges.instance.topic_offsets, edges.links
-        if self._leaving is None or self._leaving.num_edges != len(edges):
-            self._leaving = leaving_topics(offsets, links, len(edges))
-        rows = violated_partitions(offsets, links, x, tolerance=tolerance, exact=False)
-        if not len(rows.topic):
-            rows = self._leaving.violated(x, tolerance=tolerance, exact=False)
-        if exact and not len(rows.topic):
-            rows = self._leaving.violated(x, tolerance=tolerance, exact=True)
+        """Rows of the topics, then of kind `LEAVING`, of the topics without one subscriber."""
+        rows = violated_partitions(edges.instance.topic_offsets, edges.links, x, tolerance=tolerance, exact=False)
+        for thorough in (False, True)[: 1 + exact]:
+            if not len(rows.topic):
+                rows = self._without_one(edges, x, tolerance, thorough)
         return rows
+
+    def _without_one(self, edges: CandidateEdges, x: Weights, tolerance: float, exact: bool) -> TopicRows:
+        topic, leaver = _leavers(edges.instance.topic_offsets)
+        if self._leaving is None or self._num_edges != len(edges):
+            self._leaving, self._num_edges = _leaving_topics(topic, leaver, edges), len(edges)
+        rows = violated_partitions(*self._leaving, x, tolerance=tolerance, exact=exact)
+        label = np.insert(rows.label, rows.offsets[:-1] + leaver[rows.topic], np.int32(-1))
+        offsets = rows.offsets + np.arange(len(rows.offsets))
+        return TopicRows(topic[rows.topic], np.full_like(rows.kind, LEAVING), rows.rhs, offsets, label)
+
+
+def _leavers(topic_offsets: Offsets) -> tuple[Ids, Ids]:
+    """The topics of three or more subscribers, once for each of these, and the index of each in V_t."""
+    sizes = np.diff(topic_offsets)
+    parts = np.where(sizes > 2, sizes, 0)
+    topic = np.repeat(np.arange(len(sizes), dtype=np.int32), parts)
+    return topic, (np.arange(len(topic)) - np.repeat(np.cumsum(parts) - parts, parts)).astype(np.int32)
+
+
+def _leaving_topics(topic: Ids, leaver: Ids, edges: CandidateEdges) -> tuple[Offsets, TopicEdges]:
+    """The offsets and the links of the sets V_t − s, as those of an instance with these topics."""
+    sizes = np.diff(edges.instance.topic_offsets)[topic] - 1
+    entries, place = entries_of(edges.links.offsets, topic)
+    part = np.repeat(np.arange(len(topic)), np.diff(entries))
+    a, b = edges.links.a[place], edges.links.b[place]
+    kept = (a != leaver[part]) & (b != leaver[part])
+    left, a, b = leaver[part[kept]], a[kept], b[kept]
+    links = TopicEdges(
+        offsets_of(part[kept], len(topic)), edges.links.edge[place[kept]], a - (a > left), b - (b > left)
+    )
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), links
 
 
 @dataclass(frozen=True)
@@ -110,66 +146,6 @@ class Goal:
     def degree_range(self, num_nodes: int) -> tuple[int, int]:
         """The range of D on so many nodes."""
         return self.least_degree, min(self.cap, num_nodes)
-
-
-@dataclass(frozen=True)
-class LeavingTopics:
-    """The sets V_t − s for all topics of three or more subscribers as topics of their own, with their links."""
-
-    leaver: Ids  # of each set, the index of s in V_t
-    topic: Ids  # of each set, t
-    offsets: Offsets  # with `links` as those of an instance with these topics
-    links: TopicEdges
-    num_edges: int  # candidate edges that `links` know
-
-    def violated(self, weights: Weights, *, tolerance: float, exact: bool) -> TopicRows:
-        """Rows of kind `LEAVING`, at most one for each set; see :func:`.violated_partitions`."""
-        rows = violated_partitions(self.offsets, self.links, weights, tolerance=tolerance, exact=exact)
-        first = rows.offsets[:-1]
-        label = np.insert(rows.label, first + self.leaver[rows.topic], np.int32(-1))
-        offsets = rows.offsets + np.arange(len(rows.offsets))
-        return TopicRows(self.topic[rows.topic], np.full_like(rows.kind, LEAVING), rows.rhs, offsets, label)
-
-
-def leaving_topics(topic_offsets: Offsets, links: TopicEdges, num_edges: int) -> LeavingTopics:
-    """The sets V_t − s. Time and memory O(Σ_t |V_t| · links of t)."""
-    sizes = np.diff(topic_offsets)
-    parts = np.where(sizes > 2, sizes, 0)
-    topic = np.repeat(np.arange(len(sizes), dtype=np.int32), parts)
-    leaver = (np.arange(len(topic)) - np.repeat(np.cumsum(parts) - parts, parts)).astype(np.int32)
-    offsets = np.concatenate([[0], np.cumsum(sizes[topic] - 1)]).astype(np.int64)
-    return LeavingTopics(leaver, topic, offsets, TopicEdges(*_links_without(topic, leaver, links)), num_edges)
-
-
-def degree_rows(topic_offsets: Offsets) -> TopicRows:
-    """Every subscriber of a topic of three or more has two neighbours in it: rows of kind `TWICE`."""
-    sizes = np.diff(topic_offsets)
-    parts = np.where(sizes > 2, sizes, 0)
-    topic = np.repeat(np.arange(len(sizes), dtype=np.int32), parts)
-    offsets = np.concatenate([[0], np.cumsum(sizes[topic])]).astype(np.int64)
-    label = np.zeros(offsets[-1], np.int32)
-    label[offsets[:-1] + np.arange(len(topic)) - np.repeat(np.cumsum(parts) - parts, parts)] = 1
-    return TopicRows(topic, np.full_like(topic, TWICE), np.full_like(topic, 2), offsets, label)
-
-
-@kernel
-def _links_without(topic: Ids, leaver: Ids, links: TopicEdges) -> tuple[Offsets, Ids, Ids, Ids]:
-    offsets = np.zeros(len(topic) + 1, np.int64)
-    for d in range(len(topic)):
-        s, count = leaver[d], 0
-        for k in range(links.offsets[topic[d]], links.offsets[topic[d] + 1]):
-            count += links.a[k] != s and links.b[k] != s
-        offsets[d + 1] = offsets[d] + count
-    edge, a, b = (np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32))
-    size = 0
-    for d in range(len(topic)):
-        s = leaver[d]
-        for k in range(links.offsets[topic[d]], links.offsets[topic[d] + 1]):
-            if links.a[k] != s and links.b[k] != s:
-                edge[size] = links.edge[k]
-                a[size], b[size] = links.a[k] - (links.a[k] > s), links.b[k] - (links.b[k] > s)
-                size += 1
-    return offsets, edge, a, b
 
 
 _PER_TOPIC = 6

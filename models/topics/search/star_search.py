@@ -49,7 +49,8 @@ class StarCentres:
 
     def __init__(self, pairs: CandidateEdges, values: Reals) -> None:
         self._pairs, links, offsets = pairs, pairs.links, pairs.instance.topic_offsets
-        centres = _largest(offsets, values)
+        parts = np.split(values, offsets[1:-1])
+        centres = np.array([np.argmax(part) if len(part) else 0 for part in parts], np.int64)
         self._stars = _Stars(offsets, links.offsets, links.edge, centres, np.zeros(len(pairs), np.int64))
         _place_all(centres, self._stars)
 
@@ -103,15 +104,6 @@ def starred(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, se
         return best
     stars = annealed_stars(instance, steps, clock, seed)
     return best if stars is None or stars.num_edges >= best.num_edges else stars
-
-
-@kernel
-def _largest(topic_offsets: Offsets, values: Reals) -> Counts:
-    centre = np.zeros(len(topic_offsets) - 1, np.int64)
-    for t in range(len(centre)):
-        if topic_offsets[t + 1] > topic_offsets[t]:
-            centre[t] = np.argmax(values[topic_offsets[t] : topic_offsets[t + 1]])
-    return centre
 
 
 @kernel

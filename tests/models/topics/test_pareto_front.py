@@ -13,7 +13,6 @@ from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.exact_method import SolverOutcome
 from overlaybench.models.topics.compact.overlay_model import (
     Minimise,
-    Requirements,
     SimpleBounds,
     Subproblem,
     requirements_of,
@@ -27,12 +26,7 @@ FOREVER = Clock(None)
 
 
 def by_brute_force(
-    instance: TopicInstance,
-    requirements: Requirements,
-    subproblem: Subproblem,
-    *,
-    start: Overlay | None = None,
-    clock: Clock = FOREVER,
+    instance: TopicInstance, subproblem: Subproblem, start: Overlay | None = None, clock: Clock = FOREVER
 ) -> SolverOutcome[Overlay]:
     """The optimum of a subproblem, as a solver would report it."""
     graphs = brute_force.all_graphs(instance.num_nodes)
@@ -54,21 +48,19 @@ class Stopped:
     def __init__(self, instance: TopicInstance, solved: int) -> None:
         self.instance, self.left = instance, solved
 
-    def __call__(
-        self, requirements: Requirements, subproblem: Subproblem, *, start: Overlay | None, clock: Clock
-    ) -> SolverOutcome[Overlay]:
+    def __call__(self, subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         self.left -= 1
         if self.left < -1:
             raise OutOfTime
-        outcome = by_brute_force(self.instance, requirements, subproblem)
+        outcome = by_brute_force(self.instance, subproblem)
         if self.left == -1 and outcome.answer is not None:
             return SolverOutcome(outcome.answer, outcome.lower_bound - 1, stopped=True)
         return outcome
 
 
 def front_of(instance: TopicInstance, minimise: Minimise) -> Front:
-    requirements = requirements_of(instance, FOREVER)
-    return pareto_front(requirements, simple_bounds(requirements, FOREVER), minimise, [], FOREVER)
+    simple = simple_bounds(requirements_of(instance, FOREVER), FOREVER)
+    return pareto_front(instance.num_nodes, simple, minimise, [], FOREVER)
 
 
 @pytest.mark.parametrize("seeds", tiers(60, 300))

@@ -20,12 +20,10 @@ from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.relaxation.separation import (
     FaultSeparator,
     Goal,
-    degree_rows,
-    leaving_topics,
     violated_diameters,
     violated_partitions,
 )
-from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs
+from overlaybench.models.topics.relaxation.topic_rows import LEAVING, CandidateEdges, all_pairs
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.topic_brute_force import all_graphs, members_of_topics, optimum
 
@@ -178,13 +176,14 @@ def test_rows_of_fault_tolerance_hold_for_fault_tolerant_overlays_and_cut_off_ot
     for seed in range(8):
         instance = uniform_instance(10, 4, 2, seed)
         edges = CandidateEdges(instance, all_pairs(instance))
-        leaving = leaving_topics(instance.topic_offsets, edges.links, len(edges))
+        separator = FaultSeparator()
         for overlay, holds in ((gm2(instance), True), (weighted_greedy_merge(instance), False)):
             keys = overlay.edges[:, 0].astype(np.int64) * 10 + overlay.edges[:, 1]
             x = np.isin(edges.keys, keys).astype(float)
-            rows = leaving.violated(x, tolerance=1e-6, exact=False)
+            rows = separator.violated(edges, x, tolerance=1e-6, exact=False)
             assert (len(rows.topic) == 0) == holds
-        assert len(degree_rows(instance.topic_offsets).topic) == sum(
+            assert holds or set(rows.kind.tolist()) == {LEAVING}
+        assert len(separator.first_rows(instance.topic_offsets).topic) == sum(
             size for size in np.diff(instance.topic_offsets).tolist() if size > 2
         )
 
