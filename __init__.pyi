@@ -8,6 +8,8 @@ from .compare.python_api.instances import methods as methods
 from .compare.python_api.instances import problems as problems
 from .compare.python_api.instances import read as read
 from .compare.python_api.instances import workloads as workloads
+from .compare.python_api.optima import Optima as Optima
+from .compare.python_api.optima import optima as optima
 from .compare.python_api.solving import MethodComparison as MethodComparison
 from .compare.python_api.solving import check as check
 from .compare.python_api.solving import compare_methods as compare_methods

@@ -92,6 +92,12 @@ def members_of_topics(instance: TopicInstance) -> list[tuple[int, ...]]:
 
 def optimum(instance: TopicInstance, problem: str) -> int:
     """The least value of any overlay."""
+    values, valid = values_and_validity(instance, problem)
+    return int(values[valid].min())
+
+
+def values_and_validity(instance: TopicInstance, problem: str) -> tuple[Counts, Flags]:
+    """The value of every graph, and whether it is an overlay of the problem."""
     graphs = all_graphs(instance.num_nodes)
     rules: dict[str, Callable[[tuple[int, ...]], Flags]] = {
         "2d-star": graphs.has_star_on,
@@ -103,9 +109,9 @@ def optimum(instance: TopicInstance, problem: str) -> int:
     for members in members_of_topics(instance):
         valid &= holds(members)
     if problem == "weighted-tco":
-        return int(_paid(instance, graphs)[valid].min())
+        return _paid(instance, graphs), valid
     worth = {"minmax-tco": graphs.max_degree, "low-tco": graphs.edges * graphs.max_degree}.get(problem, graphs.edges)
-    return int(worth[valid].min())
+    return worth, valid
 
 
 def _paid(instance: TopicInstance, graphs: AllGraphs) -> Counts:

@@ -290,7 +290,8 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
         checked = run_checker(file, proof, digest=instance.digest)
         if to_vipr is not None and checked.accepted:
             write_vipr(file, proof, to_vipr)
-    click.echo(json.dumps(checked._asdict(), ensure_ascii=False) if as_json else checked.sentence)
+    said = "\n".join(filter(None, [checked.shared, checked.sentence]))
+    click.echo(json.dumps(checked._asdict(), ensure_ascii=False) if as_json else said)
     sys.exit(0 if checked.accepted else 1)
 
 

@@ -49,6 +49,7 @@ _TRANSLATOR = _CHECKER.with_name("vipr.py")
 _NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?|inf)"
 _OPTIMAL = re.compile(rf"proven: (\S+) {_NUMBER} is optimal$")
 _AT_LEAST = re.compile(rf"proven: (\S+) is at least {_NUMBER}; the proof has (?:no answer|an answer of {_NUMBER})$")
+_SHARED = "shared: "
 _CHECK_SECONDS, _CHECK_SHARE = 60.0, 10.0
 _NO_VERDICT = "not checked"
 _PAIR = ["instance", "problem"]
@@ -58,7 +59,8 @@ _TOLERANCE = 1e-6
 class CheckedProof(NamedTuple):
     """What the checker says of a proof: the line that it prints, or why there is none, and if it accepts, what of.
 
-    `value` is that of the answer in the proof, if there is one; `optimal` says that it is proven.
+    `value` is that of the answer in the proof, if there is one; `optimal` says that it is proven. `shared` is a
+    sentence about the edges of all answers, where the proof is about them.
     """
 
     sentence: str
@@ -67,6 +69,7 @@ class CheckedProof(NamedTuple):
     lower_bound: float | None = None
     value: float | None = None
     optimal: bool = False
+    shared: str = ""
 
 
 def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, digest: str = "") -> CheckedProof:
@@ -89,11 +92,12 @@ def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, di
     with gzip.open(proof) as file:  # which the checker has read
         if digest and json.loads(next(file))[1]["instance"] != digest:
             return CheckedProof("wrong: the proof is about another instance")
+    shared = lines[0] if lines[0].startswith(_SHARED) else ""
     if found := _OPTIMAL.match(sentence):
-        return CheckedProof(sentence, True, found[1], float(found[2]), float(found[2]), True)
+        return CheckedProof(sentence, True, found[1], float(found[2]), float(found[2]), True, shared)
     if found := _AT_LEAST.match(sentence):
         value = None if found[3] is None else float(found[3])
-        return CheckedProof(sentence, True, found[1], float(found[2]), value)
+        return CheckedProof(sentence, True, found[1], float(found[2]), value, shared=shared)
     return CheckedProof(f"{_NO_VERDICT}: {sentence}")
 
 

@@ -81,6 +81,17 @@ class Model:
         need(not prices, "nodes have no prices here")
         return 0
 
+    def assumed(self, below):
+        """The columns that the root of a case fixes, by the case or because all answers better than `below` do."""
+        return {}
+
+    def learn(self, case):
+        """Take note of what a complete case settles."""
+
+    def shared(self):
+        """A sentence about what all answers of some value share, if cases settle that."""
+        return ""
+
     def conclude(self, cases):
         """The bound on the problem's value that cases, as (facts, bound), prove together."""
         return max((bound for _, bound in cases), default=0)
@@ -92,7 +103,8 @@ class Case:
     def __init__(self, model, below):
         need(below is None or model.may_end(below), f"the end, {below}, is no value of an answer")
         self.model, self.below = model, below
-        self.open = {0: ({}, 0)}  # leaf: its fixings, its bound in units (INFINITE: holds no answer)
+        self.root = model.assumed(below)  # the fixings of node 0
+        self.open = {0: (self.root, 0)}  # leaf: its fixings, its bound in units (INFINITE: holds no answer)
         self.pending = {}  # leaf: the last bound and its reduced costs, until the leaf has another or branches
         self.created = 0
 
@@ -155,6 +167,8 @@ class Case:
             if best != INFINITE and self.below is not None:
                 fixed = fixed | self.fixable(fixed, self.model.units_below(self.below) - total, reduced)
                 self.open[node] = (fixed, best)
+        if node == 0:
+            self.root = fixed
         return fixed, best
 
     def fixable(self, fixed, allowed, reduced):

@@ -47,7 +47,11 @@ def check(instance, proof):
 
     Raises Wrong with the line and the reason.
     """
-    model, _, value, proven, _ = examine(instance, proof)
+    return outcome(*examine(instance, proof))
+
+
+def outcome(model, cases, value, proven, claim):
+    """As :func:`check`, of what :func:`examine` returns."""
     return model.problem, value, proven, value is not None and value * (1 - model.slack) <= proven
 
 
@@ -88,8 +92,12 @@ def examine(instance, proof):
                     case.exclude(node)
             elif tag == "branch":
                 case.branch(*items)
+            elif tag == "seen":
+                need(case is None, "an answer within a case")
+                model.see(items[0])
             elif tag == "end":
                 cases.append((facts, case.proven()))
+                model.learn(case)
                 case = None
             elif tag == "claim":
                 need(case is None, "a claim within a case")
@@ -125,13 +133,16 @@ def main(arguments):
         print("usage: python check_proof.py INSTANCE PROOF", file=sys.stderr)
         return 2
     try:
-        problem, value, bound, is_optimal = check(*arguments)
+        found = examine(*arguments)
+        problem, value, bound, is_optimal = outcome(*found)
     except NoInstance as error:
         print(error, file=sys.stderr)
         return 2
     except Wrong as error:
         print(f"wrong: {arguments[1]}: {error}")
         return 1
+    if shared := found[0].shared():
+        print(shared)
     if is_optimal:
         print(f"proven: {problem} {shown(value, ROUND_CEILING)} is optimal")
     else:

@@ -50,7 +50,9 @@ class TopicRules(Model):
         self.known = set(self.columns)
         if self.problem == "2d-star":
             self.columns += [self.centre(t, node) for t, nodes in enumerate(self.members) for node in nodes]
-        self.cap = None
+        self.cap, self.given = None, {}
+        self.settled, self.seen = {}, []  # by the end of a case: the fixings of all overlays of a smaller value
+        self.exact = self.problem in ("min-tco", "weighted-tco", "k-tco", "2d-true")  # columns are edges, and mean that
 
     def leaf(self, node, topic, other):
         """A node leaves its topics for one that it shares with `other` alone: the fewest edges stay the same.
@@ -59,6 +61,7 @@ class TopicRules(Model):
         other edges may start at b instead; then only the edge to b is needed, and any of them may be b.
         """
         need(self.problem == "min-tco", "leaves are not valid here")
+        self.exact = False  # some overlays of the fewest edges are not those of the smaller instance
         shared = {t for t in self.subscribed[node] if len(self.members[t]) > 1}
         need(topic in shared and other in self.members[topic] and other != node, "the nodes do not share the topic")
         need(all(shared <= self.subscribed[v] for v in self.members[topic]), f"node {node} may need more neighbours")
@@ -70,7 +73,46 @@ class TopicRules(Model):
     def begin(self, facts):
         self.cap = facts.get("cap")
         need(self.cap is None or is_count(self.cap), "the cap is no number")
-        return self.cap
+        self.given = {self.column(facts[key]): value for key, value in (("with", 1), ("without", 0)) if key in facts}
+        need(len(self.given) < 2 and (self.exact or not self.given), "no edge can be settled here")
+        return -1 if self.given else self.cap
+
+    def assumed(self, below):
+        return self.settled.get(below, {}) | self.given
+
+    def learn(self, case):
+        """Settle the edges that node 0 fixes, or the one of the case if no overlay is better than the case's end.
+
+        Both hold for all overlays of a smaller value than the end, and so in all later cases of the same end.
+        """
+        if not self.exact or self.cap is not None or case.below is None:
+            return
+        known = self.settled.setdefault(case.below, {})
+        if not self.given:
+            if 0 in case.open:
+                case.settled(0)
+            known.update(case.root)
+        elif case.proven() >= case.below:
+            ((column, value),) = self.given.items()
+            need(known.get(column, 1 - value) == 1 - value, "no overlay has the value")
+            known[column] = 1 - value
+
+    def see(self, answer):
+        """An overlay that shows that some edges are in some overlays, and some are not in all."""
+        self.seen.append((self.value(answer), {u * self.n + v for u, v in answer}))
+
+    def shared(self):
+        if not self.seen:
+            return ""
+        below = max(self.settled, default=0)
+        need(all(value < below for value, _ in self.seen), "an overlay is worse than what is settled")
+        known, every = self.settled[below], set(self.columns)
+        have = {column for column, value in known.items() if value}
+        some = set.union(*(edges for _, edges in self.seen)) & set.union(*(every - edges for _, edges in self.seen))
+        need(not some & set(known), "an overlay contradicts what is settled: a row must be wrong")
+        counts = f"have {len(have)} and miss {len(known) - len(have)}; {len(some)} are in some and missing in others"
+        left = len(every) - len(known) - len(some)
+        return f"shared: of {len(every)} pairs, all overlays of {self.problem} below {below} {counts}, {left} are open"
 
     def column(self, pair):
         if len(pair) == 3 and self.problem == "2d-star":

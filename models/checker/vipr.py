@@ -326,7 +326,7 @@ class Translation:
     def __init__(self, instance, proof):
         self.model, cases, self.value, self.bound, claim = examine(instance, proof)
         lines = [line for _, line in lines_of(proof)]
-        reduced = {line[0] for line in lines} & {"leaf", "node", "edge", "paths"}
+        reduced = {line[0] for line in lines} & {"leaf", "node", "edge", "paths", "seen"}
         need(not reduced, f"lines {sorted(reduced)} have no translation: solve with --option presolve=false")
         self.given = [line[1:] for line in lines if line[0] == "row"]
         self.read, self.made = {}, {}

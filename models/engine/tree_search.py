@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ...instances.contract.run import Clock
 from .exact_method import SearchLog
 from .proof import NO_PROOF, ProofTree
-from .relaxation import LITTLE, NO_CUTOFF, UNIT, Bits, Bound, HighsLP, Probing, Reals, Relaxation
+from .relaxation import LITTLE, NO_COLUMNS, NO_CUTOFF, UNIT, Bits, Bound, HighsLP, Probing, Reals, Relaxation
 
 if TYPE_CHECKING:
     from highspy import HighsBasis
@@ -174,15 +174,19 @@ class TreeSearch:
         bound = min(open_, default=self.incumbent.cutoff + 1 if self.nodes else self.planes.best_units)
         return max(self.planes.best_units, min(bound, self._closed, self.incumbent.cutoff + 1))
 
-    def run(self, clock: Clock, root: Bound | None, guide: Reals) -> None:
+    def run(
+        self, clock: Clock, root: Bound | None, guide: Reals, *, lower: Bits | None = None, upper: Bits | None = None
+    ) -> None:
         """Search from the bound of the root until the tree is complete or time runs out.
 
-        `guide` is a fractional solution of the root, one value a column, that guides primal heuristics.
+        `guide` is a fractional solution of the root, one value a column, that guides primal heuristics. The search is
+        within the bounds `lower` and `upper` of the columns, if they are given.
         """
         self._root, self._guide = root, guide
-        size = len(self.planes.columns)
         units = self.planes.best_units if root is None else root.units
-        self._current = Node(units, 0, 0, np.zeros(size, np.int8), np.ones(size, np.int8))
+        free = [NO_COLUMNS.astype(np.int8) if bits is None else bits for bits in (lower, upper)]
+        size = len(self.planes.columns)
+        self._current = Node(units, 0, 0, _extended(free[0], size, 0), _extended(free[1], size, 1))
         while self._current is not None or self._open:
             if clock.passed or (self._stop_at_first and np.isfinite(self.incumbent.value)):
                 break
@@ -262,7 +266,7 @@ class TreeSearch:
         if node.units > self.incumbent.cutoff:
             return []
         lower, upper = _extended(node.lower, len(planes.columns), 0), _extended(node.upper, len(planes.columns), 1)
-        _fix_by_reduced_cost(lower, upper, bound, self.incumbent.cutoff)
+        fix_by_reduced_cost(lower, upper, bound, self.incumbent.cutoff)
         free = planes.branchable(fractional[(lower[fractional] == 0) & (upper[fractional] == 1)])
         if not len(free):
             return [self._child(node, lower, upper, node.case)]
@@ -284,7 +288,7 @@ class TreeSearch:
     def _fix_at_root(self, node: Node) -> None:
         if self._root is not None and self.incumbent.cutoff < NO_CUTOFF:
             before = int((node.upper == 0).sum() + (node.lower == 1).sum())
-            _fix_by_reduced_cost(node.lower, node.upper, self._root, self.incumbent.cutoff)
+            fix_by_reduced_cost(node.lower, node.upper, self._root, self.incumbent.cutoff)
             if node.number == 0:
                 self.fixed = int((node.upper == 0).sum() + (node.lower == 1).sum()) - before
 
@@ -302,7 +306,7 @@ class TreeSearch:
             self.incumbent.improve_along(self.planes.columns, along, clock, goal=goal, steps=steps)
 
 
-def _fix_by_reduced_cost(lower: Bits, upper: Bits, bound: Bound, cutoff: int) -> None:
+def fix_by_reduced_cost(lower: Bits, upper: Bits, bound: Bound, cutoff: int) -> None:
     """Fix columns, in place, whose other value would raise the bound above the cutoff."""
     if cutoff == NO_CUTOFF:
         return

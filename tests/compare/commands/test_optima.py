@@ -1,0 +1,61 @@
+"""The command ``optima`` and `ob.optima`: what they print, write and refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import overlaybench as ob
+from overlaybench.compare.command_line import cli
+from overlaybench.compare.commands.optima import optima
+
+PATH = {"ann": ["x"], "bob": ["x", "y"], "cid": ["y", "z"], "dan": ["z", "y"]}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    ob.write_topics(ob.read(PATH), tmp_path / "path.json")
+    return tmp_path / "path.json"
+
+
+def test_json_lists_overlays_and_classes_by_label(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "all.json"
+    done = CliRunner().invoke(optima, [str(file), "--json", "-o", str(out), "--proof", str(tmp_path / "proofs")])
+    assert done.exit_code == 0, done.output
+    shown = json.loads(done.output)
+    assert shown == json.loads(out.read_text())
+    assert (shown["value"], shown["complete"], len(shown["overlays"])) == (3, True, 2)
+    classes = {(u, v): name for u, v, name, _ in shown["edges"]}
+    assert classes == {
+        ("ann", "bob"): "every",
+        ("cid", "dan"): "every",
+        ("bob", "cid"): "some",
+        ("bob", "dan"): "some",
+    }
+    assert [note for note in shown["notes"] if "proven: min-tco 3 is optimal" in note]
+    checked = CliRunner().invoke(cli, ["check-proof", str(file), str(tmp_path / "proofs" / "edges.proof.gz")])
+    assert checked.exit_code == 0
+    assert checked.output.startswith("shared: of 4 pairs")
+
+
+def test_a_picture_has_the_backbone_and_the_others(file: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(optima, [str(file), "-o", str(tmp_path / "shared.svg")])
+    assert done.exit_code == 0, done.output
+    labels = (tmp_path / "shared.svg").read_text()
+    assert "in every optimum" in labels
+    assert "in some" in labels
+
+
+@pytest.mark.parametrize("given", [{"most": 0}, {"within": -1}, {"problem": "minmax-tco"}, {"most": 2.5}])
+def test_what_is_out_of_range_is_refused(given: dict[str, object]) -> None:
+    with pytest.raises(ob.BadInput):
+        ob.optima(ob.read(PATH), **given)  # type: ignore[arg-type]
+
+
+def test_within_a_tolerance_more_overlays_are_listed() -> None:
+    triangle = ob.read({"a": ["x", "y"], "b": ["x", "y"], "c": ["x", "y"]})
+    assert len(ob.optima(triangle).overlays) == len(ob.optima(triangle, within=1).overlays) == 3
+    assert ob.optima(ob.read(PATH), within=1).counts == {"every": 2, "some": 2, "none": 0, "open": 0}
