@@ -48,6 +48,11 @@ from .instances.topics.files import read_topics as read_topics
 from .instances.topics.files import write_topics as write_topics
 from .instances.topics.instance import TopicInstance as TopicInstance
 from .instances.topics.link_costs import LinkCosts as LinkCosts
+from .instances.topics.link_log import LinkLog as LinkLog
 from .instances.topics.soc import SOC as SOC
 from .instances.topics.soc import DegreeFunction as DegreeFunction
 from .instances.topics.soc import RoutingCost as RoutingCost
+from .instances.topics.trace import Event as Event
+from .instances.topics.trace import TopicTrace as TopicTrace
+from .instances.topics.trace_files import read_trace as read_trace
+from .instances.topics.trace_files import write_trace as write_trace

@@ -28,7 +28,7 @@ _VECTOR = "jdk.incubator.vector"
 _GET_JAVA = "install default-jre-headless (Debian), or set JAVA_HOME to Java 17 or newer with all its modules"
 _SET_UP = "run `make set-up` in the checkout"
 _CGROUP = Path("/sys/fs/cgroup")
-_TRIALS = ("zipf", "plane", "content", "brokers-sparse", "steiner-sparse")
+_TRIALS = ("zipf", "plane", "content", "brokers-sparse", "steiner-sparse", "churn")
 
 
 @dataclass(frozen=True)

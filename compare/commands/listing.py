@@ -115,6 +115,7 @@ _SMALL = {
     "content": ("content", "--users 12 --brokers 4 --intervals 4"),
     "brokers": ("brokers-sparse", "--brokers 10 --subscriptions 40 --publications 30 --spread 3 --hosts 5 --fanout 4"),
     "steiner": ("steiner-sparse", "--nodes 40 --edges 80 --terminals 8"),
+    "trace": ("churn", "--nodes 20 --topics 6 --subscriptions 3 --events 30"),
 }
 """A small instance of each kind, for examples: a workload and its parameters."""
 

@@ -41,7 +41,7 @@ from .options import (
 from .outputs import in_parentheses
 
 _WIDTH = 80
-_LONG = ("choices", "system_series", "system_hop_counts", "system_pair_delays")
+_LONG = ("choices", "snapshot_bounds", "system_series", "system_hop_counts", "system_pair_delays")
 _PARQUET = ".parquet"
 
 

@@ -27,6 +27,8 @@ from ...instances.contract.result import Result, Status
 from ...instances.contract.shown import text
 from ...instances.steiner.instance import SteinerInstance
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.link_log import LinkLog
+from ...instances.topics.trace import TopicTrace
 from ..catalogue import METHODS
 from ..printable import StatusLine
 from ..studies.isolation import Job, Solver, run_isolated
@@ -37,7 +39,13 @@ AnyMethod = str | Method[Any, Any] | None
 Item = TypeVar("Item")
 Choice = str | Method[Any, Any] | Mapping[str, Any]
 _COLUMNS = ("method", "status", "value", "ratio", "lower_bound", "gap", "seconds")
-_ANSWERS = {"topics": Overlay, "steiner": Overlay, "content": ContentOverlay, "brokers": Dissemination}
+_ANSWERS = {
+    "topics": Overlay,
+    "steiner": Overlay,
+    "content": ContentOverlay,
+    "brokers": Dissemination,
+    "trace": LinkLog,
+}
 
 
 @overload
@@ -52,6 +60,10 @@ def solve(
 def solve(
     instance: BrokerNetwork, problem: AnyProblem = None, method: AnyMethod = None, **options: Any
 ) -> Result[Dissemination]: ...
+@overload
+def solve(
+    instance: TopicTrace, problem: AnyProblem = None, method: AnyMethod = None, **options: Any
+) -> Result[LinkLog]: ...
 def solve(
     instance: Any,
     problem: AnyProblem = None,

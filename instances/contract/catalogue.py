@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from functools import cache, cached_property
 from importlib import import_module, invalidate_caches, metadata
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType
@@ -248,11 +249,18 @@ WORKLOADS: Catalogue[Workload[Any]] = Catalogue(
 def kind_of(instance: object) -> Kind[Any, Any]:
     """The kind of an instance; anything else is bad input."""
     for base in type(instance).__mro__:
-        # The class of a kind's instances stands in a folder that has the kind's name.
-        kind = KINDS.get(base.__module__.split(".")[-2:][0])
-        if kind is not None and kind.instance_type is base:
-            return kind
+        # The class of a kind's instances stands in a folder of kinds, most often one that has the kind's name.
+        package, _, _ = base.__module__.rpartition(".")
+        if (folder := package.rpartition(".")[2]) in DOMAINS:
+            kinds: Iterator[Kind[Any, Any]] = chain([KINDS[folder]], _kinds_of(package))
+            for kind in kinds:
+                if kind.instance_type is base:
+                    return kind
     raise BadInput(f"an object of type {type(instance).__name__} is no instance: read or generate one")
+
+
+def _kinds_of(package: str) -> Iterator[Kind[Any, Any]]:
+    yield from defined_in(package, Kind)
 
 
 def kind_of_file(path: Path) -> Kind[Any, Any]:
@@ -262,9 +270,9 @@ def kind_of_file(path: Path) -> Kind[Any, Any]:
     format is unknown, or the file cannot be read.
     """
     if path.suffix != ".json":
-        for kind in KINDS.values():
-            if path.suffix in kind.endings:
-                return kind
+        endings = {ending: kind for kind in KINDS.values() for ending in kind.endings if path.name.endswith(ending)}
+        if endings:
+            return endings[max(endings, key=len)]
         raise unknown_ending(path, (".json", *(ending for kind in KINDS.values() for ending in kind.endings)))
     named, first_key = start_of_json(path)
     kind_named = KINDS.get(named.partition("/")[0])

@@ -1,0 +1,103 @@
+"""The problem on traces: an overlay that stays topic-connected while its subscriptions change."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from ..contract.errors import BadInput
+from ..contract.problem import Problem
+from .link_log import LinkLog
+from .timeline import Timeline, timeline
+from .trace import SECOND, TopicTrace
+
+_FAMILY = "dynamic-tco"
+_NAME = re.compile(rf"{_FAMILY}((?:@[a-z-]+=[^@=]+)*)")
+_LIMITS = ("change-cost", "delay")
+
+
+class DynamicTCO(Problem[TopicTrace, LinkLog]):
+    """Keep every topic connected while nodes join, leave and change their interests, with few links and changes.
+
+    The value is the number of links, summed over the snapshots of the trace (the start, and each time of events, once
+    the overlay is repaired), plus `change_cost` for each link added or removed after the start. Upkeep (heartbeats, the
+    state of a link) grows with the first, connection set-up and lost messages with the second. The first overlay is
+    free, and so are the links that vanish with a node.
+
+    A topic may be disconnected only in the `delay` seconds after its subscribers have changed; a link may never join
+    nodes without a common topic.
+
+    Parameters
+    ----------
+    change_cost : int
+        What a change costs, in links that are kept for a snapshot: ``dynamic-tco@change-cost=2``.
+    delay : float
+        In seconds: ``dynamic-tco@delay=0.5``.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> trace = ob.TopicTrace.from_events({"ann": ["news"]}, [ob.Event(1, "join", "bob", ["news"])])
+    >>> problem, log = ob.PROBLEMS["dynamic-tco@change-cost=2"], ob.LinkLog.of(2, [(1_000_000, 0, 1, True)])
+    >>> problem.violations(trace, log), problem.value(trace, log)
+    ([], 3)
+    >>> problem.violations(trace, ob.LinkLog.of(2, []))
+    ["topic 'news' has 2 components at time 1"]
+    """
+
+    kind, default_method = "trace", "snapshot-optima"
+    source = "wished for in P1 §10 and P2 §7; its terms: docs/traces.md"
+
+    def __init__(self, change_cost: int = 0, delay: float = 0.0) -> None:
+        self.change_cost, self.delay = change_cost, delay
+        limits = f"@change-cost={change_cost}" if change_cost else ""
+        self.name = f"{_FAMILY}{limits}" + (f"@delay={delay:g}" if delay else "")
+        self.summary = "links over time" + (f" and {change_cost} a change" if change_cost else "")
+        self.summary += ", topics always connected" if not delay else f", topics disconnected for at most {delay:g} s"
+
+    def variant(self, name: str) -> DynamicTCO:
+        match = _NAME.fullmatch(name)
+        if not match:
+            raise BadInput(f"problem '{name}': write dynamic-tco@change-cost=NUMBER@delay=SECONDS, or one of the two")
+        given = dict(limit.split("=") for limit in match[1].split("@")[1:])
+        try:
+            if len(given) < match[1].count("@") or not given.keys() <= set(_LIMITS):
+                raise ValueError
+            cost, delay = int(given.get("change-cost", 0)), float(given.get("delay", 0))
+            if not 0 <= cost <= 1_000_000 or not 0 <= delay <= 1e9 or math.isnan(delay):
+                raise ValueError
+        except ValueError:
+            raise BadInput(
+                f"problem '{name}': change-cost is a whole number to 1,000,000, delay a number of seconds, each once"
+            ) from None
+        return DynamicTCO(cost, delay)
+
+    def timeline(self, instance: TopicTrace, answer: LinkLog) -> Timeline:
+        """The overlay at every moment, judged by this problem."""
+        return timeline(instance, answer, round(self.delay * SECOND))
+
+    def value(self, instance: TopicTrace, answer: LinkLog) -> float:
+        """Links summed over the snapshots, plus the cost of changes."""
+        seen = self.timeline(instance, answer)
+        return int(seen.links[seen.steps].sum()) + self.change_cost * seen.changes
+
+    def violations(self, instance: TopicTrace, answer: LinkLog) -> list[str]:
+        return list(self.timeline(instance, answer).violations)
+
+    def measures(self, instance: TopicTrace, answer: LinkLog) -> dict[str, float]:
+        """Mean links of a snapshot, largest degree, changes an event, subscriber-seconds disconnected, link-seconds."""
+        seen = self.timeline(instance, answer)
+        return {
+            "edges": float(seen.links[seen.steps].mean()),
+            "max_degree": int(seen.max_degrees.max()),
+            "recourse": seen.changes / max(1, instance.num_events),
+            "disconnected_seconds": float((seen.disconnected * seen.seconds).sum()),
+            "link_seconds": float((seen.links * seen.seconds).sum()),
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DynamicTCO, (self.change_cost, self.delay)
+
+
+DYNAMIC_PROBLEMS: tuple[DynamicTCO, ...] = (DynamicTCO(),)

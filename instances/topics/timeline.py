@@ -1,0 +1,365 @@
+"""What an overlay is worth at every moment of a trace: its links, degrees, changes and connected topics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from ..contract.arrays import Ids, Offsets, offsets_of
+from ..contract.compiled import kernel
+from ..contract.problem import shortened
+from .link_log import LinkLog
+from .trace import JOIN, LEAVE, SECOND, TopicTrace
+
+_LISTED = 6
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """An overlay at every moment at which an event happens or a link changes, once both are done.
+
+    Attributes
+    ----------
+    times : int64 array, shape (moments,)
+        In microseconds; the first moment is the start of the trace.
+    steps : int64 array, shape (steps,)
+        The last moment before the next step of the trace: its snapshot, repaired.
+    links, max_degrees, added, removed : int64 arrays, shape (moments,)
+        The number of links, the largest degree, and the links added and removed at the moment. Those that vanish with a
+        node are not among the removed ones.
+    disconnected : int64 array, shape (moments,)
+        Summed over topics, the subscribers outside of the topic's largest component.
+    violations : tuple of str
+        Why the log is no valid answer, if it is not.
+    """
+
+    times: Offsets
+    steps: Offsets
+    links: Offsets
+    max_degrees: Offsets
+    added: Offsets
+    removed: Offsets
+    disconnected: Offsets
+    violations: tuple[str, ...]
+
+    @property
+    def seconds(self) -> npt.NDArray[np.float64]:
+        """How long each moment's state lasts, until the next moment; 0 for the last one."""
+        return np.diff(self.times, append=self.times[-1]) / SECOND
+
+    @property
+    def changes(self) -> int:
+        """The links added and removed after the start."""
+        return int(self.added[1:].sum() + self.removed[1:].sum())
+
+
+@lru_cache(maxsize=4)
+def timeline(trace: TopicTrace, log: LinkLog, delay: int = 0) -> Timeline:
+    """Replay a log against a trace, and judge every moment.
+
+    A topic may be disconnected only within `delay` microseconds after its subscribers have changed (or the trace has
+    started); at the end all are connected. A link joins two present nodes that have a common topic.
+
+    Notes
+    -----
+    Connectivity over time, off-line: every link is in a topic's graph for some intervals, which a segment tree over the
+    moments holds; a walk through the tree unites and separates components again. O(I log M log S) for I such intervals,
+    M moments and S subscriptions.
+    """
+    if log.num_nodes != trace.num_nodes:
+        return _invalid(trace, f"the log is for {log.num_nodes} nodes, the trace has {trace.num_nodes}")
+    if log.num_changes and log.times[0] < trace.start:
+        return _invalid(trace, f"change 0 is at {log.times[0] / SECOND:g}, before the start of the trace")
+    times = np.unique(np.concatenate([trace.step_times, log.times]))
+    lives = _lives(trace, log, times)
+    spans, uncovered = _spans(trace, lives.rows, times)
+    toggled = np.repeat(np.searchsorted(times, trace.step_times), np.diff(trace.toggle_offsets))
+    disconnected, faults, counted = _connectivity(
+        trace.node_topics, trace.num_topics, times, trace.toggles, toggled, spans, delay
+    )
+    reasons = list(lives.violations)
+    for life in uncovered[:_LISTED].tolist():
+        u, v, begin, _ = lives.rows[life].tolist()
+        reasons.append(f"{_link(trace, u, v)} of {_at(times, begin)} joins nodes without a common topic for a time")
+    reasons += [""] * max(0, len(uncovered) - _LISTED)
+    for moment, topic, components in faults.tolist():
+        reasons.append(f"topic '{trace.topic_label(topic)}' has {components} components at {_at(times, moment)}")
+    reasons += [""] * (counted - len(faults))
+    following = np.searchsorted(times, trace.step_times[1:])
+    return Timeline(
+        times,
+        np.append(following, len(times)) - 1,
+        lives.links,
+        lives.max_degrees,
+        lives.added,
+        lives.removed,
+        disconnected,
+        tuple(shortened(reasons, "faults")),
+    )
+
+
+def _invalid(trace: TopicTrace, reason: str) -> Timeline:
+    none = np.zeros(trace.num_steps, np.int64)
+    return Timeline(trace.step_times, np.arange(trace.num_steps), none, none, none, none, none, (reason,))
+
+
+def _at(times: Offsets, moment: int) -> str:
+    return f"time {times[moment] / SECOND:g}"
+
+
+def _link(trace: TopicTrace, u: int, v: int) -> str:
+    return f"link {trace.node_label(u)}–{trace.node_label(v)}"
+
+
+@dataclass(frozen=True)
+class _Lives:
+    """Every link from its addition until it is removed or vanishes: u, v, its first moment and the one after its last.
+
+    And per moment the figures of :class:`Timeline`.
+    """
+
+    rows: Offsets
+    links: Offsets
+    max_degrees: Offsets
+    added: Offsets
+    removed: Offsets
+    violations: tuple[str, ...]
+
+
+def _lives(trace: TopicTrace, log: LinkLog, times: Offsets) -> _Lives:
+    """Replay joins, departures and changes in the order of time."""
+    present = set(trace.start_nodes.tolist())
+    since: dict[tuple[int, int], int] = {}
+    beside: dict[int, set[int]] = {}
+    at_degree = np.zeros(trace.num_nodes + 1, np.int64)
+    at_degree[0] = trace.num_nodes
+    rows, reasons = list[tuple[int, int, int, int]](), list[str]()
+    links, degrees, added, removed = (np.zeros(len(times), np.int64) for _ in range(4))
+    events = np.searchsorted(trace.times, times, side="right").tolist()
+    changes = np.searchsorted(log.times, times, side="right").tolist()
+    kinds, nodes = trace.kinds.tolist(), trace.nodes.tolist()
+    ends, signs = log.links.tolist(), log.added.tolist()
+
+    def connect(u: int, v: int, by: int) -> None:
+        for one, other in ((u, v), (v, u)):
+            own = beside.setdefault(one, set())
+            at_degree[len(own)] -= 1
+            own.add(other) if by > 0 else own.remove(other)
+            at_degree[len(own)] += 1
+
+    def end(u: int, v: int, moment: int) -> None:
+        if (begin := since.pop((min(u, v), max(u, v)))) < moment:
+            rows.append((min(u, v), max(u, v), begin, moment))
+        connect(u, v, -1)
+
+    done, changed, largest = 0, 0, 0
+    for moment in range(len(times)):
+        for event in range(done, events[moment]):
+            if kinds[event] == JOIN:
+                present.add(nodes[event])
+            elif kinds[event] >= LEAVE:
+                present.discard(nodes[event])
+                for other in sorted(beside.get(nodes[event], ())):
+                    end(nodes[event], other, moment)
+        done = events[moment]
+        for change in range(changed, changes[moment]):
+            (u, v), sign = ends[change], signs[change]
+            if sign == ((u, v) in since) or (sign and not {u, v} <= present):
+                state = "is there already" if (u, v) in since else "is not there"
+                state = "has an end that is not present" if sign and (u, v) not in since else state
+                reasons.append(f"change {change}: {_link(trace, u, v)} {state} at {_at(times, moment)}")
+            elif sign:
+                since[u, v] = moment
+                connect(u, v, 1)
+                added[moment] += 1
+            else:
+                end(u, v, moment)
+                removed[moment] += 1
+            largest = max(largest, len(beside.get(u, ())), len(beside.get(v, ())))
+        changed = changes[moment]
+        while largest and not at_degree[largest]:
+            largest -= 1
+        links[moment], degrees[moment] = len(since), largest
+    rows += [(u, v, begin, len(times)) for (u, v), begin in since.items()]
+    lives = np.array(rows, np.int64).reshape(-1, 4)
+    return _Lives(lives, links, degrees, added, removed, tuple(reasons))
+
+
+def _spans(trace: TopicTrace, lives: Offsets, times: Offsets) -> tuple[Offsets, Offsets]:
+    """The links of topics, rows (slot, slot, first moment, moment after the last), and lives without common topic."""
+    slots = np.abs(trace.toggles).astype(np.int64) - 1
+    moments = np.repeat(np.searchsorted(times, trace.step_times), np.diff(trace.toggle_offsets))
+    order = np.argsort(slots, kind="stable")
+    held = offsets_of(slots, len(trace.node_topics))
+    spans, uncovered = _common_spans(
+        lives, trace.node_offsets, trace.node_topics, held, moments[order].astype(np.int64), len(times)
+    )
+    return spans, np.flatnonzero(uncovered)
+
+
+@kernel
+def _common_spans(
+    lives: Offsets, node_offsets: Offsets, node_topics: Ids, held: Offsets, moments: Offsets, end: int
+) -> tuple[Offsets, npt.NDArray[np.bool_]]:
+    """See :func:`_spans`; a slot's subscription holds from its 1st, 3rd, … to its 2nd, 4th, … moment."""
+    spans, num = np.empty((1024, 4), np.int64), 0
+    uncovered = np.zeros(len(lives), np.bool_)
+    for life in range(len(lives)):
+        u, v, first, last = lives[life, 0], lives[life, 1], lives[life, 2], lives[life, 3]
+        own = num
+        i, j = node_offsets[u], node_offsets[v]
+        while i < node_offsets[u + 1] and j < node_offsets[v + 1]:
+            topic, other = node_topics[i], node_topics[j]
+            if topic == other:
+                a, b = held[i], held[j]
+                while a < held[i + 1] and b < held[j + 1]:
+                    end_a = moments[a + 1] if a + 1 < held[i + 1] else end
+                    end_b = moments[b + 1] if b + 1 < held[j + 1] else end
+                    begin, until = max(moments[a], moments[b], first), min(end_a, end_b, last)
+                    if begin < until:
+                        if num == len(spans):
+                            longer = np.empty((2 * num, 4), np.int64)
+                            longer[:num] = spans
+                            spans = longer
+                        spans[num, 0], spans[num, 1], spans[num, 2], spans[num, 3] = i, j, begin, until
+                        num += 1
+                    a += 2 * (end_a <= end_b)
+                    b += 2 * (end_b <= end_a)
+            i += topic <= other
+            j += other <= topic
+        reached, grew = first, True
+        while grew and reached < last:
+            grew = False
+            for k in range(own, num):
+                if spans[k, 2] <= reached < spans[k, 3]:
+                    reached, grew = spans[k, 3], True
+        uncovered[life] = reached < last
+    return spans[:num].copy(), uncovered
+
+
+def _connectivity(
+    slot_topics: Ids, num_topics: int, times: Offsets, toggles: Ids, toggled: Offsets, spans: Offsets, delay: int
+) -> tuple[Offsets, Offsets, int]:
+    """Per moment the disconnected subscribers; and of topics disconnected too long some, and their number."""
+    size = 1
+    while size < len(times):
+        size *= 2
+    counts = _pieces(spans, size, np.zeros(2 * size + 1, np.int64), np.empty(0, np.int64))
+    offsets = np.concatenate([[0], np.cumsum(counts)])[: 2 * size + 1].astype(np.int64)
+    filled = np.empty(int(offsets[-1]), np.int64)
+    _pieces(spans, size, offsets.copy(), filled)
+    first = offsets_of(toggled, len(times))
+    disconnected, faults, counted = _walk(
+        slot_topics, num_topics, times, toggles, first, spans, offsets, filled, size, delay
+    )
+    return disconnected, faults, int(counted)
+
+
+@kernel
+def _pieces(spans: Offsets, size: int, at: Offsets, filled: Offsets) -> Offsets:
+    """Count the spans at each vertex of the segment tree, or list them from the offsets `at` on."""
+    for k in range(len(spans)):
+        low, high = spans[k, 2] + size, spans[k, 3] + size
+        while low < high:
+            if low & 1:
+                if len(filled):
+                    filled[at[low]] = k
+                at[low] += 1
+                low += 1
+            if high & 1:
+                high -= 1
+                if len(filled):
+                    filled[at[high]] = k
+                at[high] += 1
+            low >>= 1
+            high >>= 1
+    return at
+
+
+@kernel
+def _walk(
+    slot_topics: Ids,
+    num_topics: int,
+    times: Offsets,
+    toggles: Ids,
+    first: Offsets,
+    spans: Offsets,
+    offsets: Offsets,
+    filled: Offsets,
+    size: int,
+    delay: int,
+) -> tuple[Offsets, Offsets, int]:
+    """Walk through the segment tree; at a leaf the components are those of its moment.
+
+    Components have no shortened paths, so that a union is undone by taking its root off again. `largest` is the size of
+    a topic's largest component, at least 1.
+    """
+    slots = len(slot_topics)
+    parent, sizes = np.arange(slots), np.ones(slots, np.int64)
+    subscribers, unions = np.zeros(num_topics, np.int64), np.zeros(num_topics, np.int64)
+    largest, touched = np.ones(num_topics, np.int64), np.zeros(num_topics, np.int64)
+    roots, before = np.empty(slots + 1, np.int64), np.empty(slots + 1, np.int64)  # of the unions that hold
+    done = 0
+    vertices, marks, depth = np.empty(130, np.int64), np.empty(130, np.int64), 1  # mark: -1 on the way down
+    vertices[0], marks[0] = 1, -1
+    disconnected = np.zeros(len(times), np.int64)
+    faults, counted, wanted = np.empty((6, 3), np.int64), 0, 0
+    while depth > 0:
+        vertex, mark = vertices[depth - 1], marks[depth - 1]
+        if mark >= 0:
+            while done > mark:
+                done -= 1
+                root = roots[done]
+                topic = slot_topics[root]
+                sizes[parent[root]] -= sizes[root]
+                parent[root] = root
+                largest[topic] = before[done]
+                unions[topic] -= 1
+            depth -= 1
+            continue
+        marks[depth - 1] = done
+        for k in filled[offsets[vertex] : offsets[vertex + 1]]:
+            a, b = spans[k, 0], spans[k, 1]
+            while parent[a] != a:
+                a = parent[a]
+            while parent[b] != b:
+                b = parent[b]
+            if a != b:
+                if sizes[a] < sizes[b]:
+                    a, b = b, a
+                topic = slot_topics[a]
+                parent[b] = a
+                sizes[a] += sizes[b]
+                roots[done], before[done] = b, largest[topic]
+                done += 1
+                largest[topic] = max(largest[topic], sizes[a])
+                unions[topic] += 1
+        if vertex < size:
+            vertices[depth], marks[depth] = 2 * vertex + 1, -1
+            vertices[depth + 1], marks[depth + 1] = 2 * vertex, -1
+            depth += 2
+            continue
+        moment = vertex - size
+        if moment >= len(times):
+            continue
+        for toggle in toggles[first[moment] : first[moment + 1]]:
+            topic = slot_topics[abs(toggle) - 1]
+            wanted -= max(0, subscribers[topic] - 1)
+            subscribers[topic] += 1 if toggle > 0 else -1
+            wanted += max(0, subscribers[topic] - 1)
+            touched[topic] = times[moment]
+        if done == wanted:
+            continue
+        is_last = moment + 1 == len(times)
+        for topic in range(num_topics):
+            components = subscribers[topic] - unions[topic]
+            if components > 1:
+                disconnected[moment] += subscribers[topic] - largest[topic]
+                if is_last or times[moment + 1] > touched[topic] + delay:
+                    if counted < len(faults):
+                        faults[counted, 0], faults[counted, 1], faults[counted, 2] = moment, topic, components
+                    counted += 1
+    return disconnected, faults[: min(counted, len(faults))].copy(), counted
