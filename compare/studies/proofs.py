@@ -41,8 +41,8 @@ COUNTERS = (PROOF, VERDICT, CERTIFIED)
 FORMATS = {"topics": (".csv", ".tsv", ".json"), "content": (".json",), "steiner": (".stp",)}
 """The suffixes of the instance files that the checker reads, by kind."""
 
-VIPR, TRANSLATED = ".vipr", ("topics", "steiner")
-"""The ending of certificates that checkers of others read, and the kinds of instances whose proofs become ones."""
+VIPR = ".vipr"
+"""The ending of certificates that checkers of others read."""
 
 _CHECKER = Path(__file__).resolve().parents[2] / "models" / "checker" / "check_proof.py"
 _TRANSLATOR = _CHECKER.with_name("vipr.py")

@@ -204,8 +204,11 @@ class ContentRules(Model):
         need(len(links) == len(parts) - 1 and {b for link in links for b in link} <= parts, "a tree is no tree")
         need(members <= parts, "a tree does not reach all destinations")
         if self.problem == "content-steiner":
-            return sum(self.core[a][b] for a, b in links)
+            return self.links_price(links)
         return sum(self.core[a][b] for a, b in links if members - reached(source, cut_off(near, a, b), parts))
+
+    def links_price(self, links):
+        return sum(self.core[a][b] for a, b in links)
 
     def spanning_price(self, members):
         """The price of a minimum spanning tree."""

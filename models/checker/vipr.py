@@ -10,11 +10,13 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 from functools import partial
-from math import lcm
+from math import ceil, lcm
 
 from cases import INFINITE, NoInstance, Wrong, need
-from check_proof import examine, lines_of
+from check_proof import ROUND_CEILING, ROUND_FLOOR, examine, lines_of, shown
 from compact import CompactOverlayModel, SteinerModel
+from compact_content import CompactContentModel
+from content import ContentRules
 from steiner import SteinerRules
 from topics import TopicRules
 
@@ -85,14 +87,11 @@ class Certificate:
         with open(path, "w", encoding="ascii") as file:
             file.write(f"VER 1.0\nVAR {len(self.names)}\n" + "\n".join(self.names))
             file.write(f"\nINT {len(self.integer)}\n" + " ".join(map(str, self.integer)))
-            costs = " ".join(f"{i} {cost}" for i, cost in self.objective.items())
-            file.write(f"\nOBJ min\n{len(self.objective)} {costs}\nCON {start} {len(self.bounds)}\n")
+            file.write(f"\nOBJ min\n{self.text(dict(self.objective))}\nCON {start} {len(self.bounds)}\n")
             file.writelines(f"{name} {sense} {rhs} {self.text(terms)}\n" for name, sense, rhs, terms in given)
             file.write(f"RTP range {bound} {'inf' if value is None else value}\n")
-            if solution is None:
-                file.write("SOL 0\n")
-            else:
-                file.write(f"SOL 1\nbest {len(solution)} {' '.join(f'{i} {v}' for i, v in sorted(solution.items()))}\n")
+            best = "" if solution is None else f"best {self.text(dict(sorted(solution.items())))}\n"
+            file.write(f"SOL {int(solution is not None)}\n{best}")
             file.write(f"DER {len(kept)}\n")
             for k in kept:
                 reason, sense, rhs, coefficients, used = self.derived[k - start]
@@ -101,9 +100,8 @@ class Certificate:
                 elif reason == "asm":
                     why = "asm"
                 else:
-                    why = (
-                        f"{reason} {len(used)} {' '.join(f'{place.get(i, i)} {factor}' for i, factor in used.items())}"
-                    )
+                    terms = " ".join(f"{place.get(i, i)} {factor}" for i, factor in used.items())
+                    why = f"{reason} {len(used)} {terms}"
                 end = -1 if k == last else place[last_use[k]]
                 file.write(f"d{place[k]} {sense} {rhs} {self.text(coefficients)} {{ {why} }} {end}\n")
 
@@ -163,7 +161,7 @@ class DerivedTree:
         self.file, self.model, self.compact, self.row = translation.file, model, compact, translation.row
         self.cap, self.within, self.prices, self.cut, self.most = cap, within, {}, None, 0
         self.costs = {column: model.cost(column) for column in model.columns}
-        self.simple = _SIMPLE if all(cost % model.unit == 0 for cost in self.costs.values()) else ()
+        self.simple = _SIMPLE if compact.per == model.unit else ()
         if below != INFINITE:
             self.most = -(-below * model.unit // compact.per) - 1
             self.cut = self.file.derive("asm", "L", self.most, compact.costs)
@@ -333,12 +331,13 @@ class Translation:
         begins = [k for k, line in enumerate(lines) if line[0] == "case"]
         self.cases = [lines[k:end] for k, end in zip(begins, [*begins[1:], len(lines) - 1])]
         self.file = Certificate()
-        need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
-        self.compact = COMPACT[type(self.model)](
-            self.file, self.model, lines[0][1], self.cases[0][0][1] if self.cases else {}
-        )
+        facts = self.cases[0][0][1] if self.cases else {}
+        self.compact = COMPACT[type(self.model)](self.file, self.model, lines[0][1], facts)
         self.file.objective = self.compact.objective
         self.solution = None if claim[1] is None else self.compact.solution(claim[1])
+        need(self.bound != INFINITE, "that there is no answer has no translation")
+        if all(type(cost) is int for cost in self.file.objective.values()):
+            self.bound = ceil(self.bound)
         if self.bound > 0:
             self.last = self.compact.prove(cases, self.bound, self.lower)
         else:
@@ -374,7 +373,7 @@ class Translation:
         self.file.write_mps(path.removesuffix(".vipr") + ".mps")
 
 
-COMPACT = {TopicRules: CompactOverlayModel, SteinerRules: SteinerModel}
+COMPACT = {TopicRules: CompactOverlayModel, SteinerRules: SteinerModel, ContentRules: CompactContentModel}
 
 
 def main(arguments):
@@ -391,7 +390,8 @@ def main(arguments):
     except Wrong as error:
         print(f"wrong: {arguments[1]}: {error}")
         return 1
-    print(f"written: {arguments[2]}: {done.model.problem} in [{done.bound}, {done.value}]")
+    least, most = shown(done.bound, ROUND_FLOOR), shown(done.value, ROUND_CEILING)
+    print(f"written: {arguments[2]}: {done.model.problem} in [{least}, {most}]")
     return 0
 
 

@@ -190,10 +190,6 @@ def test_what_has_no_certificate_is_refused_in_a_line(run: Run, tmp_path: Path) 
     file.write_text("node,topic\na,t\nb,t\nc,t\n")
     ob.solve(ob.read(file), "min-tco", "branch-and-cut", proof=proof)
     assert "solve with --option presolve=false" in refusal(run, "check-proof", file, proof, "--to-vipr", out)
-    file = written("content", tmp_path)
-    assert "proofs of content-steiner have no translation" in refusal(run, "solve", file, "--proof", out)
-    ob.solve(ob.read(file), "content-steiner", "branch-and-cut", proof=proof)
-    assert "proofs of content-steiner have no translation" in refusal(run, "check-proof", file, proof, "--to-vipr", out)
     assert not out.exists()
 
 
