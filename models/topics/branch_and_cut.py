@@ -24,8 +24,9 @@ from ..engine.proof import ProofFile
 from .compact.overlay_model import SimpleBounds, Subproblem, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
 from .lp_heuristics.lp_guided import heuristic_overlays
-from .relaxation.cutting_planes import ALL_PAIRS, MOST_PROVEN, begin_proof, write_case
+from .relaxation.cutting_planes import ALL_PAIRS, LP_LINKS, MOST_PROVEN, begin_proof, write_case
 from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
+from .relaxation.node_cover import node_cover
 from .relaxation.presolve import PRESOLVE, presolved
 from .relaxation.separation import DiameterSeparator, FaultSeparator, Goal, Separator
 from .relaxation.topic_rows import count_links
@@ -96,10 +97,17 @@ class Degree(Edges):
     def solve(self, run: _Run) -> Proposal[Overlay]:
         """See :func:`.minimise_degree`."""
         fitted = run.fitted
-        least = math.ceil(mean_degree_bound(run.instance, fitted))
+        least, covered = math.ceil(mean_degree_bound(run.instance, fitted)), 0
+        if count_links(run.instance) > LP_LINKS:
+            cover = node_cover(run.instance, run.clock.share(0.2), enough=run.starts[0].max_degree)
+            if cover is not None and cover.value > least:
+                write_case(run.settings.proof, cover, cover.value, of_degree=True)
+                least = covered = math.ceil(cover.value)
         offer(lower_bound=least)
-        overlay, bound, outcome = minimise_degree(run.instance, least, run.starts, run.clock, run.settings)
-        if bound <= least:
+        overlay, bound, outcome = minimise_degree(
+            run.instance, least, run.starts, run.clock, run.settings, written=covered
+        )
+        if bound <= least and not covered:
             run.prove(fitted)
         return _proposal(overlay, bound, outcome)
 

@@ -23,8 +23,9 @@ from ..engine.relaxation import UNIT, Bound
 from .branch_and_cut import OBJECTIVES
 from .lp_heuristics.lp_guided import GuidedIncumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays
 from .relaxation.cost_splitting import is_affordable, proof_rows, split_by_pricing
-from .relaxation.cutting_planes import MOST_PROVEN, CuttingPlanes, RowMultipliers, begin_proof, write_case
+from .relaxation.cutting_planes import LP_LINKS, MOST_PROVEN, CuttingPlanes, RowMultipliers, begin_proof, write_case
 from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
+from .relaxation.node_cover import node_cover
 from .relaxation.presolve import PRESOLVE, presolved
 from .relaxation.separation import Goal
 from .relaxation.topic_rows import count_links
@@ -32,7 +33,7 @@ from .relaxation.topic_rows import count_links
 _FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # of the value: degrees (True), edges by default
 _SMOOTHING, _STALL = 0.005, 2e-5
 _BUILD_EVERY, _STEPS = 10, 10_000
-_LP_LINKS, _PROVEN_LINKS = 30_000, 60_000_000
+_PROVEN_LINKS = 60_000_000
 _METHODS = ("auto", "lp", "splitting", "fitting")
 
 
@@ -68,7 +69,8 @@ def lower_bound(
     to 30,000 pairs of subscribers of a topic, then ``splitting`` where :func:`.is_affordable`, else ``fitting``. From
     60,000,000 pairs on ``splitting`` has no proof: its rows would not fit in memory.
 
-    For the maximum degree only ``lp`` weighs the nodes; the others bound the mean degree. The cost of the edges must be
+    For the maximum degree only ``lp`` weighs the nodes; the others take the larger of the mean degree and
+    :func:`.node_cover`. The cost of the edges must be
     below 2^28 in total; ``fitting`` counts each as 1. Cutting planes stop when ten rounds raise the bound by less than
     `stall`. What a known overlay has is `enough`: a bound as large ends the computation, as does one that an overlay
     found here has. Costs: :mod:`.cutting_planes`, :mod:`.cost_splitting`, :mod:`.dual_fitting`. Min-TCO is P1 §4,
@@ -77,11 +79,13 @@ def lower_bound(
     log = log or SearchLog("off")
     if method == "auto":
         links = count_links(instance)
-        method = "lp" if links <= _LP_LINKS else "splitting" if is_affordable(instance, clock) else "fitting"
+        method = "lp" if links <= LP_LINKS else "splitting" if is_affordable(instance, clock) else "fitting"
     fitted = fitted_within(clock, instance)
     by_fitting = bound = LowerBound(fitted, FittedProof(instance, fitted), None, clock.passed, {})
     simple = mean_degree_bound(instance, fitted)
-    if math.ceil(simple if of_degree else fitted) >= enough:
+    cover = node_cover(instance, clock.share(0.5), enough=enough) if of_degree and method != "lp" else None
+    least = max(simple, cover.value if cover else simple) if of_degree else fitted
+    if math.ceil(least) >= enough:
         method = "fitting"
     if method != "fitting":
         start = greedy_merge_or_stars(instance, clock)
@@ -100,7 +104,12 @@ def lower_bound(
     if bound.value < fitted:
         bound = replace(bound, value=fitted, proven=by_fitting.proven)
     bound.counters.update(fitted=float(fitted), certified=float(bound.value))
-    return replace(bound, value=mean_degree_bound(instance, bound.value)) if of_degree else bound
+    if not of_degree:
+        return bound
+    mean = mean_degree_bound(instance, bound.value)
+    if cover is not None and cover.value > mean:
+        return replace(bound, value=cover.value, proven=cover, proves_degree=True)
+    return replace(bound, value=mean)
 
 
 def _by_planes(

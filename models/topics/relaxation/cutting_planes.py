@@ -46,6 +46,8 @@ from .topic_rows import (
 )
 
 _KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice"}
+LP_LINKS = 30_000
+"""Up to so many pairs of subscribers of a topic the LP alone gives the best bound within seconds."""
 MOST_PROVEN = 2**28
 """Above this total cost of an overlay, sums in units of 1/2^32 might exceed 2^62."""
 

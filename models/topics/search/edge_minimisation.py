@@ -233,14 +233,20 @@ class _Search:
 
 
 def minimise_degree(
-    instance: TopicInstance, least: int, starts: list[Overlay], clock: Clock, settings: SearchSettings
+    instance: TopicInstance,
+    least: int,
+    starts: list[Overlay],
+    clock: Clock,
+    settings: SearchSettings,
+    *,
+    written: int = 0,
 ) -> tuple[Overlay, int, SearchOutcome]:
     """Find an overlay of smallest maximum degree, and prove it; returns overlay, bound and outcome.
 
     First the LP that minimises D subject to the partition inequalities and degree(v) ≤ D gives a bound, rounded up.
     Then the search looks for any overlay with degrees below the incumbent's, until there is none or the incumbent's
-    degree equals the bound, which is proven. `least` is a known lower bound, and the `starts` are topic-connected. The
-    outcome has the counters of all searches and `stopped_by` of the last one.
+    degree equals the bound, which is proven. `least` is a known lower bound, `written` one that the proof has already;
+    the `starts` are topic-connected. The outcome has the counters of all searches and `stopped_by` of the last one.
 
     MinMax-TCO: P2 §2.1. With equal duals on all degree rows the LP's bound is 2·(bound on |E|) ÷ |V|; with a dual on
     one node's row alone it is that node's fractional cover of its topics by neighbours. The LP dominates both.
@@ -252,7 +258,7 @@ def minimise_degree(
         by_lp, proven = degree_bound(instance, best, clock.share(0.3), settings)
         bound = max(bound, by_lp)
         if settings.proof.is_written:
-            bound = by_lp  # the other bound is not in the proof
+            bound = max(written, by_lp)  # the other bound is not in the proof
             write_case(settings.proof, proven, Fraction(by_lp), of_degree=True)
     offer_bound(bound)
     while bound < best.max_degree and is_timely(instance, clock):

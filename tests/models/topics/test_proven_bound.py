@@ -36,6 +36,7 @@ from overlaybench.models.topics.relaxation.dual_fitting import (
     count_excess_links,
     dual_fitting_bound,
 )
+from overlaybench.models.topics.relaxation.node_cover import node_cover
 from overlaybench.models.topics.relaxation.separation import Goal
 from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs, singleton_rows
 from tests.models.topics.proven import proven_by, proven_value
@@ -206,3 +207,26 @@ def test_the_bound_is_at_most_the_fewest_edges(chosen: list[set[int]], most: int
     total = sum(max(0, sizes[t] - 1 - int(links[rank[t]])) for t in rank)
     instance = TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in topics] for v, topics in enumerate(wanted)})
     assert -(-total // most) <= optimum(instance, "min-tco")
+
+
+@pytest.mark.parametrize("seeds", tiers(40, 150))
+def test_a_node_cover_is_a_bound_on_the_degree_that_the_checker_accepts(seeds: range) -> None:
+    for seed in seeds:
+        instance = small_instance(seed)
+        cover = node_cover(instance, Clock(None))
+        if cover is None:
+            assert len(all_pairs(instance)) == 0
+            continue
+        least = max(least_neighbours(instance, v) for v in range(instance.num_nodes))
+        assert 0 < math.ceil(cover.value) <= least <= optimum(instance, "minmax-tco")
+        assert proven_value(instance, "minmax-tco", cover, cover.value, of_degree=True) >= math.ceil(cover.value)
+
+
+def least_neighbours(instance: TopicInstance, v: int) -> int:
+    """The fewest other nodes that together subscribe to every topic of v that has another subscriber."""
+    sets = [set(instance.topics_of(u).tolist()) for u in range(instance.num_nodes)]
+    others = [sets[u] & sets[v] for u in range(instance.num_nodes) if u != v]
+    wanted = set().union(*others)
+    return next(
+        k for k in range(len(others) + 1) if any(set().union(*chosen) == wanted for chosen in combinations(others, k))
+    )
