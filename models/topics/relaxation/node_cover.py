@@ -48,7 +48,7 @@ class NodeCover:
         prices = np.zeros(self.instance.num_nodes, np.int64)
         prices[self.node] = UNIT
         rows = TopicRows(self.topics, kind, kind + 1, offsets, labels)
-        return RowMultipliers(rows, self.units, prices, False).multipliers()
+        return RowMultipliers(rows, self.units, prices, farkas=True).multipliers()
 
 
 def node_cover(instance: TopicInstance, clock: Clock, *, enough: float = math.inf) -> NodeCover | None:
