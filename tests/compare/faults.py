@@ -24,17 +24,13 @@ from tests.compare.trial_study import BAD, WELL, Trial, table, wait_for, wait_fo
 
 
 def processes(study: subprocess.Popen[str], level: str) -> list[psutil.Process]:
-    """The Java process of a local study, its Python workers, or their solvers."""
+    """Of a local study: the Java process, the daemon that starts Python workers, the workers, or their solvers."""
     found = [each for each in _children(psutil.Process(study.pid)) if each.name() == "java"]
     if level != "java":
         found = [each for java in found for each in _children(java) if "pyspark.daemon" in each.cmdline()]
-        for _ in range(1 if level == "worker" else 2):
+        for _ in range({"daemon": 0, "worker": 1, "solver": 2}[level]):
             found = [each for parent in found for each in _children(parent)]
     return found
-
-
-def _any_process(study: subprocess.Popen[str], level: str) -> bool:
-    return bool(processes(study, level))
 
 
 def _children(process: psutil.Process) -> list[psutil.Process]:
@@ -45,68 +41,57 @@ def _children(process: psutil.Process) -> list[psutil.Process]:
         return []
 
 
-def kill_some(trial: Trial, level: str, times: int) -> None:
-    """Kill processes of a running study, one after some more runs are stored each time.
+def kill_each(trial: Trial, levels: Sequence[str]) -> None:
+    """Kill a process of each level in turn, one after some more runs are stored each time.
 
     While other workers store those, all faults can hit one run, which fails at the third.
     """
-    kill_each(trial, [level] * times)
-
-
-def kill_each(trial: Trial, levels: Sequence[str]) -> None:
-    """Kill a process of each level in turn."""
     study = trial.begin(5)
     for level in levels:
-        if not wait_for(study, partial(_any_process, study, level)):
+        if not wait_for(study, lambda level=level: bool(processes(study, level))):  # type: ignore[misc]
             break
-        for victim in processes(study, level)[:1]:
-            trial.note_faults()
-            with suppress(psutil.Error):
-                victim.kill()
+        _hit(trial, processes(study, level), psutil.Process.kill)
         wait_for_more(trial, study, 4)
     if trial.end(study) != 0:
         trial.finish()
 
 
-def solver(trial: Trial) -> None:
-    """kill -9 of a solver process."""
-    kill_some(trial, "solver", 2)
+def _hit(trial: Trial, victims: Sequence[psutil.Process], act: Callable[[psutil.Process], object]) -> None:
+    """Do something to the first of some processes, which may have ended."""
+    for victim in victims[:1]:
+        trial.note_faults()
+        with suppress(psutil.Error):
+            act(victim)
 
 
-def python_worker(trial: Trial) -> None:
-    """kill -9 of a Python worker."""
-    kill_some(trial, "worker", 2)
-
-
-def solver_and_worker(trial: Trial) -> None:
-    """kill -9 of a solver process and of a Python worker in one study."""
-    kill_each(trial, ["solver", "worker"])
-
-
-def driver_java(trial: Trial) -> None:
+def kill_java(trial: Trial) -> None:
     """kill -9 of the driver's Java process (in local mode it is the executor too)."""
-    kill_some(trial, "java", 1)
+    kill_each(trial, ["java"])
     assert any("Spark failed" in line for line in trial.damage.messages), trial.damage.messages
 
 
 def driver(trial: Trial) -> None:
     """kill -9 of the driver, twice in one study."""
     for _ in range(2):
-        study = trial.begin(len(trial.stored()) + 5)
-        study.send_signal(signal.SIGKILL)
-        study.wait()
+        _killed(trial, len(trial.stored()) + 5)
         trial.note_faults()
     trial.finish()
+
+
+def _killed(trial: Trial, stored: int) -> Store:
+    """The store of a study whose driver is killed when so many runs are stored."""
+    study = trial.begin(stored)
+    study.kill()
+    study.wait()
+    return Store(trial.out)
 
 
 def executor(trial: Trial, cluster: Cluster) -> None:
     """kill -9 of an executor's Java process on a cluster."""
     study = trial.begin(5)
     for _ in range(2):
-        victims = [each for worker in cluster.workers for each in psutil.Process(worker.pid).children()]
-        for victim in victims[:1]:
-            trial.note_faults()
-            victim.kill()
+        executors = [each for worker in cluster.workers for each in psutil.Process(worker.pid).children()]
+        _hit(trial, executors, psutil.Process.kill)
         wait_for_more(trial, study, 4)
     if trial.end(study) != 0:
         trial.finish()
@@ -115,8 +100,7 @@ def executor(trial: Trial, cluster: Cluster) -> None:
 def cluster_worker(trial: Trial, cluster: Cluster) -> None:
     """kill -9 of a worker of the cluster, with its executor."""
     study = trial.begin(5)
-    trial.note_faults()
-    psutil.Process(cluster.workers[-1].pid).kill()
+    _hit(trial, [psutil.Process(cluster.workers[-1].pid)], psutil.Process.kill)
     if trial.end(study) != 0:
         trial.finish()
     cluster.add_worker()
@@ -158,6 +142,7 @@ def signalled(trial: Trial, number: signal.Signals) -> None:
     assert "stopped; finished runs are kept. To go on: overlaybench study " in last, trial.damage.messages
     assert not any("Traceback" in line for line in trial.damage.messages[before:]), trial.damage.messages
     trial.finish()
+    assert any("runs were done before" in line for line in trial.damage.messages)
 
 
 def everything(trial: Trial) -> None:
@@ -172,40 +157,20 @@ def everything(trial: Trial) -> None:
     trial.finish()
 
 
-def python_daemon(trial: Trial) -> None:
-    """kill -9 of the daemon that starts Python workers."""
+def hit_once(trial: Trial, level: str, act: Callable[[psutil.Process], object]) -> None:
+    """Kill, stop for a while or terminate one process of a level."""
     study = trial.begin(5)
-    java = processes(study, "java")
-    for victim in [each for each in _children(java[0]) if "pyspark.daemon" in each.cmdline()][:1]:
-        trial.note_faults()
-        victim.kill()
+    _hit(trial, processes(study, level), act)
     if trial.end(study) != 0:
+        assert act != psutil.Process.terminate or not any("Traceback" in line for line in trial.damage.messages)
         trial.finish()
 
 
-def gently(trial: Trial, level: str) -> None:
-    """SIGTERM of a Python worker, a solver or Java."""
-    study = trial.begin(5)
-    for victim in processes(study, level)[:1]:
-        trial.note_faults()
-        with suppress(psutil.Error):
-            victim.terminate()
-    if trial.end(study) != 0:
-        assert not any("Traceback" in line for line in trial.damage.messages), trial.damage.messages
-        trial.finish()
-
-
-def paused(trial: Trial, level: str) -> None:
-    """A process is stopped for 3 s and goes on."""
-    study = trial.begin(5)
-    for victim in processes(study, level)[:1]:
-        trial.note_faults()
-        victim.suspend()
-        time.sleep(3)
-        with suppress(psutil.Error):
-            victim.resume()
-    if trial.end(study) != 0:
-        trial.finish()
+def pause(process: psutil.Process) -> None:
+    """Stop a process for 3 s."""
+    process.suspend()
+    time.sleep(3)
+    process.resume()
 
 
 def damaged_files(trial: Trial) -> None:
@@ -213,9 +178,7 @@ def damaged_files(trial: Trial) -> None:
     trial.end(_interrupted(trial.begin(20)))
     store = Store(trial.out)
     store.merge()
-    study = trial.begin(30)
-    study.send_signal(signal.SIGKILL)
-    study.wait()
+    _killed(trial, 30)
     time.sleep(1)  # its workers end, and no log grows any more
     log = max(store.logs(), key=lambda file: file.stat().st_size)
     part = next(iter(store.runs.glob("*.parquet")))
@@ -345,65 +308,50 @@ def jumping_clock(trial: Trial) -> None:
     trial.note_faults(sum(later - earlier > 5000 for earlier, later in pairwise(moments)))
 
 
-def _finished(trial: Trial) -> Store:
+def of_files(trial: Trial, damage: Callable[[Store], object]) -> None:
+    """Damage files of a finished study, whose next start restores them; keys that it returns are of lost rows."""
     trial.finish()
     trial.note_faults()
-    return Store(trial.out)
-
-
-def _refused_and_removed(trial: Trial, name: str) -> None:
-    """A damaged file is refused in a line that names it; once it is removed, the study restores it."""
-    store = _finished(trial)
-    (store.folder / name).write_bytes(b"\x00" * 100)
-    messages = len(trial.damage.messages)
-    assert trial.end(trial.start()) == 2
-    assert len(trial.damage.messages) == messages + 1
-    assert f"{name}: is damaged: remove it and run the study again" in trial.damage.messages[-1]
-    (store.folder / name).unlink()
+    store = Store(trial.out)
+    lost = damage(store)
+    trial.expect_repeated(lost if isinstance(lost, set) else set())
     trial.finish()
-    assert store.plan().keys
-
-
-def damaged_plan(trial: Trial) -> None:
-    """plan.json is all zeros."""
-    _refused_and_removed(trial, "plan.json")
-
-
-def damaged_index(trial: Trial) -> None:
-    """The index of instances is all zeros."""
-    _refused_and_removed(trial, "instances/index.json")
-
-
-def damaged_labels(trial: Trial) -> None:
-    """plan.parquet is all zeros; the next start writes it again."""
-    store = _finished(trial)
-    (store.folder / "plan.parquet").write_bytes(b"\x00" * 100)
-    trial.finish()
+    assert all(file.stat().st_size for file in store.instances.glob("*.parquet"))
     assert pq.read_table(store.folder / "plan.parquet").num_rows == len(store.plan().keys)
 
 
-def empty_instances(trial: Trial) -> None:
-    """Every instance file is empty, as after a power cut."""
-    store = _finished(trial)
-    for file in store.instances.glob("*.parquet"):
-        file.write_bytes(b"")
-    trial.finish()
-    assert all(file.stat().st_size for file in store.instances.glob("*.parquet"))
+def refused_and_removed(trial: Trial, name: str) -> None:
+    """A damaged file is refused in a line that names it; once it is removed, the study restores it."""
+
+    def damage(store: Store) -> None:
+        (store.folder / name).write_bytes(ZEROS)
+        messages = len(trial.damage.messages)
+        assert trial.end(trial.start()) == 2
+        assert len(trial.damage.messages) == messages + 1
+        assert f"{name}: is damaged: remove it and run the study again" in trial.damage.messages[-1]
+        (store.folder / name).unlink()
+
+    of_files(trial, damage)
 
 
-def lost_instances(trial: Trial) -> None:
-    """The folder of instances is gone."""
-    shutil.rmtree(_finished(trial).instances)
-    trial.finish()
+def lose_a_part(store: Store) -> set[str]:
+    """Remove a file of merged rows."""
+    part = store.parts()[0]
+    keys: set[str] = set(pq.read_table(part)["key"].to_pylist())
+    part.unlink()
+    return keys
+
+
+def leave_temporary_files(store: Store) -> None:
+    """Those of killed writes, in every folder."""
+    for folder in (store.folder, store.runs, store.instances, store.history, store.proofs):
+        (folder / ".left.parquet.77").write_bytes(b"half")
 
 
 def incomplete_merge(trial: Trial) -> None:
     """The logs of a killed study are merged, and there again: the merge was killed before it removed them."""
-    study = trial.begin(20)
-    study.kill()
-    study.wait()
+    store = _killed(trial, 20)
     trial.note_faults()
-    store = Store(trial.out)
     kept = {log: log.read_bytes() for log in store.logs()}
     assert any(list(read_log(log)) for log in kept)
     store.merge()
@@ -414,10 +362,7 @@ def incomplete_merge(trial: Trial) -> None:
 
 def zeros_in_a_log(trial: Trial) -> None:
     """A log ends in zeros, as after a power cut."""
-    study = trial.begin(10)
-    study.kill()
-    study.wait()
-    store = Store(trial.out)
+    store = _killed(trial, 10)
     trial.note_faults()
     for log in store.logs():
         log.write_bytes(log.read_bytes() + b"\x00" * 4096)
@@ -425,76 +370,50 @@ def zeros_in_a_log(trial: Trial) -> None:
     assert any("damaged lines are in damaged/ now" in line for line in trial.damage.messages)
 
 
-def temporary_files(trial: Trial) -> None:
-    """Temporary files of killed writes are everywhere."""
-    store = _finished(trial)
-    for folder in (store.folder, store.runs, store.instances, store.history, store.proofs):
-        (folder / ".left.parquet.77").write_bytes(b"half")
-    trial.finish()
-    assert not list(store.folder.rglob(".left*"))
-
-
-def lost_part(trial: Trial) -> None:
-    """A file of merged rows is gone: its runs are repeated."""
-    store = _finished(trial)
-    part = next(iter(store.runs.glob("*.parquet")))
-    trial.expect_repeated(set(pq.read_table(part)["key"].to_pylist()))
-    part.unlink()
-    trial.finish()
-
-
-def damaged_progress(trial: Trial) -> None:
-    """progress.json, which only `status` reads, is all zeros."""
-    store = _finished(trial)
-    (store.folder / "progress.json").write_bytes(b"\x00" * 100)
-    trial.finish()
-
-
+ZEROS = b"\x00" * 100
 FILE_FAULTS: dict[str, Callable[[Trial], None]] = {
-    "plan damaged": damaged_plan,
-    "index damaged": damaged_index,
-    "labels damaged": damaged_labels,
-    "instances empty": empty_instances,
-    "instances lost": lost_instances,
+    "plan damaged": partial(refused_and_removed, name="plan.json"),
+    "index damaged": partial(refused_and_removed, name="instances/index.json"),
+    "labels damaged": partial(of_files, damage=lambda store: (store.folder / "plan.parquet").write_bytes(ZEROS)),
+    "instances empty": partial(
+        of_files, damage=lambda store: [file.write_bytes(b"") for file in store.instances.glob("*.parquet")]
+    ),
+    "instances lost": partial(of_files, damage=lambda store: shutil.rmtree(store.instances)),
     "incomplete merge": incomplete_merge,
     "zeros in a log": zeros_in_a_log,
-    "temporary files": temporary_files,
-    "part lost": lost_part,
-    "progress damaged": damaged_progress,
+    "temporary files": partial(of_files, damage=leave_temporary_files),
+    "part lost": partial(of_files, damage=lose_a_part),
+    "progress damaged": partial(of_files, damage=lambda store: (store.folder / "progress.json").write_bytes(ZEROS)),
 }
 
 TOGETHER = "solver and Python worker"
+OF_ONE_STUDY: dict[str, Callable[[Trial], None]] = {
+    "solver": partial(kill_each, levels=["solver"] * 2),
+    "python worker": partial(kill_each, levels=["worker"] * 2),
+    TOGETHER: partial(kill_each, levels=["solver", "worker"]),
+    "driver": driver,
+    "driver's Java": kill_java,
+    "SIGTERM of the driver": partial(signalled, number=signal.SIGTERM),
+    "SIGHUP of the driver": partial(signalled, number=signal.SIGHUP),
+    "SIGINT of the driver": partial(signalled, number=signal.SIGINT),
+    "all at once": everything,
+    "Python daemon": partial(hit_once, level="daemon", act=psutil.Process.kill),
+    "SIGTERM of Java": partial(hit_once, level="java", act=psutil.Process.terminate),
+    "SIGTERM of a worker": partial(hit_once, level="worker", act=psutil.Process.terminate),
+    "a solver paused": partial(hit_once, level="solver", act=pause),
+    "a worker paused": partial(hit_once, level="worker", act=pause),
+    **FILE_FAULTS,
+    "full disk": full_disk,
+    "read-only disk": read_only_disk,
+    "damaged files": damaged_files,
+    "two studies": two_studies,
+    "jumping clock": jumping_clock,
+}
 ON_ONE_MACHINE: dict[str, tuple[Callable[[Trial], None], str, str]] = {
-    "solver": (solver, WELL, "-"),
-    "python worker": (python_worker, WELL, "-"),
-    TOGETHER: (solver_and_worker, WELL, "-"),
-    "driver": (driver, WELL, "-"),
-    "driver's Java": (driver_java, WELL, "-"),
-    "solver: spin": (partial(misbehaving, how="spin"), BAD.format(how="spin", limit=1), "trial"),
-    "solver: eat": (partial(misbehaving, how="eat"), BAD.format(how="eat", limit=60), "trial"),
-    "solver: crash": (partial(misbehaving, how="crash"), BAD.format(how="crash", limit=60), "trial"),
+    **{name: (fault, WELL, "-") for name, fault in OF_ONE_STUDY.items()},
     **{
-        f"solver: {how}": (partial(misbehaving, how=how), BAD.format(how=how, limit=60), "trial")
-        for how in ("exit", "raise", "wrong", "boast", "child", "closed")
+        f"solver: {how}": (partial(misbehaving, how=how), BAD.format(how=how, limit=limit), "trial")
+        for how, limit in (dict.fromkeys(REASONS, 60) | dict.fromkeys(("spin", "deaf", "flood"), 1)).items()
     },
-    **{
-        f"solver: {how}": (partial(misbehaving, how=how), BAD.format(how=how, limit=1), "trial")
-        for how in ("deaf", "flood")
-    },
-    "SIGTERM of the driver": (partial(signalled, number=signal.SIGTERM), WELL, "-"),
-    "SIGHUP of the driver": (partial(signalled, number=signal.SIGHUP), WELL, "-"),
-    "SIGINT of the driver": (partial(signalled, number=signal.SIGINT), WELL, "-"),
-    "all at once": (everything, WELL, "-"),
-    "Python daemon": (python_daemon, WELL, "-"),
-    "SIGTERM of Java": (partial(gently, level="java"), WELL, "-"),
-    "SIGTERM of a worker": (partial(gently, level="worker"), WELL, "-"),
-    "a solver paused": (partial(paused, level="solver"), WELL, "-"),
-    "a worker paused": (partial(paused, level="worker"), WELL, "-"),
-    **{name: (fault, WELL, "-") for name, fault in FILE_FAULTS.items()},
-    "full disk": (full_disk, WELL, "-"),
-    "read-only disk": (read_only_disk, WELL, "-"),
-    "damaged files": (damaged_files, WELL, "-"),
-    "two studies": (two_studies, WELL, "-"),
-    "jumping clock": (jumping_clock, WELL, "-"),
 }
 ON_A_CLUSTER = {"executor": executor, "cluster worker": cluster_worker}

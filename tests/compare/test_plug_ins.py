@@ -65,18 +65,11 @@ def edges(instance):
 SPEC = """
 name = "mine"
 time_limit = 10
-
-[[instances]]
-workload = "module_of_mine:ring"
-nodes = [6, 12]
-
-[[runs]]
-problems = ["module_of_mine:MINE_TOO", "min-tco"]
-methods = [{ method = "module_of_mine:mine", k = [2, 3] }]
-
-[[runs]]
-problems = ["min-tco"]
-methods = ["gm"]
+instances = [{ workload = "module_of_mine:ring", nodes = [6, 12] }]
+runs = [
+  { problems = ["module_of_mine:MINE_TOO", "min-tco"], methods = [{ method = "module_of_mine:mine", k = [2, 3] }] },
+  { problems = ["min-tco"], methods = ["gm"] },
+]
 """
 CELL = """
 import numpy as np
@@ -281,14 +274,8 @@ from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 
 Path("cell.toml").write_text('''
-[[instances]]
-workload = "zipf"
-nodes = 6
-topics = 3
-subscriptions = 1
-[[runs]]
-problems = ["min-tco"]
-methods = ["__main__:of_a_cell"]
+instances = [{ workload = "zipf", nodes = 6, topics = 3, subscriptions = 1 }]
+runs = [{ problems = ["min-tco"], methods = ["__main__:of_a_cell"] }]
 ''')
 run_study(read_study(Path("cell.toml")), Store(Path("out")), "local[1]", quiet=True)
 """

@@ -127,6 +127,7 @@ class Trial:
     def compared(self, undisturbed: list[dict[str, object]], *, may_fail: str = "-") -> Damage:
         """The damage, by comparison with an undisturbed study; runs of the variant `may_fail` may be failed rows."""
         now, damage = self.stored(), self.damage
+        assert not [file for file in self.out.rglob(".*") if file.is_file() and file.name != ".lock"]
         damage.lost = sum(now.get(key) != begun for key, begun in self._kept.items())
         stored = [
             key for part in (self.out / "runs").glob("*.parquet") for key in pq.read_table(part)["key"].to_pylist()

@@ -24,15 +24,8 @@ from overlaybench.instances.contract.errors import BadInput
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "results.md").read_text()
 SPEC = """
 name = "grows"
-[[instances]]
-workload = "zipf"
-nodes = [5, 6]
-topics = 5
-subscriptions = 2
-seeds = 2
-[[runs]]
-problems = ["min-tco"]
-methods = ["gm"]
+instances = [{ workload = "zipf", nodes = [5, 6], topics = 5, subscriptions = 2, seeds = 2 }]
+runs = [{ problems = ["min-tco"], methods = ["gm"] }]
 """
 METHODS_MORE = '["ring-per-topic", "gm"]'
 MORE = SPEC.replace("seeds = 2", "seeds = 4").replace('["gm"]', METHODS_MORE).replace("[5, 6]", "[7, 6, 5]")
@@ -108,7 +101,7 @@ def test_two_versions_of_the_code_are_told_apart(tmp_path: Path, monkeypatch: py
 def test_other_programs_find_the_present_rows_as_the_page_says(tmp_path: Path) -> None:
     store = Store(tmp_path / "out")
     done(MORE, store)
-    present, _ = done(SPEC.replace('workload = "zipf"', 'workload = "zipf"\nfamily = "renamed"'), store)
+    present, _ = done(SPEC.replace('workload = "zipf"', 'workload = "zipf", family = "renamed"'), store)
     pages = {language: re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) for language in ("sql", "python")}
     sql, pandas = (block[1].replace("DIR", str(store.folder)) for block in pages.values() if block)
     means = f"{sql.strip().removesuffix(';')} ORDER BY ALL"
@@ -133,7 +126,7 @@ def test_other_programs_find_the_present_rows_as_the_page_says(tmp_path: Path) -
 def test_runs_have_the_family_that_the_present_study_gives_them(tmp_path: Path) -> None:
     store = Store(tmp_path / "out")
     first, _ = done(SPEC, store)
-    renamed, new = done(SPEC.replace('workload = "zipf"', 'workload = "zipf"\nfamily = "renamed"'), store)
+    renamed, new = done(SPEC.replace('workload = "zipf"', 'workload = "zipf", family = "renamed"'), store)
     assert (renamed, new) == (first, set())
     assert set(results(store.folder)["family"]) == {"renamed"}
     assert {json.loads(recipe)["family"] for recipe in results(store.folder)["recipe"]} == {"renamed"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import signal
 import subprocess
@@ -16,7 +15,7 @@ import pytest
 
 from overlaybench.compare.studies.isolation import session_members
 from overlaybench.compare.studies.spark_session import _is_of_spark
-from overlaybench.compare.studies.spark_study import Queue, _Round, run_study
+from overlaybench.compare.studies.spark_study import Queue, _Round
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
@@ -28,21 +27,11 @@ name = "trial"
 seed = 3
 time_limit = 20
 memory_limit = 1500
-
-[[instances]]
-workload = "zipf"
-nodes = [5, 7]
-topics = 5
-subscriptions = 2
-seeds = {seeds}
-
-[[runs]]
-problems = ["min-tco"]
-methods = [{{ method = "gm", ties = ["lowest", "random"] }}, "ring-per-topic", "cp-sat"]
-
-[[runs]]
-problems = ["2d-star", "2d-true"]
-methods = ["2d-oda"]
+instances = [{{ workload = "zipf", nodes = [5, 7], topics = 5, subscriptions = 2, seeds = {seeds} }}]
+runs = [
+  {{ problems = ["min-tco"], methods = ["gm", {{ method = "gm", ties = "random" }}, "ring-per-topic", "cp-sat"] }},
+  {{ problems = ["2d-star", "2d-true"], methods = ["2d-oda"] }},
+]
 """
 
 
@@ -145,32 +134,6 @@ def test_a_study_grows_by_what_is_new_and_keeps_what_is_removed(
     assert len(_stored(out)) == 42
 
 
-@pytest.mark.slow
-def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    file, out, total = write(tmp_path, 5), tmp_path / "out", 60
-    signals = (signal.SIGKILL, signal.SIGINT)
-    for number in signals:
-        log = _size(out / "spark.log")
-        study = subprocess.Popen(command(file, out, "local[2]"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        # Runs are counted once Spark is up: an executor of the study killed before may finish one until then.
-        _wait(study, lambda log=log: _size(out / "spark.log") > log)  # type: ignore[misc]
-        before = len(Store(out).done())
-        _wait(study, lambda before=before: len(Store(out).done()) >= before + 3)  # type: ignore[misc]
-        study.send_signal(number)
-        assert study.wait(60) == (130 if number is signal.SIGINT else -number)
-    kept = _stored(out)
-    assert 3 * len(signals) <= len(kept) < total
-    capfd.readouterr()
-    assert len(run_study(read_study(file), Store(out), "local[2]")) == total
-    resumed = re.search(rf"(\d+) of {total} runs were done before", capfd.readouterr().err)
-    assert resumed is not None
-    assert len(kept) <= int(resumed[1])  # executors of a killed driver may go on until they notice; that counts too
-    after = _stored(out)
-    assert len(after) == total
-    assert {key: after[key] for key in kept} == kept
-    assert not [file for file in out.rglob(".*") if file.is_file() and file.name != ".lock"]
-
-
 def test_a_study_stopped_while_java_starts_leaves_no_process(tmp_path: Path) -> None:
     study = subprocess.Popen(
         command(write(tmp_path, 1), tmp_path / "out", "local[2]"),
@@ -188,10 +151,6 @@ def test_a_study_stopped_while_java_starts_leaves_no_process(tmp_path: Path) -> 
     while session_members(study.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert session_members(study.pid) == []
-
-
-def _size(file: Path) -> int:
-    return file.stat().st_size if file.is_file() else 0
 
 
 def _wait(study: subprocess.Popen[bytes], condition: Callable[[], bool]) -> None:

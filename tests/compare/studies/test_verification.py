@@ -48,17 +48,11 @@ name = "forged"
 seed = 4
 time_limit = 30
 memory_limit = 1500
-[[instances]]
-workload = "zipf"
-nodes = [5, 6]
-topics = 5
-subscriptions = 2
-[[runs]]
-problems = ["min-tco", "minmax-tco"]
-methods = ["gm", "low-oda", "branch-and-cut"]
-[[runs]]
-problems = ["2d-star"]
-methods = ["cd-oda", "branch-and-cut"]
+instances = [{ workload = "zipf", nodes = [5, 6], topics = 5, subscriptions = 2 }]
+runs = [
+  { problems = ["min-tco", "minmax-tco"], methods = ["gm", "low-oda", "branch-and-cut"] },
+  { problems = ["2d-star"], methods = ["cd-oda", "branch-and-cut"] },
+]
 """
 SPEC_OF_OTHERS = """
 name = "others"
