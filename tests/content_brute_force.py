@@ -20,10 +20,7 @@ Tree = tuple[Link, ...]
 def optimum(instance: ContentInstance, routing: str) -> float:
     """The least cost of any assignment within the capacities; infinite if there is none."""
     network = Network(instance.core.tolist())
-    return min(
-        (cost(instance, network, brokers, routing) for brokers in assignments(instance)),
-        default=math.inf,
-    )
+    return min((cost(instance, network, brokers, routing) for brokers in assignments(instance)), default=math.inf)
 
 
 def assignments(instance: ContentInstance) -> Iterator[tuple[int, ...]]:

@@ -30,10 +30,7 @@ Edges = npt.NDArray[np.int32]
 _FEW_EDGES, _SHARE, _MOST_REFUSED = 400, 0.02, 40
 
 START = Option(
-    "start",
-    "auto",
-    "the overlay to start from; auto: by the degree function",
-    choices=("auto", "gm", "minmax-oda"),
+    "start", "auto", "the overlay to start from; auto: by the degree function", choices=("auto", "gm", "minmax-oda")
 )
 
 
@@ -210,12 +207,7 @@ _MOST_TRIES, _LOWER = 6, 0.8
 
 
 def edge_insertion(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    tree: str,
+    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, time_limit: float | None, tree: str
 ) -> Proposal[Overlay]:
     """A spanning tree, and edges of Greedy Merge's overlay that connect topics without relays.
 

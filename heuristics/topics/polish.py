@@ -516,10 +516,7 @@ def starts(problem: str = "") -> dict[str, Method[TopicInstance, Overlay]]:
 
 
 START = Option(
-    "start",
-    "gm",
-    "the method whose overlay is polished, with its default options",
-    choices=lambda: tuple(starts()),
+    "start", "gm", "the method whose overlay is polished, with its default options", choices=lambda: tuple(starts())
 )
 POLISH: Method[TopicInstance, Overlay] = Method(
     name="polish",

@@ -118,10 +118,7 @@ class TopicInstance(Digested):
 
     @classmethod
     def from_pairs(
-        cls,
-        nodes: Sequence[str] | Coded,
-        topics: Sequence[str] | Coded,
-        further_nodes: Sequence[str] = (),
+        cls, nodes: Sequence[str] | Coded, topics: Sequence[str] | Coded, further_nodes: Sequence[str] = ()
     ) -> tuple[TopicInstance, int]:
         """Build from (node label, topic label) rows in any order, and the labels of nodes that may have no topic.
 

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -78,34 +79,6 @@ def test_node_numbers_near_the_top_of_their_type_stay_apart() -> None:
     assert overlay.edges.tolist() == [[0, top - 1], [top - 2, top - 1]]
 
 
-@pytest.mark.parametrize(
-    ("edges", "fragment"),
-    [
-        ([(0, 1), (2, 2)], "edge 1: a loop at node 2"),
-        ([(0, 1), (1, 3)], r"edge 1: its end 3 is outside 0…2"),
-        ([(-1, 1)], r"edge 0: its end -1 is outside 0…2"),
-        ([(0, 1, 2)], "pairs of nodes"),
-        ([(0, 1, 2), (0, 1, 2)], "pairs of nodes"),  # six numbers are not three pairs
-        ([(0, 1), (1,)], "pairs of nodes"),
-        ([0, 1], "pairs of nodes"),
-        ([(0.5, 1)], "do not fit"),
-        ([(2**40, 1)], "outside"),
-    ],
-)
-def test_edges_that_join_no_two_nodes_are_refused(edges: list[tuple[int, int]], fragment: str) -> None:
-    with pytest.raises(BadInput, match=fragment):
-        Overlay.from_edges(3, edges)
-
-
-@pytest.mark.parametrize(
-    "edges",
-    [[(1, 0)], [(0, 0)], [(0, 1), (0, 1)], [(1, 2), (0, 1)], [(0, 3)], [(-1, 0)], [(2**32, 2**32 + 1)], [(0, 1, 2)]],
-)
-def test_the_constructor_takes_the_normal_form_only(edges: list[tuple[int, ...]]) -> None:
-    with pytest.raises(BadInput):
-        Overlay(3, np.array(edges))
-
-
 @property_test(100, instances_with_overlays())
 def test_degrees_are_those_of_networkx(case: tuple[TopicInstance, Overlay]) -> None:
     _, overlay = case
@@ -137,24 +110,49 @@ def test_networkx_gives_the_overlay_back(case: tuple[TopicInstance, Overlay]) ->
     assert set(overlay.to_networkx().nodes) == set(range(overlay.num_nodes))
 
 
+def edges(*pairs: Any) -> Overlay:
+    return Overlay.from_edges(3, list(pairs))
+
+
+def labels(*pairs: Any) -> Overlay:
+    return Overlay.from_labels(pairs, INSTANCE)
+
+
+def normal(*pairs: Any) -> Overlay:
+    return Overlay(3, np.array(pairs))
+
+
+def graph_with(stranger: str) -> Overlay:
+    graph = Overlay.from_edges(3, []).to_networkx(INSTANCE)
+    graph.add_node(stranger)
+    return Overlay.from_networkx(graph, INSTANCE)
+
+
 @pytest.mark.parametrize(
-    ("edges", "fragment"),
+    ("build", "given", "fragment"),
     [
-        ([("n1", "n2"), ("n1", "n3")], "edge 1: unknown node 'n3'"),
-        ([("n3", "n1")], "edge 0: unknown node 'n3'"),
-        ([("n1", "n2"), ("n2", "n2")], "edge 1: a loop at 'n2'"),
+        (edges, [(0, 1), (2, 2)], "edge 1: a loop at node 2"),
+        (edges, [(0, 1), (1, 3)], r"edge 1: its end 3 is outside 0…2"),
+        (edges, [(-1, 1)], r"edge 0: its end -1 is outside 0…2"),
+        (edges, [(0, 1, 2)], "pairs of nodes"),
+        (edges, [(0, 1, 2), (0, 1, 2)], "pairs of nodes"),  # six numbers are not three pairs
+        (edges, [(0, 1), (1,)], "pairs of nodes"),
+        (edges, [0, 1], "pairs of nodes"),
+        (edges, [(0.5, 1)], "do not fit"),
+        (edges, [(2**40, 1)], "outside"),
+        *((normal, given, "sort them") for given in ([(1, 0)], [(0, 0)], [(0, 1), (0, 1)], [(1, 2), (0, 1)])),
+        *((normal, given, "outside") for given in ([(0, 3)], [(-1, 0)])),
+        (normal, [(2**32, 2**32 + 1)], "do not fit"),
+        (normal, [(0, 1, 2)], "pairs of nodes"),
+        (labels, [("n1", "n2"), ("n1", "n3")], "edge 1: unknown node 'n3'"),
+        (labels, [("n3", "n1")], "edge 0: unknown node 'n3'"),
+        (labels, [("n1", "n2"), ("n2", "n2")], "edge 1: a loop at 'n2'"),
+        (graph_with, ["stranger"], "unknown node 'stranger'"),
     ],
 )
-def test_labelled_edges_must_join_two_nodes_of_the_instance(edges: list[tuple[str, str]], fragment: str) -> None:
+def test_what_joins_no_two_nodes_is_refused(build: Any, given: list[Any], fragment: str) -> None:
     with pytest.raises(BadInput, match=fragment):
-        Overlay.from_labels(edges, INSTANCE)
-
-
-def test_a_graph_with_a_strange_node_is_refused_though_it_has_no_edge() -> None:
-    graph = Overlay.from_edges(3, []).to_networkx(INSTANCE)
-    graph.add_node("stranger")
-    with pytest.raises(BadInput, match="unknown node 'stranger'"):
-        Overlay.from_networkx(graph, INSTANCE)
+        build(*given)
 
 
 @pytest.mark.parametrize("copy", [lambda overlay: overlay, lambda overlay: pickle.loads(pickle.dumps(overlay))])

@@ -322,13 +322,7 @@ class PartitionedSearch:
         return parts
 
     def _searched(
-        self,
-        edges: Ids,
-        parts: list[Ids],
-        near: Ids,
-        subscriptions: VertexTable,
-        apply: Apply,
-        done: Done,
+        self, edges: Ids, parts: list[Ids], near: Ids, subscriptions: VertexTable, apply: Apply, done: Done
     ) -> Ids:
         """The edges of a group after a search of some of its parts."""
         part = np.full(len(subscriptions.node_offsets) - 1, -1, np.int32)

@@ -363,11 +363,7 @@ def _label_component(root: int, number: int, subscriptions: VertexTable, links: 
 
 @kernel
 def _recreate(
-    parameters: SearchParameters,
-    candidates: CandidateLists,
-    subscriptions: VertexTable,
-    links: Links,
-    space: Workspace,
+    parameters: SearchParameters, candidates: CandidateLists, subscriptions: VertexTable, links: Links, space: Workspace
 ) -> None:
     """Add edges of best contribution × weight ÷ cost until no topic is split, then reset the labels."""
     counts, n = space.counts, len(links.degrees)
@@ -405,11 +401,7 @@ def _recreate(
 
 @kernel
 def _list_candidates(
-    parameters: SearchParameters,
-    candidates: CandidateLists,
-    subscriptions: VertexTable,
-    links: Links,
-    space: Workspace,
+    parameters: SearchParameters, candidates: CandidateLists, subscriptions: VertexTable, links: Links, space: Workspace
 ) -> int:
     """List the candidate edges that contribute by level, and return the highest level."""
     n, count, top = len(links.degrees), 0, -1

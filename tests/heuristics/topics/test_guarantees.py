@@ -11,25 +11,21 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.heuristics.topics.cd_oda import cd_oda, cd_oda_1, cd_oda_2
 from overlaybench.heuristics.topics.gm_m import gm_m
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE, greedy_merge
 from overlaybench.heuristics.topics.low_oda import low_oda
 from overlaybench.heuristics.topics.minmax_oda import MINMAX_ODA, minmax_oda
 from overlaybench.heuristics.topics.ring_per_topic import ORDERS, ring_per_topic
-from overlaybench.heuristics.topics.two_diameter_oda import two_diameter_oda
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
-from overlaybench.instances.topics.constructions import (
-    CONSTRUCTIONS,
-    SET_COVER_CONSTRUCTIONS,
-)
+from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.twins import CONSTRUCTED
+from tests.outcomes import answer_of
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
@@ -146,16 +142,15 @@ def test_topics_of_one_subscriber_need_no_edge(wants: dict[str, list[str]]) -> N
         assert method.run(TopicInstance.from_subscriptions(wants), PROBLEMS[method.problems[0]]).value == 0
 
 
+def overlay_of(name: str, instance: TopicInstance, *, ties: str, seed: int) -> Overlay:
+    overlay: Overlay = answer_of(BY_NAME[name].run(instance, PROBLEMS["min-tco"], ties=ties, seed=seed))
+    return overlay
+
+
 PAIRS: dict[str, tuple[Callable[..., Overlay], Callable[..., set[twins.Edge]]]] = {
-    "gm": (greedy_merge, twins.greedy_merge),
+    **{name: (partial(overlay_of, name), twin) for name, twin in twins.GREEDY.items()},
     "gm in 3 runs": (partial(greedy_merge, runs=3), partial(twins.greedy_merge, runs=3)),
-    "minmax-oda": (minmax_oda, twins.minmax_oda),
-    "gm-m": (gm_m, twins.gm_m),
     "gm-m by table": (partial(gm_m, data="table"), twins.gm_m),
-    "cd-oda": (cd_oda, twins.cd_oda),
-    "cd-oda-1": (cd_oda_1, twins.cd_oda_1),
-    "cd-oda-2": (cd_oda_2, twins.cd_oda_2),
-    "2d-oda": (two_diameter_oda, twins.two_diameter_oda),
     # The least k, one between small contributions, and one that is no exact float.
     **{
         f"low-oda k={k}": (partial(low_oda, k=k), partial(twins.low_oda, k=Fraction(k)))

@@ -16,11 +16,7 @@ from hypothesis import strategies as st
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
 from overlaybench.heuristics.topics.kernels.common_topics import block_of, pairs_sharing, sharing
 from overlaybench.heuristics.topics.kernels.interest import join
-from overlaybench.heuristics.topics.kernels.partial_overlay import (
-    PartialOverlay,
-    eligible_nodes,
-    partners,
-)
+from overlaybench.heuristics.topics.kernels.partial_overlay import PartialOverlay, eligible_nodes, partners
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.topics.instance import TopicInstance

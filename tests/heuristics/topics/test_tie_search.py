@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
 from itertools import combinations, permutations
 from typing import Any
 
@@ -39,16 +37,6 @@ HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topi
 
 BY_NAME = {method.name: method for method in HEURISTICS}
 SEARCHED = [method.name for method in HEURISTICS if isinstance(method.solve, SolveUnderTies)]
-TWINS: dict[str, Callable[..., set[twins.Edge]]] = {
-    "gm": twins.greedy_merge,
-    "gm-m": twins.gm_m,
-    "minmax-oda": twins.minmax_oda,
-    "low-oda": lambda interest, rank: twins.low_oda(interest, rank, Fraction(3)),
-    "cd-oda": twins.cd_oda,
-    "cd-oda-1": twins.cd_oda_1,
-    "cd-oda-2": twins.cd_oda_2,
-    "2d-oda": twins.two_diameter_oda,
-}
 
 
 def steps_of(name: str, instance: TopicInstance) -> GreedySteps:
@@ -71,7 +59,7 @@ def values_over_all_orders(name: str, problem: str, instance: TopicInstance) -> 
     interest = twins.interest_of(instance)
     values = []
     for order in permutations(candidates):
-        edges = TWINS[name](interest, {candidate: rank for rank, candidate in enumerate(order)}.__getitem__)
+        edges = twins.GREEDY[name](interest, {candidate: rank for rank, candidate in enumerate(order)}.__getitem__)
         values.append(PROBLEMS[problem].value(instance, Overlay.from_edges(n, sorted(edges))))
     return values
 

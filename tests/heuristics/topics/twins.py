@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 from overlaybench.instances.contract.catalogue import WORKLOADS
@@ -92,19 +93,8 @@ def low_oda(interest: Interest, rank: Rank, k: Fraction) -> set[Edge]:
         overlay.add(e1 if weights[e1] >= weights[e2] / k else e2)
 
 
-def cd_oda(interest: Interest, rank: Rank) -> set[Edge]:
-    return _constant_diameter(interest, rank, lambda weighted, neighbours: Fraction(neighbours))
-
-
-def cd_oda_1(interest: Interest, rank: Rank) -> set[Edge]:
-    return _constant_diameter(interest, rank, lambda weighted, neighbours: Fraction(weighted))
-
-
-def cd_oda_2(interest: Interest, rank: Rank) -> set[Edge]:
-    return _constant_diameter(interest, rank, lambda weighted, neighbours: Fraction(weighted, neighbours))
-
-
-def _constant_diameter(interest: Interest, rank: Rank, score: Callable[[int, int], Fraction]) -> set[Edge]:
+def constant_diameter(interest: Interest, rank: Rank, score: Callable[[int, int], Fraction]) -> set[Edge]:
+    """CD-ODA and its variants: the score of a centre is of its weighted neighbours and its neighbours."""
     overlay: set[Edge] = set()
     left: set[int] = set().union(*interest)
 
@@ -138,6 +128,19 @@ def two_diameter_oda(interest: Interest, rank: Rank) -> set[Edge]:
         overlay |= {(min(centre, v), max(centre, v)) for v in subscribers(interest, topic) if v != centre}
         left.remove(topic)
     return overlay
+
+
+GREEDY: dict[str, Callable[..., set[Edge]]] = {
+    "gm": greedy_merge,
+    "minmax-oda": minmax_oda,
+    "gm-m": gm_m,
+    "low-oda": partial(low_oda, k=Fraction(3)),
+    "cd-oda": partial(constant_diameter, score=lambda weighted, neighbours: Fraction(neighbours)),
+    "cd-oda-1": partial(constant_diameter, score=lambda weighted, neighbours: Fraction(weighted)),
+    "cd-oda-2": partial(constant_diameter, score=Fraction),
+    "2d-oda": two_diameter_oda,
+}
+"""Those that choose under a rule for ties, by the name of the method."""
 
 
 def contributions(interest: Interest, overlay: set[Edge]) -> dict[Edge, int]:

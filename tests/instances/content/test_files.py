@@ -13,11 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.content.files import (
-    CONTENT,
-    read_content,
-    write_content,
-)
+from overlaybench.instances.content.files import CONTENT, read_content, write_content
 from overlaybench.instances.content.instance import ContentInstance, metric_closure
 from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
 from overlaybench.instances.contract.catalogue import PROBLEMS

@@ -94,10 +94,7 @@ def test_a_broker_above_its_capacity_is_named_with_the_numbers() -> None:
     [
         ((), "broker 'b0' has 0 trees for channel 'c0': needs one"),
         ((RoutingTree.of([(0, 3), (3, 1)], 0, [0]),), "tree 0 of channel 'c0' does not reach broker 'b2'"),
-        (
-            (RoutingTree.of([(0, 1), (1, 2), (0, 2)], 0, [0]),),
-            "tree 0 of channel 'c0' has a cycle or a repeated link",
-        ),
+        ((RoutingTree.of([(0, 1), (1, 2), (0, 2)], 0, [0]),), "tree 0 of channel 'c0' has a cycle or a repeated link"),
         ((RoutingTree.of([(0, 1), (1, 2)], 0, [0]),) * 2, "broker 'b0' has 2 trees for channel 'c0': needs one"),
         ((RoutingTree.of([(0, 1), (1, 2)]),), "tree 0 must name its channel and its source brokers"),
         ((RoutingTree.of([(0, 1), (1, 2)], 0, [9]),), "tree 0 has a source that is no broker"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,65 +102,38 @@ def test_natural_order_is_a_total_order_that_repeats_do_not_disturb(labels: list
     assert natural_order(sorted(labels, reverse=True))[0] == ordered
 
 
+def built(offsets: Any, topics: Any, nodes: list[str] | None = None, names: list[str] | None = None) -> TopicInstance:
+    return TopicInstance(np.array(offsets), np.array(topics), nodes, names)
+
+
 @pytest.mark.parametrize(
-    ("nodes", "topics", "fragment"),
+    ("build", "given", "fragment"),
     [
-        (["a", None], ["x", "y"], "row 1 has no label"),
-        (["a", 7], ["x", "y"], "row 1 has the label 7: put it in quotes"),
-        (["a", "b"], ["x", ""], "empty label"),
-        (["a", "\ud800"], ["x", "y"], "is not Unicode text"),
+        (TopicInstance.from_pairs, (["a", None], ["x", "y"]), "row 1 has no label"),
+        (TopicInstance.from_pairs, (["a", 7], ["x", "y"]), "row 1 has the label 7: put it in quotes"),
+        (TopicInstance.from_pairs, (["a", "b"], ["x", ""]), "empty label"),
+        (TopicInstance.from_pairs, (["a", "\ud800"], ["x", "y"]), "is not Unicode text"),
+        (TopicInstance.from_subscriptions, ({},), "at least one node"),
+        (TopicInstance.from_subscriptions, ({"a": []},), "at least one node with one topic"),
+        (TopicInstance.from_subscriptions, ({"a": "xy"},), "give a list of topics"),
+        (built, ([0, 0], []), "at least one node"),
+        (built, ([0, 1], [0, 0]), "end at the number"),
+        (built, ([0, 3, 1, 4], [0, 1, 2, 0]), "must not decrease"),
+        (built, ([0, 2], [1, 0]), "distinct, sorted"),
+        (built, ([0, 1], [-1]), "not negative"),
+        (built, ([0, 1], [2**31 - 1]), "topic 0 has no subscriber"),  # and no array of 2^31 counters on the way
+        (built, ([0, 3], [0, 1, 9]), "topic 2 has no subscriber"),
+        (built, ([0, 1], [0.5]), "do not fit int32"),
+        (built, ([[0, 1]], [0]), "one dimension"),
+        (built, ([0, 1, 2], [0, 0], ["a"]), "1 node labels for 2 nodes"),
+        (built, ([0, 1, 2], [0, 0], None, ["x", "y"]), "2 topic labels for 1 topics"),
+        (built, ([0, 1, 2], [0, 0], ["a", "a"]), "two nodes have the label 'a'"),
     ],
 )
-def test_rows_that_are_no_subscriptions_are_refused(nodes: list[str], topics: list[str], fragment: str) -> None:
+def test_what_is_no_instance_is_refused_in_one_line(build: Any, given: tuple[Any, ...], fragment: str) -> None:
     with pytest.raises(BadInput, match=fragment) as caught:
-        TopicInstance.from_pairs(nodes, topics)
+        build(*given)
     assert len(str(caught.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("subscriptions", "fragment"),
-    [
-        ({}, "at least one node"),
-        ({"a": []}, "at least one node with one topic"),
-        ({"a": "xy"}, "give a list of topics"),
-    ],
-)
-def test_a_mapping_that_is_no_instance_is_refused(subscriptions: dict[str, list[str]], fragment: str) -> None:
-    with pytest.raises(BadInput, match=fragment) as caught:
-        TopicInstance.from_subscriptions(subscriptions)
-    assert len(str(caught.value).splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("offsets", "topics", "fragment"),
-    [
-        ([0, 0], [], "at least one node"),
-        ([0, 1], [0, 0], "end at the number"),
-        ([0, 3, 1, 4], [0, 1, 2, 0], "must not decrease"),
-        ([0, 2], [1, 0], "distinct, sorted"),
-        ([0, 1], [-1], "not negative"),
-        ([0, 1], [2**31 - 1], "topic 0 has no subscriber"),  # and no array of 2^31 counters on the way
-        ([0, 3], [0, 1, 9], "topic 2 has no subscriber"),
-        ([0, 1], [0.5], "do not fit int32"),
-        ([[0, 1]], [0], "one dimension"),
-    ],
-)
-def test_arrays_that_are_no_instance_are_refused(offsets: list[int], topics: list[int], fragment: str) -> None:
-    with pytest.raises(BadInput, match=fragment):
-        TopicInstance(np.array(offsets), np.array(topics))
-
-
-@pytest.mark.parametrize(
-    ("nodes", "topics", "fragment"),
-    [
-        (["a"], None, "1 node labels for 2 nodes"),
-        (None, ["x", "y"], "2 topic labels for 1 topics"),
-        (["a", "a"], None, "two nodes have the label 'a'"),
-    ],
-)
-def test_labels_must_name_each_one_apart(nodes: list[str] | None, topics: list[str] | None, fragment: str) -> None:
-    with pytest.raises(BadInput, match=fragment):
-        TopicInstance(np.array([0, 1, 2]), np.array([0, 0]), nodes, topics)
 
 
 def arrays(instance: TopicInstance) -> list[np.ndarray]:
