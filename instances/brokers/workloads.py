@@ -18,7 +18,7 @@ from ..contract.arrays import Ids
 from ..contract.errors import BadInput
 from ..contract.option import Option, Value
 from ..contract.workload import Workload, zipf
-from .network import UNCAPPED, BrokerNetwork, BrokerTree
+from .network import MINUTE, UNCAPPED, BrokerNetwork, BrokerTree
 from .predicates import HIGHEST, LOWEST, Publications, Subscriptions
 
 TREES = ("balanced", "random", "path", "star")
@@ -108,7 +108,7 @@ def _draw_publications(
     brokers: int, count: int, rate: int, popularity: npt.NDArray[np.int64], random: np.random.Generator
 ) -> Publications:
     """Publications at times drawn independently and uniformly over the time that they take at the given rate."""
-    times = np.sort(random.integers(max(1, count * 60_000_000 // rate), size=count))
+    times = np.sort(random.integers(max(1, count * MINUTE // rate), size=count))
     sources = random.integers(brokers, size=count)
     values = np.column_stack(
         [_draw_subjects(popularity, count, random), random.integers(VALUES, size=(count, FURTHER))]

@@ -15,7 +15,7 @@ Messages (`messages.py`)
 Δ-moves by themselves (`delta_move.py`)
     One move under traffic whose interleaving the caller determines; its steps are waves too.
 Events (`network.py`)
-    The clock of `heuristics/events.py` carries the messages. A broker serves one publication at a time; its uplink
+    simpy carries the messages in simulated time. A broker serves one publication at a time; its uplink
     sends one copy at a time; a link delays each message by a constant and keeps the order. Control messages take the
     delay of their link, but neither service time nor uplink capacity; their bytes are counted.
 The path of the data

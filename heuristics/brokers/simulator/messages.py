@@ -11,6 +11,7 @@ from ....instances.contract.arrays import Ids
 
 HEADER, NUMBER, PUBLICATION = 40, 4, 200
 OLD, NEW = 0, 1
+NEVER = 2**62
 Edge = tuple[int, int]
 Wave = tuple[int, int]
 """The broker at which a wave starts and its number there."""

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import simpy
 
-from ....instances.brokers.network import BrokerNetwork
+from ....instances.brokers.network import MINUTE, SECOND, BrokerNetwork
 from ....instances.contract.arrays import Ids
-from ...events import MINUTE, NEVER, SECOND, Process, SimulatedClock
 from ..kernels.forwarding import NOWHERE
 from ..kernels.queueing import SOFT_DELAY
 from .broker import COORDINATOR, Broker
-from .messages import Ask, Control, Entries, Grant, Message, Publication, Release, Sends, Subscribe, Unsubscribe
+from .messages import NEVER, Ask, Control, Entries, Grant, Message, Publication, Release, Sends, Subscribe, Unsubscribe
 from .routing import BrokerLimits
 from .tree_changes import Coordinator
 
 PAUSE, DETECTION, PATIENCE = 50_000, 100_000, MINUTE
 _COLUMNS = ("publication", "sender", "receiver", "time", "local")
+Process = Generator[simpy.Event, Any, None]
 _Queues = dict[int, simpy.Store]
 
 
@@ -113,7 +114,7 @@ class SimulatedNetwork:
     """
 
     def __init__(self, given: BrokerNetwork, limits: Iterable[BrokerLimits], service: int, predicate: int) -> None:
-        self.clock = SimulatedClock()
+        self.env = simpy.Environment()
         self._given, self._service, self._predicate = given, service, predicate
         self._limits = list(limits)
         links = zip(given.tree.links.tolist(), given.tree.delays.tolist(), strict=True)
@@ -137,6 +138,15 @@ class SimulatedNetwork:
         self.joining.clear()
         self.coordinator = Coordinator(given.radius, {0})
 
+    @property
+    def now(self) -> int:
+        """Microseconds since the beginning."""
+        return int(self.env.now)
+
+    def at(self, delay: int, event: Callable[[], None]) -> None:
+        """Let something happen later; what happens at one time happens in the order in which it was planned."""
+        simpy.Timeout(self.env, delay).callbacks.append(lambda _: event())
+
     # What operators and clients do.
 
     def add(self, broker: int) -> Broker:
@@ -147,10 +157,10 @@ class SimulatedNetwork:
         if broker in self._former:
             self.brokers[broker].remember(self._former.pop(broker))
         if broker not in self._inbox:
-            self._inbox[broker], self._outbox[broker] = simpy.Store(self.clock.env), simpy.Store(self.clock.env)
-            self.clock.begin(self._serve(broker))
+            self._inbox[broker], self._outbox[broker] = simpy.Store(self.env), simpy.Store(self.env)
+            self.env.process(self._serve(broker))
             if limits.uplink:
-                self.clock.begin(self._transmit(broker, SECOND // limits.uplink))
+                self.env.process(self._transmit(broker, SECOND // limits.uplink))
         return self.brokers[broker]
 
     def remove(self, broker: int) -> None:
@@ -164,7 +174,7 @@ class SimulatedNetwork:
 
     def send(self, sender: int, sends: Sends) -> None:
         """Send what a broker returned."""
-        now = self.clock.now
+        now = self.now
         for receiver, message in sends:
             if receiver == sender:
                 if not self.log.crashed and self.log.under_way.any():
@@ -200,16 +210,16 @@ class SimulatedNetwork:
         """Let the source of a publication publish it, if it has joined and is up."""
         source = int(self._given.publications.sources[number])
         if source in self.brokers and source not in self.down | self.joining:
-            self.log.published[number] = self.clock.now
-            self.log.copies(number, 1, self.clock.now)
+            self.log.published[number] = self.now
+            self.log.copies(number, 1, self.now)
             self._put(self._inbox, source, NOWHERE, Publication(number, self._values[number]))
 
     def crash(self, broker: int, for_good: bool = False) -> None:
         """Stop a broker; one that stops for good loses the copies that it has."""
         self.down.add(broker)
-        self._up[broker] = self.clock.env.event()
+        self._up[broker] = self.env.event()
         if for_good:
-            self.log.crashed[broker] = self.clock.now
+            self.log.crashed[broker] = self.now
             queued = (*self._taken(self._inbox, broker), *self._taken(self._outbox, broker))
             kept = [copy for copies in self.brokers[broker].kept.values() for copy in copies]
             for publication in (*kept, *(copy for _, copy in queued)):
@@ -237,10 +247,10 @@ class SimulatedNetwork:
         return self._delays.get((sender, receiver), SOFT_DELAY)
 
     def _after(self, delay: int, sender: int, receiver: int, message: Message) -> None:
-        self.clock.after(delay, lambda: self._deliver(sender, receiver, message))
+        self.at(delay, lambda: self._deliver(sender, receiver, message))
 
     def _cross(self, sender: int, receiver: int, publication: Publication) -> None:
-        self.log.publication_bytes[self.clock.now // SECOND] += publication.size
+        self.log.publication_bytes[self.now // SECOND] += publication.size
         self._after(self._delay(sender, receiver), sender, receiver, publication)
 
     def _deliver(self, sender: int, receiver: int, message: Message) -> None:
@@ -251,7 +261,7 @@ class SimulatedNetwork:
                 self._miss(sender, receiver, message)
         elif isinstance(message, Publication):
             if receiver in self.down:
-                self.clock.after(DETECTION, lambda: self._unanswered(sender, receiver, message))
+                self.at(DETECTION, lambda: self._unanswered(sender, receiver, message))
             else:
                 self._put(self._inbox, receiver, sender, message)
                 self.log.longest_queue = max(self.log.longest_queue, len(self._inbox[receiver].items))
@@ -261,7 +271,7 @@ class SimulatedNetwork:
             self._control(sender, receiver, message)
 
     def _control(self, sender: int, receiver: int, message: Control) -> None:
-        broker, now = self.brokers[receiver], self.clock.now
+        broker, now = self.brokers[receiver], self.now
         if isinstance(message, Grant) and (receiver, message.token) in self._tables:
             what = self._running[message.change] = self._tables.pop((receiver, message.token))
             if isinstance(what, Issued):
@@ -283,9 +293,9 @@ class SimulatedNetwork:
         if isinstance(message, Release):
             what = self._running.pop(message.change, None)
             if isinstance(what, Issued):
-                what.settled = self.clock.now
+                what.settled = self.now
         for broker, grant in self.coordinator.receive(sender, message):
-            self.log.control_bytes[self.clock.now // SECOND] += grant.size
+            self.log.control_bytes[self.now // SECOND] += grant.size
             self._after(SOFT_DELAY, COORDINATOR, broker, grant)
 
     def _unanswered(self, sender: int, receiver: int, publication: Publication) -> None:
@@ -304,7 +314,7 @@ class SimulatedNetwork:
         before = sum(map(len, broker.kept.values()))
         if (sends := handle(broker)) is not None:
             kept = sum(map(len, broker.kept.values())) - before
-            self.log.copies(publication.number, len(sends) + kept - 1, self.clock.now)
+            self.log.copies(publication.number, len(sends) + kept - 1, self.now)
             self.send(me, sends)
 
     def _miss(self, sender: int, receiver: int, publication: Publication) -> None:
@@ -316,7 +326,7 @@ class SimulatedNetwork:
     def _drop(self, publication: Publication, others_need_it: bool) -> None:
         if others_need_it:
             self.log.lost.add(publication.number)
-        self.log.copies(publication.number, -1, self.clock.now)
+        self.log.copies(publication.number, -1, self.now)
 
     def _put(self, queues: _Queues, broker: int, other: int, publication: Publication) -> None:
         self._held[broker] += 1
@@ -340,7 +350,7 @@ class SimulatedNetwork:
                 self.log.evaluations += evaluations
                 cost += evaluations * self._predicate // 1000
             if cost:
-                yield self.clock.wait(cost)
+                yield self.env.timeout(cost)
                 while me in self.down:
                     yield self._up[me]
             if me in self.brokers:
@@ -350,9 +360,9 @@ class SimulatedNetwork:
             self._held[me] -= 1
 
     def _process(self, sender: int, publication: Publication, broker: Broker) -> Sends | None:
-        if (result := broker.process(sender, publication, self.clock.now)) is None:
+        if (result := broker.process(sender, publication, self.now)) is None:
             return None
-        row = (publication.number, sender, broker.me, self.clock.now, result[0])
+        row = (publication.number, sender, broker.me, self.now, result[0])
         for column, number in zip(self.log.processed.values(), row, strict=True):
             column.append(number)
         return result[1]
@@ -360,7 +370,7 @@ class SimulatedNetwork:
     def _transmit(self, me: int, per_copy: int) -> Process:
         while True:
             receiver, publication = yield self._outbox[me].get()
-            yield self.clock.wait(per_copy)
+            yield self.env.timeout(per_copy)
             while me in self.down:
                 yield self._up[me]
             self._cross(me, receiver, publication)

@@ -11,11 +11,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.brokers.network import BrokerNetwork
-from ...events import MINUTE, NEVER, SECOND, Process
+from ....instances.brokers.network import MINUTE, SECOND, BrokerNetwork
 from .broker import Broker
-from .messages import Entries
-from .network import DETECTION, Issued, SimulatedNetwork
+from .messages import NEVER, Entries
+from .network import DETECTION, Issued, Process, SimulatedNetwork
 from .routing import paths_from
 
 Choice = TypeVar("Choice")
@@ -53,7 +52,7 @@ class Director:
     """
 
     def __init__(self, given: BrokerNetwork, network: SimulatedNetwork, scenario: Scenario, seed: int) -> None:
-        self._given, self._network, self._scenario, self._clock = given, network, scenario, network.clock
+        self._given, self._network, self._scenario, self._env = given, network, scenario, network.env
         self._random = np.random.default_rng([seed, 18])
         self._next_id = len(given.subscriptions)
         self._left: dict[int, int] = {}
@@ -72,13 +71,13 @@ class Director:
         for broker, (parent, _) in paths_from(0, edges).items():
             if broker:
                 network.send(broker, network.add(broker).join(parent))
-        self._clock.run()
+        self._env.run()
         for broker in range(self._given.num_brokers):
             own = self._given_to(broker)
             if own.size:
                 self._subscribe(broker, own, own)
-        self._clock.run()
-        self.start = (self._clock.now // SECOND + 2) * SECOND
+        self._env.run()
+        self.start = (self._network.now // SECOND + 2) * SECOND
         self.end = self.start + int(self._times().max(initial=0))
         network.deadline = self.end + MINUTE
 
@@ -91,13 +90,13 @@ class Director:
             (MINUTE / scenario.moves if scenario.moves else 0, self._move),
             ((self.end - self.start) / (scenario.losses + 1) if scenario.losses else 0, self._crash_for_good),
         ]
-        self._clock.begin(self._publications())
+        self._env.process(self._publications())
         for gap, event in events:
             if gap:
-                self._clock.begin(self._clock.every(gap, self.start, self.end, event))
+                self._env.process(self._every(gap, event))
         if scenario.interval:
-            self._clock.begin(self._reviews(scenario.interval))
-        self._clock.run(None if scenario.drain else self.end)
+            self._env.process(self._reviews(scenario.interval))
+        self._env.run(None if scenario.drain else self.end + 1)
 
     def _times(self) -> npt.NDArray[np.int64]:
         given = self._given.publications.times
@@ -126,8 +125,8 @@ class Director:
         times = (self._times() + self.start).tolist()
         shown = 0
         for number, time in enumerate(times):
-            if time > self._clock.now:
-                yield self._clock.wait(time - self._clock.now)
+            if time > self._network.now:
+                yield self._env.timeout(time - self._network.now)
             if self._given.publications.sources[number] not in self._leaving:
                 self._network.publish(number)
             if sys.stderr.isatty() and 100 * number // len(times) > shown:
@@ -138,14 +137,23 @@ class Director:
         if shown:
             print(file=sys.stderr)
 
+    def _every(self, gap: float, event: Callable[[], None]) -> Process:
+        """Let something happen at `start` + `gap`, `start` + 2 `gap`, …, before `end`."""
+        yield self._env.timeout(self.start - self._network.now)
+        count = 1
+        while (time := self.start + round(gap * count)) < self.end:
+            yield self._env.timeout(time - self._network.now)
+            event()
+            count += 1
+
     def _reviews(self, interval: float) -> Process:
-        network, clock, step = self._network, self._clock, round(interval * SECOND)
-        yield clock.wait(self.start - clock.now + step)
-        while clock.now <= self.end:
+        network, step = self._network, round(interval * SECOND)
+        yield self._env.timeout(self.start - network.now + step)
+        while network.now <= self.end:
             for broker in list(network.brokers.values()):
                 if broker.me not in network.down | network.joining:
-                    network.send(broker.me, broker.review(clock.now, interval))
-            yield clock.wait(step)
+                    network.send(broker.me, broker.review(network.now, interval))
+            yield self._env.timeout(step)
 
     # Events.
 
@@ -179,12 +187,12 @@ class Director:
             if own:
                 self._unsubscribe(broker.me, own)
             else:
-                self._clock.begin(self._leave(broker.me))
+                self._env.process(self._leave(broker.me))
 
     def _leave(self, broker: int) -> Process:
         """A broker leaves once it has sent all that it has: a neighbour beyond which others lie may leave after it."""
         while self._network.has_copies(broker) and broker not in self._network.log.crashed:
-            yield self._clock.wait(DETECTION)
+            yield self._env.timeout(DETECTION)
         self._network.send(broker, self._network.brokers[broker].leave())
 
     def _rejoin(self) -> None:
@@ -192,7 +200,7 @@ class Director:
 
         It is a new one with the number of one that left: no copy that may know that one is under way.
         """
-        log, now = self._network.log, self._clock.now
+        log, now = self._network.log, self._network.now
         oldest = int(log.published[log.under_way > 0].min(initial=NEVER))
         gone = sorted(broker for broker, time in self._left.items() if now - time >= AWAY and oldest > time)
         parents = [broker for broker in self._free() if self._has_spare_link(broker, broker.me)]
@@ -219,10 +227,10 @@ class Director:
         """A broker crashes and is up again five seconds later."""
         if broker := self._one_of(self._free()):
             self._network.crash(broker.me)
-            self._clock.begin(self._recovery(broker.me))
+            self._env.process(self._recovery(broker.me))
 
     def _recovery(self, broker: int) -> Process:
-        yield self._clock.wait(DOWN)
+        yield self._env.timeout(DOWN)
         self._network.recover(broker)
 
     def _crash_for_good(self) -> None:
@@ -234,11 +242,11 @@ class Director:
         self.outcomes[outcome] += 1
         self._tables[broker] -= outcome == "table"
         if outcome == "table" and broker in self._leaving and not self._tables[broker]:
-            self._clock.begin(self._leave(broker))
+            self._env.process(self._leave(broker))
         elif outcome == "leave":
             self._leaving.discard(broker)
             self._network.remove(broker)
-            self._left[broker] = self._clock.now
+            self._left[broker] = self._network.now
         elif outcome.startswith("move"):
             self._moving.discard(broker)
         elif outcome in ("leave refused", "join"):
