@@ -54,8 +54,11 @@ class CompactContentModel:
         self.places = places = [known.index(members) for members in model.members]
         for audience, place in zip(model.audiences, places, strict=True):
             need({*audience} == {*self.audiences[place][1]}, f"{audience} lacks channels: it has no translation")
-        self.commodities = [(u, places[a]) for u, a, _ in model.commodities]
-        need(set(self.commodities) <= set(self.flows), "a commodity without messages to others has no translation")
+        self.commodities = {k: (u, places[a]) for k, (u, a, _) in enumerate(model.commodities)}
+        need(
+            set(self.commodities.values()) <= set(self.flows),
+            "a commodity without messages to others has no translation",
+        )
         self.columns = {}
         for kind, *items in model.columns:
             if kind == "x":
@@ -66,10 +69,9 @@ class CompactContentModel:
                 self.columns[kind, *items] = self.y[*self.commodities[items[0]], *items[1:]]
             else:
                 self.columns[kind, *items] = self.shared.links[tuple(items)]
-        self.per, self.costs = model.unit, self.objective
-        if not all(type(cost) is int for cost in self.objective.values()):
-            self.per = 1
-            self.costs = {self.columns[column]: cost for column, cost in model.costs.items() if cost}
+        self.per = model.unit if all(type(cost) is int for cost in self.objective.values()) else 1
+        costs = {self.columns[column]: cost // self.per for column, cost in model.costs.items() if cost}
+        self.costs = self.objective if costs == self.objective else costs
 
     def _constrain(self):
         file, model = self.file, self.model
@@ -168,13 +170,14 @@ class CompactContentModel:
         return values
 
     def prove(self, cases, bound, lower):
-        """Costs rounded down are at least the bound, and so are those that they round."""
+        """Costs of the proof's columns, rounded down, are at least the bound, and so are all costs."""
         found = lower(0, bound)
         if self.costs is self.objective:
             return found
-        terms, unit = {found: Fraction(1, self.model.unit)}, self.model.unit
+        share = Fraction(self.per, self.model.unit)
+        terms = {found: share}
         for variable, cost in self.objective.items():
-            terms[self.file.low[variable]] = cost - Fraction(self.costs.get(variable, 0), unit)
+            terms[self.file.low[variable]] = cost - share * self.costs.get(variable, 0)
         return self.file.derive("lin", "G", bound, self.objective, terms)
 
 
