@@ -42,6 +42,8 @@ COMMANDS = {
          "check-proof zipf.json zipf.proof.gz"),
         (_ONE, "draw", "solving:draw", "Draw the instance in FILE, or ANSWERS to it side by side.",
          "draw zipf.json overlay.json -o overlay.svg"),
+        (_ONE, "export", "export:export", "Write the instance in FILE or an ANSWER to it for other programs.",
+         "export gossipsub ethereum.json overlay.json -o params.json"),
         (_ONE, "list", "listing:list_", "List methods, problems, workloads, kinds or claims, or explain one.",
          "list gm"),
         (_MANY, "study", "studies:study", "Run the study in SPEC.toml on Spark.",

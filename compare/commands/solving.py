@@ -117,7 +117,7 @@ def _named_values(words: tuple[str, ...]) -> dict[str, object]:
 @TIME_LIMIT
 @click.option("--memory-limit", type=click.IntRange(min=1), help="MiB beyond what the program itself takes.")
 @column_options
-@click.option("-o", "--output", type=FILE, help="Write the answer to this file (JSON; overlay/1 for topics).")
+@click.option("-o", "--output", type=FILE, help="Write the answer to this file (JSON; overlays also .graphml, .dot).")
 @click.option(
     "--start", "overlay", type=FILE, help="A file with the answer that the method starts from (polish, migration)."
 )

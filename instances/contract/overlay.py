@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from .arrays import Ids, Offsets, check_ends, connected_components, frozen, ordered_edges, sorted_distinct
 from .errors import BadInput
-from .files import errors_in, parquet_labels, read_json, write_json
+from .files import atomic_write, errors_in, parquet_labels, read_json, read_text, write_json
+from .graph_files import DOT, GRAPHML, edges_of_graphml, write_graph
 from .kind import Kind
 from .shown import Drawn, circle, facts, spread_of
 
@@ -206,7 +207,7 @@ class _OverlayInFile(Struct):
 
 
 def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
-    """Read an overlay of an instance: JSON, or Parquet (a file, a folder of parts) with label columns ``u`` and ``v``.
+    """Read an overlay of an instance: JSON, GraphML, or Parquet (a file, a folder) with label columns ``u`` and ``v``.
 
     An edge given twice counts once.
 
@@ -231,13 +232,17 @@ def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
             ends, _ = parquet_labels(path, ("u", "v"))
             edges = zip(*([one.distinct[at] for at in one.codes.tolist()] for one in ends), strict=True)
             return Overlay.from_labels(edges, instance)
+        if path.suffix == GRAPHML:
+            return Overlay.from_labels(edges_of_graphml(read_text(path)), instance)
     document = read_json(path, FORMAT, _OverlayInFile)
     with errors_in(path):
         return Overlay.from_labels(document.edges, instance)
 
 
 def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -> None:
-    """Write an overlay with the labels of its instance; the inverse of :func:`read_overlay`.
+    """Write an overlay with the labels of its instance: JSON, or GraphML or DOT where the suffix says so.
+
+    The inverse of :func:`read_overlay`, which reads no DOT.
 
     Examples
     --------
@@ -249,7 +254,13 @@ def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -
     ...     ob.check(instance, f"{folder}/overlay.json", "min-tco")
     []
     """
-    write_json(Path(path), {"format": FORMAT, "edges": labelled_edges(overlay, instance)})
+    path, edges = Path(path), labelled_edges(overlay, instance)
+    if path.suffix in (GRAPHML, *DOT):
+        with errors_in(path):
+            labels = [instance.node_label(v) for v in range(instance.num_nodes)]
+            atomic_write(path, write_graph(path.suffix, labels, edges))
+    else:
+        write_json(path, {"format": FORMAT, "edges": edges})
 
 
 def labelled_edges(overlay: Overlay, instance: LabelledNodes) -> list[tuple[str, str]]:
@@ -267,6 +278,9 @@ class OverlayKind(Kind[_Nodes, Overlay]):
 
     def read_answer(self, path: Path, instance: _Nodes) -> Overlay:
         return read_overlay(path, instance)
+
+    def write_answer(self, answer: Overlay, instance: _Nodes, path: Path) -> None:
+        write_overlay(answer, instance, path)
 
     def labelled(self, answer: Overlay, instance: _Nodes) -> dict[str, object]:
         """The edges by node label."""

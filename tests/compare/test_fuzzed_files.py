@@ -169,9 +169,9 @@ def packages(make: Callable[..., Any], chosen: str, file: Path) -> Any:
     return make(seed=1, nodes=0, packages=chosen, lists=file.parent, status=file)
 
 
-def answer_case(name: str, folder: Path) -> Case:
+def answer_case(name: str, folder: Path, ending: str = ".json") -> Case:
     kind, (instance, result) = KINDS[name], solved(name)
-    file = folder / "answer.json"
+    file = folder / f"answer{ending}"
     kind.write_answer(result.answer, instance, file)
 
     def read() -> None:
@@ -311,6 +311,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
         for ending in ENDINGS.get(name, (kind.ending,))
     },
     **{f"{name} answer": partial(answer_case, name) for name in KINDS},
+    "topics answer.graphml": partial(answer_case, "topics", ending=".graphml"),
     **{
         f"topics {name}.json": partial(instance_case, "topics", ".json", costs=costs)
         for costs, name in enumerate(("points", "links", "sites"))

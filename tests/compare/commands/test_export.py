@@ -1,0 +1,123 @@
+"""``overlaybench export``: conversions, and the scripts of libp2p's interoperability tests."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+from click.testing import CliRunner, Result
+
+from overlaybench.compare.command_line import cli
+from overlaybench.compare.python_api.instances import read
+from overlaybench.instances.contract.overlay import read_overlay, write_overlay
+from overlaybench.instances.topics.files import write_topics
+from overlaybench.instances.topics.gossipsub import random_mesh
+
+INSTANCE = read({"a": ["x", "y"], "b": ["x"], "c": ["x", "y"], "d": ["y"]})
+OVERLAY = [["a", "b"], ["a", "c"], ["c", "d"]]
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(cli, [str(word) for word in words])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    instance, answer = tmp_path / "wanted.json", tmp_path / "overlay.json"
+    write_topics(INSTANCE, instance)
+    answer.write_text(json.dumps({"format": "overlay/1", "edges": OVERLAY}))
+    return instance, answer
+
+
+def script_of(path: Path) -> list[dict[str, Any]]:
+    script: list[dict[str, Any]] = json.loads(path.read_text())["script"]
+    return script
+
+
+def of_type(script: list[dict[str, Any]], name: str) -> list[tuple[int, dict[str, Any]]]:
+    """The nodes that have an instruction, and it."""
+    inner = [(each["nodeID"], each["instruction"]) for each in script if each["type"] == "ifNodeIDEquals"]
+    return [(node, each) for node, each in inner if each["type"] == name]
+
+
+def test_a_script_has_each_edge_once_and_each_subscription_after_the_start(files: tuple[Path, Path]) -> None:
+    out = files[0].with_name("params.json")
+    assert run("export", "gossipsub", *files, "-o", out, "--messages", "5", "--bytes", "64").exit_code == 0
+    script = script_of(out)
+    assert [each["instruction"]["type"] for each in script[:4]] == ["initGossipSub"] * 4
+    assert {node for node, _ in of_type(script, "initGossipSub")} == {0, 1, 2, 3}
+    edges = [(node, other) for node, each in of_type(script, "connect") for other in each["connectTo"]]
+    assert sorted(edges) == [(0, 1), (0, 2), (2, 3)]
+    subscribed = Counter((node, each["topicID"]) for node, each in of_type(script, "subscribeToTopic"))
+    assert subscribed == Counter((v, INSTANCE.topic_label(int(t))) for v in range(4) for t in INSTANCE.topics_of(v))
+    sent = of_type(script, "publish")
+    assert [each["messageID"] for _, each in sent] == [0, 1, 2, 3, 4]
+    assert all((node, each["topicID"]) in subscribed and each["messageSizeBytes"] == 64 for node, each in sent)
+    waits = [each["elapsedSeconds"] for each in script if each["type"] == "waitUntil"]
+    assert waits == sorted(waits)
+    assert len(waits) == 6
+
+
+def test_a_random_mesh_gives_every_node_its_connections() -> None:
+    for nodes, connections in ((30, 4), (5, 20), (1, 20), (2, 1)):
+        mesh = random_mesh(nodes, connections, 3)
+        assert int(mesh.degrees.min()) >= min(connections, nodes - 1)
+        assert mesh.num_edges <= nodes * connections
+        assert mesh.edges.tolist() == random_mesh(nodes, connections, 3).edges.tolist()
+
+
+def test_a_script_of_a_random_mesh_needs_no_answer(files: tuple[Path, Path]) -> None:
+    out = files[0].with_name("params.json")
+    assert run("export", "gossipsub", files[0], "--mesh", "20", "-o", out).exit_code == 0
+    assert sum(len(each["connectTo"]) for _, each in of_type(script_of(out), "connect")) == 6
+
+
+@pytest.mark.parametrize("ending", [".hif.json", ".sets", ".csv", ".parquet"])
+def test_an_instance_is_converted(files: tuple[Path, Path], ending: str) -> None:
+    out = files[0].with_name(f"converted{ending}")
+    assert run("export", "instance", files[0], "-o", out).exit_code == 0
+    assert read(out) == INSTANCE
+
+
+def test_an_answer_is_converted_and_checked_in_the_other_format(files: tuple[Path, Path]) -> None:
+    out = files[0].with_name("overlay.graphml")
+    assert run("export", "answer", *files, "-o", out).exit_code == 0
+    assert {*map(frozenset, nx.read_graphml(out).edges)} == {*map(frozenset, OVERLAY)}
+    assert run("check", files[0], out, "--problem", "min-tco").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "fragment"),
+    [
+        (["instance", "{file}", "{answer}"], "takes no ANSWER"),
+        (["answer", "{file}"], "takes an ANSWER"),
+        (["gossipsub", "{file}"], "takes an ANSWER or --mesh"),
+        (["gossipsub", "{file}", "{answer}", "--mesh", "3"], "takes an ANSWER or --mesh"),
+        (["answer", "{file}", "{answer}", "--mesh", "3"], "--mesh is for gossipsub"),
+    ],
+)
+def test_what_does_not_fit_is_refused(files: tuple[Path, Path], words: list[str], fragment: str) -> None:
+    given = [word.format(file=files[0], answer=files[1]) for word in words]
+    ended = run("export", *given, "-o", files[0].with_name("out.json"))
+    assert ended.exit_code != 0
+    assert fragment in str(ended.exception) + ended.output
+
+
+def test_a_proof_about_a_list_of_sets_is_checked(tmp_path: Path) -> None:
+    words = tmp_path / "words.tsv"
+    words.write_text("x\t{a, b, c}\ny\t{a, c, d}\n")
+    for file in (words, tmp_path / "words.hif.json"):
+        write_topics(read(words), tmp_path / "words.hif.json")
+        proof = tmp_path / "proof.gz"
+        assert "proven" in run("solve", file, "--proof", proof).output
+        checked = run("check-proof", file, proof)
+        assert "min-tco 3 is optimal" in checked.output
+
+
+def test_graphml_that_is_written_beside_is_an_overlay_too(tmp_path: Path) -> None:
+    write_overlay(random_mesh(4, 2, 1), INSTANCE, tmp_path / "mesh.graphml")
+    assert read_overlay(tmp_path / "mesh.graphml", INSTANCE).num_edges >= 4
