@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +15,8 @@ from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, Cont
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, OutOfTime, interruptible, offer, offer_bound
-from ..engine.exact_method import PROGRESS, START, ModelTooLarge, SearchLog
+from ...instances.contract.run import Clock, interruptible, offer, offer_bound
+from ..engine.exact_method import PROGRESS, START, SearchLog, solve_exactly
 from ..engine.integer_model import THREADS
 from ..engine.minimum_cuts import minimum_cut, network_of
 from ..engine.proof import NO_FILE, ProofFile
@@ -215,22 +217,25 @@ def _round(
     assert isinstance(problem, ContentProblem)
     if conflict := instance.capacity_conflict():
         return Proposal(status=Status.INFEASIBLE, reason=conflict)
-    least, rounded, stopped = access_bound(instance), None, True
+
+    def round_in_time(_: ContentOverlay | None, clock: Clock) -> Outcome:
+        model = ContentModel(instance, problem.routing, clock=clock)
+        planes = ContentCuts(model, threads=threads)
+        if planes.tighten(clock, stall=_STALL * planes.cost_scale) is None:
+            return Outcome(stopped=True)
+        if not planes.lp.feasible:
+            return Outcome(None, math.inf)
+        rounded = ContentIncumbent(model, problem, None, planes.unit).build_along(planes.columns, planes.lp.x)
+        return Outcome(rounded, planes.best_units / planes.unit, clock.passed)
+
+    value, least = partial(problem.value, instance), access_bound(instance)
     with interruptible(time_limit) as clock:
-        try:
-            model = ContentModel(instance, problem.routing, clock=clock)
-            planes = ContentCuts(model, threads=threads)
-            if planes.tighten(clock, stall=_STALL * planes.cost_scale) is not None:
-                if not planes.lp.feasible:
-                    return Proposal(status=Status.INFEASIBLE, reason="the relaxation is infeasible")
-                rounded = ContentIncumbent(model, problem, None, planes.unit).build_along(planes.columns, planes.lp.x)
-                least, stopped = max(least, planes.best_units / planes.unit), clock.passed
-        except ModelTooLarge as error:
-            return Proposal(lower_bound=least, reason=str(error))
-        except OutOfTime:
-            pass
-    reason = clock.stopped_by if stopped else "" if rounded is not None else "rounding leaves a user without a broker"
-    return Proposal(rounded, least, Status.TIME_LIMIT if stopped else None, {}, reason)
+        proposal = solve_exactly(
+            value, round_in_time, clock, lower_bound=least, infeasible="the relaxation is infeasible"
+        )
+    if proposal.answer is None and proposal.status is None and not proposal.reason:
+        return replace(proposal, reason="rounding leaves a user without a broker")
+    return proposal
 
 
 LP_ROUNDING: Method[ContentInstance, ContentOverlay] = Method(

@@ -95,55 +95,50 @@ def solve_exactly(
 PROGRESS = Option(
     "progress", "auto", "log on stderr: if it is a terminal, always, or never", choices=("auto", "on", "off")
 )
+_EVERY = 1.0  # seconds
 _HEADER = f"{'seconds':>8} {'nodes':>7} {'open':>6} {'cuts':>7} {'edges':>8} {'incumbent':>10} {'bound':>10} {'gap':>7}"
 
 
 class SearchLog:
-    """A table to which at most one line is added every `every` seconds.
+    """A table to which at most one line is added every second.
 
     `mode` is "auto" (print if stderr is a terminal), "on" or "off". `on_bound` is given the bound of each line, also of
     those that are not printed.
     """
 
-    def __init__(
-        self,
-        mode: str = "auto",
-        every: float = 1.0,
-        on_bound: Callable[[float], object] | None = None,
-    ) -> None:
+    def __init__(self, mode: str = "auto", on_bound: Callable[[float], object] | None = None) -> None:
         self._on_bound = on_bound
         self._shown = mode == "on" or (mode == "auto" and sys.stderr.isatty())
         self._start = time.monotonic()
-        self._every, self._last, self._headed = every, -every, False
+        self._last, self._headed = -_EVERY, False
 
     def line(
         self,
         *,
-        incumbent: float | None,
-        bound: float | None,
+        incumbent: float,
+        bound: float,
         cuts: int = 0,
         edges: int = 0,
         nodes: int = 0,
         open_nodes: int = 0,
         force: bool = False,
     ) -> None:
-        """Pass on the bound, and print the state unless a line was printed less than `every` seconds ago."""
-        if self._on_bound is not None and bound is not None:
+        """Pass on the bound, and print the state unless a line was printed less than a second ago.
+
+        `incumbent` is infinite without an answer.
+        """
+        if self._on_bound is not None:
             self._on_bound(bound)
         now = time.monotonic() - self._start
-        if not self._shown or (not force and now - self._last < self._every):
+        if not self._shown or (not force and now - self._last < _EVERY):
             return
         if not self._headed:
             print(_HEADER, file=sys.stderr)
         self._headed, self._last = True, now
-        gap = relative_gap(incumbent, bound)
-        print(
-            f"{now:8.1f} {nodes:7d} {open_nodes:6d} {cuts:7d} {edges:8d} {_number(incumbent):>10} "
-            f"{_number(bound):>10} {'-' if gap is None else f'{gap:.2%}':>7}",
-            file=sys.stderr,
-            flush=True,
-        )
+        gap = relative_gap(incumbent, bound) if math.isfinite(incumbent) else None
+        columns = f"{nodes:7d} {open_nodes:6d} {cuts:7d} {edges:8d} {_number(incumbent):>10} {_number(bound):>10}"
+        print(f"{now:8.1f} {columns} {'-' if gap is None else f'{gap:.2%}':>7}", file=sys.stderr, flush=True)
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.10g}" if float(value).is_integer() else f"{value:.2f}"
+def _number(value: float) -> str:
+    return "-" if math.isinf(value) else f"{value:.10g}" if float(value).is_integer() else f"{value:.2f}"

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.run import Clock
+from .exact_method import SearchLog
 from .proof import Multipliers, Proven
 
 if TYPE_CHECKING:
@@ -217,6 +218,13 @@ class Relaxation(ABC, Generic[Rows]):
             "columns": len(self.columns),
             "simplex_iterations": self.lp.iterations,
         }
+
+    def print_on(
+        self, log: SearchLog, incumbent: float, *, units: int | None = None, force: bool = False, **nodes: int
+    ) -> None:
+        """Add a line to the log; the bound is the root's unless that of a tree, in units, is given with its nodes."""
+        bound = (self.best_units if units is None else units) / self.unit
+        log.line(incumbent=incumbent, bound=bound, cuts=self.cuts, edges=len(self.columns), force=force, **nodes)
 
     def tighten(
         self,

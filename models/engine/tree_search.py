@@ -204,14 +204,8 @@ class TreeSearch:
             self._current = children.pop(0) if children and not self.planes.keeps_rows else None
             for child in children:
                 heapq.heappush(self._open, child)
-            self.progress.line(
-                incumbent=self.incumbent.value if np.isfinite(self.incumbent.value) else None,
-                bound=self.units / self.planes.unit,
-                cuts=self.planes.cuts,
-                edges=len(self.planes.columns),
-                nodes=self.nodes,
-                open_nodes=len(self._open),
-            )
+            log, value, open_nodes = self.progress, self.incumbent.value, len(self._open)
+            self.planes.print_on(log, value, units=self.units, nodes=self.nodes, open_nodes=open_nodes)
         while self._open and self._open[0].units > self.incumbent.cutoff:
             heapq.heappop(self._open)
         if self._current is not None and self._current.units > self.incumbent.cutoff:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +20,8 @@ from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.exact_method import PROGRESS, SearchLog
-from ..engine.proof import Multipliers, ProofFile, ProofTree
-from ..engine.relaxation import Reals, Text
+from ..engine.proof import Multipliers, ProofFile
+from ..engine.relaxation import Reals
 from ..engine.tree_search import Incumbent, TreeSearch
 from .directed_cuts import Ascent, DirectedCuts, dual_ascent, least_through
 from .reduction import ReducedInstance, reduce
@@ -179,7 +179,7 @@ def steiner_branch_and_cut(
         offer(mehlhorn(instance))
         best = BoundReduction(instance)
         bounding = None if file.is_written else best.superfluous
-        reduced = reduce(instance, file, clock.share(_REDUCING), bounding) if presolve else _unreduced(instance)
+        reduced = reduce(instance, file, clock.share(_REDUCING) if presolve else Clock(0.0), bounding)
         counters: dict[str, float | str] = {
             "reduced_nodes": reduced.instance.num_nodes,
             "reduced_edges": reduced.instance.num_edges,
@@ -189,127 +189,83 @@ def steiner_branch_and_cut(
             best.keep(reduced, np.zeros(reduced.instance.num_edges, np.bool_))
             bound = best.value
         elif not best.is_optimal:
-            search = _Search(reduced, clock, progress, file, best, by_paths=presolve)
-            search.run()
-            counters |= search.counters
-            bound, reason = reduced.fixed_cost + search.bound, search.reason
+            bound, reason, searched = _search(reduced, best, clock, progress, file, by_paths=presolve)
+            bound, counters = bound + reduced.fixed_cost, counters | searched
         if best.tree is None:
             return Proposal(None, None, Status.INFEASIBLE, counters, reason)
         file.claim(best.value, bound, best.tree.edges.tolist())
         return Proposal(best.tree, bound, None if bound >= best.value else Status.TIME_LIMIT, counters, reason)
 
 
-def _unreduced(instance: SteinerInstance) -> ReducedInstance:
-    return ReducedInstance(
-        instance, (), tuple((e,) for e in range(instance.num_edges)), 0, tuple(range(instance.num_nodes))
-    )
+def _search(
+    reduced: ReducedInstance, best: BoundReduction, clock: Clock, progress: str, file: ProofFile, *, by_paths: bool
+) -> tuple[float, str, dict[str, float | str]]:
+    """Prove a bound on the trees of a reduced instance, without the fixed cost; also why it ended, and counters.
 
+    Arcs that no cheaper tree has are left out `by_paths`, or each by itself.
+    """
+    instance, names = reduced.instance, reduced.nodes
+    graph = graph_of(instance.num_nodes, instance.edges)
+    incumbent = SteinerIncumbent(instance, graph, clock, lambda chosen: best.keep(reduced, chosen))
+    incumbent.value = best.value - reduced.fixed_cost
 
-class _Search:
-    def __init__(
-        self,
-        reduced: ReducedInstance,
-        clock: Clock,
-        progress: str,
-        file: ProofFile,
-        best: BoundReduction,
-        *,
-        by_paths: bool,
-    ) -> None:
-        self.by_paths = by_paths
-        self.fixed_cost = reduced.fixed_cost
-        self.instance, self.names, self.file = reduced.instance, reduced.nodes, file
-        self.clock, self.progress = clock, SearchLog(progress, on_bound=self._offer_bound)
-        instance = self.instance
-        self.graph = graph_of(instance.num_nodes, instance.edges)
-        self.incumbent = SteinerIncumbent(instance, self.graph, clock, lambda chosen: best.keep(reduced, chosen))
-        self.incumbent.value = best.value - reduced.fixed_cost
-        self.bound = 0
-        self.possible = True
-        self.counters: dict[str, float | str] = {}
+    def offer_bound(bound: float) -> None:
+        """Offer it in the costs of the instance as it was given; it is valid only up to the incumbent's value."""
+        offer(lower_bound=float(reduced.fixed_cost + min(bound, incumbent.value)))
 
-    @property
-    def reason(self) -> str:
-        if not self.possible:
-            return "the terminals lie in different components of the graph"
-        return "interrupted" if self.clock.interrupted else ""
-
-    def run(self) -> None:
-        self.incumbent.start(self.clock)
-        if not np.isfinite(self.incumbent.value):
-            self.possible = False
-            return
-        root, ascent, useful = self._ascend()
-        self.bound = min(ascent.bound, int(self.incumbent.value))
-        self._offer_bound(self.bound)
-        self.counters = {"dual_ascent": ascent.bound, "arcs": int(useful.sum()), "cuts": 0, "nodes": 0}
-        if self.bound < self.incumbent.value and not useful.any():
-            self.bound = int(self.incumbent.value)
-        if self.bound < self.incumbent.value and not self.clock.passed:
-            self._branch(root, ascent, np.flatnonzero(useful))
-        else:
-            self._case(root, ascent, self._sides(root, ascent), 1).end(self.incumbent.value)
-
-    def _ascend(self) -> tuple[int, Ascent, Flags]:
-        """The root of best dual ascent bound, its dual ascent, and the arcs that a cheaper tree may use."""
-        costs = np.repeat(self.instance.costs, 2)
-        terminals = self.instance.terminals
-        best, root = None, int(terminals[0])
-        useful = np.ones(len(costs), np.bool_)
-        for terminal in evenly_spaced(terminals, _ROOTS):
-            if best is not None and self.clock.passed:
-                break
-            most = _ALL_ARCS if self.file.is_written else _ARCS
-            ascent = dual_ascent(self.graph, costs, terminals, terminal, most)
-            if best is None or ascent.bound > best.bound:
-                best, root = ascent, terminal
-            if best.bound >= self.incumbent.value:
-                break
-        assert best is not None
-        limit = int(self.incumbent.value) - best.bound
-        least = least_through(self.graph, best.reduced, terminals, root) if self.by_paths else best.reduced
-        useful = least < limit
-        return root, best, useful
-
-    def _branch(self, root: int, ascent: Ascent, arcs: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
-        sides = self._sides(root, ascent)
-        planes = DirectedCuts(self.instance, self.graph, root, arcs, ascent, self.names, sides)
-        case = self._case(root, ascent, sides, planes.unit)
-        incumbent = self.incumbent
-        incumbent.arcs, incumbent.unit = arcs, planes.unit
+    log = SearchLog(progress, on_bound=offer_bound)
+    incumbent.start(clock)
+    if not np.isfinite(incumbent.value):
+        return 0, "the terminals lie in different components of the graph", {}
+    root, ascent = _best_ascent(instance, graph, incumbent.value, clock, _ALL_ARCS if file.is_written else _ARCS)
+    least = least_through(graph, ascent.reduced, instance.terminals, root) if by_paths else ascent.reduced
+    arcs = np.flatnonzero(least < int(incumbent.value) - ascent.bound)
+    bound = min(ascent.bound, int(incumbent.value))
+    offer_bound(bound)
+    if not len(arcs):
+        bound = int(incumbent.value)
+    counters: dict[str, float | str] = {"dual_ascent": ascent.bound, "arcs": len(arcs), "cuts": 0, "nodes": 0}
+    sides = [("cut", *(names[v] for v in side)) for side in ascent.sides(graph, root)] if file.is_written else []
+    is_open = bound < incumbent.value and not clock.passed
+    planes = DirectedCuts(instance, graph, root, arcs, ascent, names, sides) if is_open else None
+    unit = 1 if planes is None else planes.unit
+    # The proof begins with the bound of dual ascent, and the arcs that it excludes.
+    case = file.case(root=names[root], unit=unit)
+    case.paths(Multipliers(zip(sides, (ascent.duals * unit).tolist(), strict=False)), excluding=by_paths)
+    if planes is not None:
+        incumbent.arcs, incumbent.unit = arcs, unit
 
         def closed(_bound: object) -> bool:
             incumbent.build_along(planes.columns, planes.lp.x)
-            self._offer_bound(planes.best_units / planes.unit)
+            offer_bound(planes.best_units / unit)
             return planes.best_units > incumbent.cutoff
 
-        bound = planes.tighten(self.clock, at_round=closed)
-        tree = TreeSearch(planes, incumbent, progress=self.progress, proof=case)
-        if bound is not None:
-            case.bound(0, bound.proven)
-            tree.run(self.clock, bound, planes.lp.x)
-        case.end(incumbent.value)
-        proven = -(-(tree.units if bound is not None else planes.best_units) // planes.unit)
+        tightened = planes.tighten(clock, at_round=closed)
+        tree = TreeSearch(planes, incumbent, progress=log, proof=case)
+        if tightened is not None:
+            case.bound(0, tightened.proven)
+            tree.run(clock, tightened, planes.lp.x)
+        proven = -(-(planes.best_units if tightened is None else tree.units) // unit)
         # Arcs that no cheaper tree has are not in the model: its bound is valid only up to the incumbent's value.
-        self.bound = max(self.bound, int(min(proven, incumbent.value)))
-        self.counters |= {**planes.counters, "nodes": tree.nodes}
+        bound = max(bound, int(min(proven, incumbent.value)))
+        counters |= {**planes.counters, "nodes": tree.nodes}
+    case.end(incumbent.value)
+    return bound, "interrupted" if clock.interrupted else "", counters
 
-    def _offer_bound(self, bound: float) -> None:
-        """Offer it in the costs of the instance as it was given; it is valid only up to the incumbent's value."""
-        offer(lower_bound=float(self.fixed_cost + min(bound, self.incumbent.value)))
 
-    def _sides(self, root: int, ascent: Ascent) -> list[Text]:
-        """The texts of the ascent's cuts, if they are needed for a proof."""
-        if not self.file.is_written:
-            return []
-        return [("cut", *(self.names[v] for v in side)) for side in ascent.sides(self.graph, root)]
-
-    def _case(self, root: int, ascent: Ascent, sides: Sequence[Text], unit: int) -> ProofTree:
-        """Begin the proof: the bound of dual ascent, and the arcs that it excludes, by paths or each by itself."""
-        case = self.file.case(root=self.names[root], unit=unit)
-        given = Multipliers(zip(sides, (ascent.duals * unit).tolist(), strict=False))
-        case.paths(given, excluding=self.by_paths)
-        return case
+def _best_ascent(
+    instance: SteinerInstance, graph: Graph, enough: float, clock: Clock, most_arcs: int
+) -> tuple[int, Ascent]:
+    """The root of best dual ascent bound among some terminals, until one has `enough`, and its dual ascent."""
+    costs, best = np.repeat(instance.costs, 2), None
+    for terminal in evenly_spaced(instance.terminals, _ROOTS):
+        if best is not None and (clock.passed or best[1].bound >= enough):
+            break
+        ascent = dual_ascent(graph, costs, instance.terminals, terminal, most_arcs)
+        if best is None or ascent.bound > best[1].bound:
+            best = terminal, ascent
+    assert best is not None
+    return best
 
 
 STEINER_BRANCH_AND_CUT: Method[SteinerInstance, Overlay] = Method(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...heuristics.topics.kernels.interest import edge_costs
+from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
@@ -30,7 +31,7 @@ from .relaxation.presolve import PRESOLVE, presolved
 from .relaxation.separation import Goal
 from .relaxation.topic_rows import count_links
 
-_FACTORS = {"minmax-tco": (True,), "low-tco": (False, True)}  # of the value: degrees (True), edges by default
+_FACTORS = {"low-tco": ("min-tco", "minmax-tco")}  # of the value, by problems whose values they are
 _SMOOTHING, _STALL = 0.005, 2e-5
 _BUILD_EVERY, _STEPS = 10, 10_000
 _PROVEN_LINKS = 60_000_000
@@ -122,12 +123,7 @@ def _by_planes(
         rounds += 1
         if not of_degree and rounds % _BUILD_EVERY == 0:
             incumbent.build_along(planes.edges, planes.lp.x)
-        log.line(
-            incumbent=None if of_degree else incumbent.value,
-            bound=planes.best_units / UNIT,
-            cuts=planes.cuts,
-            edges=len(planes.edges),
-        )
+        planes.print_on(log, math.inf if of_degree else incumbent.value)
         return planes.least_value(planes.best_units) >= min(enough, math.inf if of_degree else incumbent.value)
 
     planes.tighten(clock, stall=stall, at_round=at_round)
@@ -168,12 +164,6 @@ def _by_splitting(
     return LowerBound(value, proven, incumbent.overlay, not splitting.converged, counters)
 
 
-def _measured(instance: TopicInstance, overlay: Overlay, of_degree: bool, weighted: bool) -> int:
-    if of_degree:
-        return overlay.max_degree
-    return instance.total_cost(overlay.edges) if weighted else overlay.num_edges
-
-
 def _solve(
     instance: TopicInstance,
     problem: Problem[TopicInstance, Overlay],
@@ -187,7 +177,7 @@ def _solve(
     progress: str,
     proof: str | Path | None = None,
 ) -> Proposal[Overlay]:
-    objective, factors = OBJECTIVES[problem.name], _FACTORS.get(problem.name, (False,))
+    objective, factors = OBJECTIVES[problem.name], _FACTORS.get(problem.name, (problem.name,))
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         # Overlays for topics of any diameter are bounded, so topics that others imply may always go.
         reduced = presolved(instance, implied=presolve, leaves=presolve and objective.leaves)
@@ -202,17 +192,17 @@ def _solve(
         offer(min(overlays, key=lambda overlay: problem.value(instance, overlay)))
         counters: dict[str, float | str] = {}
         log = SearchLog(progress, on_bound=offer_bound if len(factors) == 1 else None)
-        for number, of_degree in enumerate(factors, start=1):
+        for number, factor in enumerate(factors, start=1):
             bound = lower_bound(
                 reduced.instance,
                 clock.share(0.5) if number < len(factors) else clock,
-                of_degree=of_degree,
+                of_degree=factor == "minmax-tco",
                 weighted=objective.weighted,
                 method=method,
                 stall=stall,
                 threads=threads,
                 log=log,
-                enough=min(_measured(instance, overlay, of_degree, objective.weighted) for overlay in overlays),
+                enough=min(PROBLEMS[factor].value(instance, overlay) for overlay in overlays),
             )
             value *= math.ceil(bound.value)
             offer(lower_bound=float(value))

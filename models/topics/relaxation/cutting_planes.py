@@ -73,23 +73,28 @@ def proven_bound(
     """
     units, prices = _rounded(duals), _rounded(node_duals)
     cost, costs = goal.edge_cost * UNIT, goal.costs_on(edges.instance.num_nodes)
-    swept = sweep(edges.interest, edges.position, rows, units, prices, cost, UNIT >> 20, costs)
+    used = np.flatnonzero(units)
+    used = used[np.argsort(rows.topic[used], kind="stable")]
+    kept, factors = rows.chosen(used), units[used]
+    starts = np.searchsorted(kept.topic, np.arange(edges.instance.num_topics + 1)).astype(np.int64)
+    excess, pairs, covers = sweep(
+        edges.interest, edges.position, kept, starts, factors, prices, cost, UNIT >> 20, costs
+    )
     reduced = (
         cost * costs_of(edges.u, edges.v, costs)
         - cover(rows, units, edges.links, len(edges))
         + prices[edges.u]
         + prices[edges.v]
     )
-    total = sum((units * rows.rhs.astype(np.int64)).tolist()) - swept.excess
+    total = sum((units * rows.rhs.astype(np.int64)).tolist()) - int(excess)
     if lower is not None and upper is not None:
         negative = np.minimum(reduced, 0)
         total += int(-negative[upper == 0].sum() + (reduced - negative)[lower == 1].sum())
     slack = goal.degree_cost * UNIT - int(prices.sum())
     total += slack * goal.degree_range(edges.instance.num_nodes)[0 if slack >= 0 else 1]
-    unknown = ~np.isin(swept.pairs, edges.keys)
-    pairs, covers = swept.pairs[unknown], swept.covers[unknown]
+    unknown = ~np.isin(pairs, edges.keys)
     proof = RowMultipliers(rows, units, prices, not goal.edge_cost)
-    return Bound(total, pairs[np.argsort(-covers, kind="stable")], reduced, proof)
+    return Bound(total, pairs[unknown][np.argsort(-covers[unknown], kind="stable")], reduced, proof)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,9 @@ class CandidateEdges:
     def __init__(self, instance: TopicInstance, keys: Edges) -> None:
         self.instance = instance
         self.interest = interest_of(instance)
-        self.position = positions(instance)
+        # For each subscription (v, t), in the order of ``node_topics``, the index of v in V_t.
+        offsets = instance.topic_offsets[instance.node_topics]
+        self.position: Ids = (positions_of(self.interest) - offsets).astype(np.int32)
         self.keys = np.empty(0, np.int64)
         self.add(keys)
 
@@ -64,11 +66,6 @@ class CandidateEdges:
         """CSR over the edges: offsets, and the numbers of each edge's links. Cost O(links log links)."""
         offsets = np.concatenate([[0], np.cumsum(self.common)]).astype(np.int64)
         return offsets, np.argsort(self.links.edge, kind="stable").astype(np.int64)
-
-
-def positions(instance: TopicInstance) -> Ids:
-    """For each subscription (v, t), in the order of ``node_topics``, the index of v in V_t. Cost O(Σ|T_v|)."""
-    return (positions_of(interest_of(instance)) - instance.topic_offsets[instance.node_topics]).astype(np.int32)
 
 
 def all_pairs(instance: TopicInstance) -> Edges:
@@ -216,38 +213,6 @@ def crossing(rows: TopicRows, links: TopicEdges, first_edge: int) -> tuple[Offse
     return offsets, edges
 
 
-class Sweep(NamedTuple):
-    """The reduced costs of all pairs of nodes with a topic in common."""
-
-    excess: int  # Σ over the pairs of max(0, cover − cost), the term of the bounds x ≤ 1 in the dual objective
-    pairs: Units  # those u·|V| + v whose cover exceeds cost + least
-    covers: Units
-
-
-def sweep(
-    interest: Interest,
-    position: Ids,
-    rows: TopicRows,
-    duals: Units,
-    node_price: Units,
-    cost: int,
-    least: int,
-    costs: EdgeCosts,
-) -> Sweep:
-    """Cover every pair by its rows' duals, minus the two nodes' prices, in integers without rounding.
-
-    `duals`, one a row, and `node_price`, of the nodes' degree rows, are not negative and in the unit of `cost`, that of
-    an edge times what `costs` has for it; sums must stay below 2^62. Time O(Σ_t |V_t|² R_t) for R_t rows of topic t
-    with a positive dual, memory O(|V|) and the pairs listed.
-    """
-    used = np.flatnonzero(duals > 0)
-    used = used[np.argsort(rows.topic[used], kind="stable")]
-    kept, prices = rows.chosen(used), duals[used]
-    starts = np.searchsorted(kept.topic, np.arange(len(interest.topic_offsets))).astype(np.int64)
-    excess, pairs, covers = _sweep(interest, position, kept, starts, prices, node_price, cost, least, costs)
-    return Sweep(int(excess), pairs, covers)
-
-
 @kernel
 def cover(rows: TopicRows, duals: Units, links: TopicEdges, num_edges: int) -> Units:
     """Σ duals of the rows that each candidate edge crosses. Cost as for :func:`crossing`."""
@@ -263,7 +228,7 @@ def cover(rows: TopicRows, duals: Units, links: TopicEdges, num_edges: int) -> U
 
 
 @kernel
-def _sweep(
+def sweep(
     interest: Interest,
     position: Ids,
     rows: TopicRows,
@@ -274,6 +239,14 @@ def _sweep(
     least: int,
     costs: EdgeCosts,
 ) -> tuple[int, Units, Units]:
+    """Cover every pair of nodes with a common topic by its rows' duals, minus the two nodes' prices, in integers.
+
+    The rows of topic t are those from starts[t] to starts[t + 1], with positive duals `prices`; `node_price` are those
+    of the nodes' degree rows. Both are in the unit of `unit_cost`, that of an edge times what `costs` has for it; sums
+    must stay below 2^62. Returned are Σ over the pairs of max(0, cover − cost), the term of the bounds x ≤ 1 in the
+    dual objective, and the pairs u·|V| + v whose cover exceeds cost + least, with their covers. Time O(Σ_t |V_t|² R_t)
+    for R_t rows of topic t, memory O(|V|) and the pairs listed.
+    """
     n = len(interest.node_offsets) - 1
     cover = np.zeros(n, np.int64)
     pairs, covers = np.empty(1024, np.int64), np.empty(1024, np.int64)

@@ -220,16 +220,9 @@ class _Search:
 
     def _print(self, force: bool = False) -> None:
         planes, tree = self.planes, self.tree
-        if planes is None:
-            return
-        self.log.line(
-            incumbent=None if self.incumbent.overlay is None else self.incumbent.value,
-            bound=(planes.best_units if tree is None else tree.units) / UNIT,
-            cuts=planes.cuts,
-            edges=len(planes.edges),
-            nodes=0 if tree is None else tree.nodes,
-            force=force,
-        )
+        if planes is not None:
+            units, nodes = (None, 0) if tree is None else (tree.units, tree.nodes)
+            planes.print_on(self.log, self.incumbent.value, units=units, force=force, nodes=nodes)
 
 
 def minimise_degree(
