@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -99,21 +98,14 @@ def begin_case(file: ProofFile, instance: ContentInstance, unit: int, model: Con
         audiences=[audience.channels.tolist() for audience in audiences],
         commodities=[(commodity.publisher, commodity.audience) for commodity in commodities],
     )
-    case.bound(0, _AccessCost(instance, unit))
+    case.bound(0, partial(_access_multipliers, instance, unit))
     return case
 
 
-@dataclass(frozen=True)
-class _AccessCost:
+def _access_multipliers(instance: ContentInstance, unit: int) -> Multipliers:
     """Each user on its cheapest broker."""
-
-    instance: ContentInstance
-    unit: int
-
-    def multipliers(self) -> Multipliers:
-        least = self.instance.demands * self.instance.access.min(axis=1)
-        units = np.floor(least * self.unit).tolist()
-        return Multipliers([(("on", u, 1), int(cost)) for u, cost in enumerate(units) if cost])
+    units = np.floor(instance.demands * instance.access.min(axis=1) * unit).tolist()
+    return Multipliers([(("on", u, 1), int(cost)) for u, cost in enumerate(units) if cost])
 
 
 def exact_method(

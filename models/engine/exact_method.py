@@ -26,6 +26,7 @@ class SolverOutcome(Generic[Answer]):
     lower_bound: float = -math.inf  # proven; −inf if nothing is, inf if the problem is infeasible
     stopped: bool = False  # whether the search ended before its proof was complete
     counters: Mapping[str, float | str] = field(default_factory=dict)  # as in Result
+    reason: str = ""  # why it was stopped, except by the time limit: interrupted, out of memory
 
 
 class ModelTooLarge(Exception):

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ...instances.contract.errors import BadInput
 
@@ -29,10 +29,8 @@ class Multipliers(NamedTuple):
     farkas: bool = False  # whether the sum is a contradiction without any costs
 
 
-class Proven(Protocol):
-    """What a bound keeps of the LP that proved it, from which its multipliers are written when they are needed."""
-
-    def multipliers(self) -> Multipliers: ...
+Proven = Callable[[], Multipliers]
+"""What a bound keeps of the LP that proved it: its multipliers, made when they are written."""
 
 
 class ProofFile:
@@ -128,7 +126,7 @@ class ProofTree:
     def bound(self, node: int, proven: Proven | None) -> None:
         """Bound a node and fix what its reduced costs allow."""
         if proven is not None and self._file.is_written:
-            given = proven.multipliers()
+            given = proven()
             self._file.multipliers("none" if given.farkas else "bound", node, given)
 
     def paths(self, given: Multipliers, *, excluding: bool = True) -> None:

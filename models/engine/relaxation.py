@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -409,18 +410,10 @@ class RowList:
         )
 
 
-@dataclass(frozen=True)
-class SparseMultipliers:
-    """The rows of a bound with their multipliers in units, for a proof (:class:`.Proven`)."""
-
-    texts: npt.NDArray[np.object_]
-    units: Units
-    farkas: bool
-
-    def multipliers(self) -> Multipliers:
-        """See :class:`.Proven`."""
-        used = np.flatnonzero(self.units)
-        return Multipliers(zip(self.texts[used].tolist(), self.units[used].tolist(), strict=True), (), self.farkas)
+def sparse_multipliers(texts: npt.NDArray[np.object_], units: Units, farkas: bool) -> Multipliers:
+    """The rows of a bound with their multipliers in units, for a proof."""
+    used = np.flatnonzero(units)
+    return Multipliers(zip(texts[used].tolist(), units[used].tolist(), strict=True), (), farkas)
 
 
 class SparseRelaxation(Relaxation[SparseRows]):
@@ -468,7 +461,7 @@ class SparseRelaxation(Relaxation[SparseRows]):
         least = np.where(reduced > 0, reduced * low, reduced * high)
         halves = int((least >> _HALF).sum()), int((least & (2**_HALF - 1)).sum())  # the sum of all may not fit
         total = sum((duals * self.rows.rhs).tolist()) + (halves[0] << _HALF) + halves[1]
-        proof = SparseMultipliers(self.rows.texts, duals, not self.lp.feasible)
+        proof = partial(sparse_multipliers, self.rows.texts, duals, not self.lp.feasible)
         if self.lp.feasible:
             finer = self.proof_unit // self.unit
             total, reduced = total // finer, reduced // finer

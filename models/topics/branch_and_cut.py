@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,12 @@ from .compact.overlay_model import SimpleBounds, Subproblem, requirements_of, si
 from .compact.pareto_front import pareto_front, shown
 from .lp_heuristics.lp_guided import heuristic_overlays
 from .relaxation.cutting_planes import ALL_PAIRS, LP_LINKS, MOST_PROVEN, begin_proof, write_case
-from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
+from .relaxation.dual_fitting import fitted_multipliers, fitted_within, mean_degree_bound
 from .relaxation.node_cover import node_cover
 from .relaxation.presolve import PRESOLVE, presolved
 from .relaxation.separation import DiameterSeparator, FaultSeparator, Goal, Separator
 from .relaxation.topic_rows import count_links
-from .search.edge_minimisation import SearchOutcome, SearchSettings, minimise_degree, minimise_edges
+from .search.edge_minimisation import SearchSettings, minimise_degree, minimise_edges
 from .search.star_search import minimise_stars, starred
 
 _FITTING_WORK = 20_000_000
@@ -55,7 +56,7 @@ class _Run:
     def prove(self, fitted: Fraction) -> None:
         """Write the case of dual fitting, if its bound is the best one."""
         if self.settings.proof.is_written and fitted > 0:
-            write_case(self.settings.proof, FittedProof(self.instance, fitted), fitted)
+            write_case(self.settings.proof, partial(fitted_multipliers, self.instance, fitted), fitted)
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,9 @@ class Edges:
         outcome = self.search(replace(run, settings=replace(run.settings, offers=True)))
         if math.ceil(fitted) > outcome.lower_bound:
             run.prove(fitted)
-        return _proposal(outcome.overlay, max(outcome.lower_bound, math.ceil(fitted)), outcome)
+        return _proposal(outcome, max(outcome.lower_bound, math.ceil(fitted)))
 
-    def search(self, run: _Run) -> SearchOutcome:
+    def search(self, run: _Run) -> SolverOutcome[Overlay]:
         """The tree, and the heuristics before it."""
         goal = Goal(costs=edge_costs(run.instance) if self.weighted else None, separator=self.separator)
         return minimise_edges(run.instance, goal, run.starts[0], run.clock, run.settings)
@@ -86,7 +87,7 @@ class Edges:
 class Stars(Edges):
     """``2d-star``, whose columns are edges and centres."""
 
-    def search(self, run: _Run) -> SearchOutcome:
+    def search(self, run: _Run) -> SolverOutcome[Overlay]:
         """See :func:`.minimise_stars`."""
         return minimise_stars(run.instance, run.starts[0], run.clock, run.settings)
 
@@ -101,15 +102,13 @@ class Degree(Edges):
         if count_links(run.instance) > LP_LINKS:
             cover = node_cover(run.instance, run.clock.share(0.2), enough=run.starts[0].max_degree)
             if cover is not None and cover.value > least:
-                write_case(run.settings.proof, cover, cover.value, of_degree=True)
+                write_case(run.settings.proof, cover.multipliers, cover.value, of_degree=True)
                 least = covered = math.ceil(cover.value)
         offer(lower_bound=least)
-        overlay, bound, outcome = minimise_degree(
-            run.instance, least, run.starts, run.clock, run.settings, written=covered
-        )
-        if bound <= least and not covered:
+        outcome = minimise_degree(run.instance, least, run.starts, run.clock, run.settings, written=covered)
+        if outcome.lower_bound <= least and not covered:
             run.prove(fitted)
-        return _proposal(overlay, bound, outcome)
+        return _proposal(outcome, outcome.lower_bound)
 
 
 class EdgesTimesDegree(Edges):
@@ -118,40 +117,37 @@ class EdgesTimesDegree(Edges):
     def solve(self, run: _Run) -> Proposal[Overlay]:
         """Each point of the front is a search of its own, with a case in the proof."""
         instance, clock, settings = run.instance, run.clock, run.settings
-        fitted = run.fitted
-        total = SearchOutcome()
-        overlays = list(run.starts)
+        fitted, overlays, reason = run.fitted, list(run.starts), ""
 
         def minimise(subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
+            nonlocal reason
             cap = instance.num_nodes if subproblem.degree_cap is None else subproblem.degree_cap
             first = start if start is not None else min(overlays, key=lambda overlay: overlay.max_degree)
             outcome = minimise_edges(instance, Goal(cap=cap), first, clock, settings)
-            total.stopped_by = outcome.stopped_by
-            if outcome.overlay is not None:
-                overlays.append(outcome.overlay)
-            infeasible = outcome.complete and outcome.overlay is None
-            bound = math.inf if infeasible else float(outcome.lower_bound)
-            return SolverOutcome(outcome.overlay, bound, not outcome.complete, outcome.counters)
+            reason = outcome.reason
+            if outcome.answer is not None:
+                overlays.append(outcome.answer)
+            return outcome
 
         try:
             simple = simple_bounds(requirements_of(instance, clock), clock)
             if settings.proof.is_written:
                 simple = SimpleBounds(0, self._proven_degree(run, simple.max_degree))
             front = pareto_front(instance.num_nodes, simple, minimise, run.starts, clock)
-            total.complete, total.counters, bound = front.complete, front.counters(shown(front)), front.lower_bound
+            outcome = SolverOutcome[Overlay](None, front.lower_bound, not front.complete, front.counters(shown(front)))
         except OutOfTime:
             bound = math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted))
             run.prove(fitted)
-        total.stopped_by = total.stopped_by or clock.stopped_by
+            outcome = SolverOutcome(None, bound, stopped=True)
         best = min(overlays, key=lambda overlay: run.problem.value(instance, overlay))
-        return _proposal(best, float(bound), total)
+        return _proposal(replace(outcome, answer=best, reason=reason or clock.stopped_by), float(outcome.lower_bound))
 
     def _proven_degree(self, run: _Run, degree: int) -> int:
         """A simple bound on the maximum degree if one case of the proof shows it, else 1."""
         if degree <= 1:
             return 1
         outcome = minimise_edges(run.instance, Goal(cap=degree - 1), run.starts[0], run.clock.share(0.3), run.settings)
-        return degree if outcome.complete and outcome.overlay is None else 1
+        return degree if outcome.lower_bound == math.inf else 1
 
 
 def _polished(instance: TopicInstance, start: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
@@ -211,9 +207,9 @@ def branch_and_cut(
     return replace(proposal, counters={**proposal.counters, **reduced.counters})
 
 
-def _proposal(overlay: Overlay | None, bound: float, outcome: SearchOutcome) -> Proposal[Overlay]:
-    status = None if outcome.complete else Status.TIME_LIMIT
-    return Proposal(overlay, bound, status, outcome.counters, outcome.stopped_by)
+def _proposal(outcome: SolverOutcome[Overlay], bound: float) -> Proposal[Overlay]:
+    status = Status.TIME_LIMIT if outcome.stopped else None
+    return Proposal(outcome.answer, bound, status, outcome.counters, outcome.reason)
 
 
 BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO
@@ -24,8 +25,15 @@ from ..engine.relaxation import UNIT, Bound
 from .branch_and_cut import OBJECTIVES
 from .lp_heuristics.lp_guided import GuidedIncumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays
 from .relaxation.cost_splitting import is_affordable, proof_rows, split_by_pricing
-from .relaxation.cutting_planes import LP_LINKS, MOST_PROVEN, CuttingPlanes, RowMultipliers, begin_proof, write_case
-from .relaxation.dual_fitting import FittedProof, fitted_within, mean_degree_bound
+from .relaxation.cutting_planes import (
+    LP_LINKS,
+    MOST_PROVEN,
+    CuttingPlanes,
+    begin_proof,
+    rounded_multipliers,
+    write_case,
+)
+from .relaxation.dual_fitting import fitted_multipliers, fitted_within, mean_degree_bound
 from .relaxation.node_cover import node_cover
 from .relaxation.presolve import PRESOLVE, presolved
 from .relaxation.separation import Goal
@@ -82,7 +90,7 @@ def lower_bound(
         links = count_links(instance)
         method = "lp" if links <= LP_LINKS else "splitting" if is_affordable(instance, clock) else "fitting"
     fitted = fitted_within(clock, instance)
-    by_fitting = bound = LowerBound(fitted, FittedProof(instance, fitted), None, clock.passed, {})
+    by_fitting = bound = LowerBound(fitted, partial(fitted_multipliers, instance, fitted), None, clock.passed, {})
     simple = mean_degree_bound(instance, fitted)
     cover = node_cover(instance, clock.share(0.5), enough=enough) if of_degree and method != "lp" else None
     least = max(simple, cover.value if cover else simple) if of_degree else fitted
@@ -109,7 +117,7 @@ def lower_bound(
         return bound
     mean = mean_degree_bound(instance, bound.value)
     if cover is not None and cover.value > mean:
-        return replace(bound, value=cover.value, proven=cover, proves_degree=True)
+        return replace(bound, value=cover.value, proven=cover.multipliers, proves_degree=True)
     return replace(bound, value=mean)
 
 
@@ -156,7 +164,7 @@ def _by_splitting(
     )
     least = -(-splitting.units // UNIT)
     incumbent.improve_along(*splitting.used_or_in(start), clock, goal=least, steps=_STEPS)
-    proven = RowMultipliers.of(*proof_rows(splitting)) if count_links(instance) <= _PROVEN_LINKS else None
+    proven = partial(rounded_multipliers, *proof_rows(splitting)) if count_links(instance) <= _PROVEN_LINKS else None
     counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.columns)}
     if math.isfinite(splitting.limit):
         counters["limit_at_most"] = round(splitting.limit, 3)

@@ -71,8 +71,8 @@ def _optimum(
         return SnapshotOptimum(start, least)
     reduced = presolved(instance, leaves=count_links(instance) <= ALL_PAIRS)
     outcome = minimise_edges(reduced.instance, Goal(), reduced.moved(start), clock, settings)
-    best = start if outcome.overlay is None or outcome.overlay.num_edges > start.num_edges else outcome.overlay
-    return SnapshotOptimum(best, max(least, outcome.lower_bound))
+    best = start if outcome.answer is None or outcome.answer.num_edges > start.num_edges else outcome.answer
+    return SnapshotOptimum(best, max(least, int(outcome.lower_bound)))
 
 
 def repaired(instance: TopicInstance, before: Overlay) -> Overlay:

@@ -7,9 +7,9 @@ integers. Neither the solver's tolerances nor rounding can lift it above the opt
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,7 @@ from .topic_rows import (
     sweep,
 )
 
+_NO_PRICES = np.empty(0, np.int64)
 _KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice"}
 LP_LINKS = 30_000
 """Up to so many pairs of subscribers of a topic the LP alone gives the best bound within seconds."""
@@ -93,42 +94,29 @@ def proven_bound(
     slack = goal.degree_cost * UNIT - int(prices.sum())
     total += slack * goal.degree_range(edges.instance.num_nodes)[0 if slack >= 0 else 1]
     unknown = ~np.isin(pairs, edges.keys)
-    proof = RowMultipliers(rows, units, prices, not goal.edge_cost)
+    proof = partial(row_multipliers, rows, units, prices, not goal.edge_cost)
     return Bound(total, pairs[unknown][np.argsort(-covers[unknown], kind="stable")], reduced, proof)
 
 
-@dataclass(frozen=True)
-class RowMultipliers:
-    """The rows of a bound and the nodes' degree rows with their multipliers in units, for a proof (:class:`.Proven`).
+def row_multipliers(rows: TopicRows, units: Units, prices: Units = _NO_PRICES, farkas: bool = False) -> Multipliers:
+    """The rows of a bound and the nodes' degree rows with their multipliers in units, for a proof.
 
-    `farkas` says that they are counted without the edges' costs: their sum contradicts the cap on degrees, if any.
+    A row's text is its kind, topic, and the labels of the topic's subscribers. `farkas` says that they are counted
+    without the edges' costs: their sum contradicts the cap on degrees, if any.
     """
-
-    rows: TopicRows
-    units: Units
-    prices: Units
-    farkas: bool
-
-    @classmethod
-    def of(cls, rows: TopicRows, duals: Reals) -> RowMultipliers:
-        """Round the dual values of a bound on the edges down."""
-        return cls(rows, _rounded(duals), np.empty(0, np.int64), False)
-
-    def multipliers(self) -> Multipliers:
-        """See :class:`.Proven`. A row's text is its kind, topic, and the labels of the topic's subscribers."""
-        return Multipliers(self._rows(), _nonzero(self.prices), self.farkas)
-
-    def _rows(self) -> Iterator[tuple[tuple[str, int, tuple[int, ...]], int]]:
-        rows, used = self.rows, np.flatnonzero(self.units)
-        label, offsets = rows.label.tolist(), rows.offsets.tolist()
-        listed = (used, rows.kind[used], rows.topic[used], self.units[used])
-        for r, kind, topic, factor in zip(*(each.tolist() for each in listed), strict=True):
-            yield (_KINDS[kind], topic, tuple(label[offsets[r] : offsets[r + 1]])), factor
+    used, priced = np.flatnonzero(units), np.flatnonzero(prices)
+    label, offsets = rows.label.tolist(), rows.offsets.tolist()
+    listed = (used.tolist(), rows.kind[used].tolist(), rows.topic[used].tolist(), units[used].tolist())
+    texts = (
+        ((_KINDS[kind], topic, tuple(label[offsets[r] : offsets[r + 1]])), factor)
+        for r, kind, topic, factor in zip(*listed, strict=True)
+    )
+    return Multipliers(texts, zip(priced.tolist(), prices[priced].tolist(), strict=True), farkas)
 
 
-def _nonzero(units: Units) -> Iterator[tuple[int, int]]:
-    used = np.flatnonzero(units)
-    return zip(used.tolist(), units[used].tolist(), strict=True)
+def rounded_multipliers(rows: TopicRows, duals: Reals) -> Multipliers:
+    """Those of a bound on the edges by dual values, which are rounded down."""
+    return row_multipliers(rows, _rounded(duals))
 
 
 def _rounded(duals: Reals) -> Units:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
@@ -24,7 +23,7 @@ from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers
 from ...engine.stoppable import finished_within
-from .cutting_planes import RowMultipliers
+from .cutting_planes import rounded_multipliers
 from .presolve import root
 from .topic_rows import singleton_rows
 
@@ -63,36 +62,28 @@ def fitted_within(clock: Clock, instance: TopicInstance, *, work: int = _WORK) -
     return dual_fitting_bound(instance, work=0) if by_pairs is None else by_pairs
 
 
-@dataclass(frozen=True)
-class FittedProof:
-    """The proof of `bound`, a result of :func:`dual_fitting_bound`, whose rows are found when they are written."""
-
-    instance: TopicInstance
-    bound: Fraction
-
-    def multipliers(self) -> Multipliers:
-        """See :class:`.Proven`. Time and memory as for the bound."""
-        instance, bound = self.instance, self.bound
-        interest, sizes = interest_of(instance), np.diff(instance.topic_offsets)
-        label, duals = np.arange(instance.num_subscriptions, dtype=np.int32), np.zeros(instance.num_topics)
-        merges, most = instance.num_subscriptions - instance.num_topics, int(np.diff(instance.node_offsets).max())
-        if bound == int(sizes.max()) - 1:
-            duals[np.argmax(sizes)] = 1.0
-        elif bound == _connecting_edges(interest, label):
-            duals[:] = 1.0  # the ends of an edge have one label after the first topic whose partition it crosses
-        else:
-            largest = most
-            if bound != Fraction(merges, most):
-                left = _merges_left(interest, singletons(instance), most, merges, 1)
-                largest = next(c for c in range(1, most + 1) if Fraction(int(left[c]), c) == bound)
-            components = singletons(instance)
-            _merges_left(interest, components, most, merges, largest)
-            label, duals[:] = components.label, 1.0 / largest
-        topic = np.repeat(np.arange(instance.num_topics), sizes)
-        key = topic * np.int64(max(instance.num_subscriptions, instance.num_nodes)) + label
-        rhs = np.bincount(topic[np.unique(key, return_index=True)[1]], minlength=instance.num_topics) - 1
-        rows = singleton_rows(interest)._replace(label=label.astype(np.int32), rhs=rhs.astype(np.int32))
-        return RowMultipliers.of(rows, np.where(rhs > 0, duals, 0.0)).multipliers()
+def fitted_multipliers(instance: TopicInstance, bound: Fraction) -> Multipliers:
+    """The proof of a result of :func:`dual_fitting_bound`. Time and memory as for the bound."""
+    interest, sizes = interest_of(instance), np.diff(instance.topic_offsets)
+    label, duals = np.arange(instance.num_subscriptions, dtype=np.int32), np.zeros(instance.num_topics)
+    merges, most = instance.num_subscriptions - instance.num_topics, int(np.diff(instance.node_offsets).max())
+    if bound == int(sizes.max()) - 1:
+        duals[np.argmax(sizes)] = 1.0
+    elif bound == _connecting_edges(interest, label):
+        duals[:] = 1.0  # the ends of an edge have one label after the first topic whose partition it crosses
+    else:
+        largest = most
+        if bound != Fraction(merges, most):
+            left = _merges_left(interest, singletons(instance), most, merges, 1)
+            largest = next(c for c in range(1, most + 1) if Fraction(int(left[c]), c) == bound)
+        components = singletons(instance)
+        _merges_left(interest, components, most, merges, largest)
+        label, duals[:] = components.label, 1.0 / largest
+    topic = np.repeat(np.arange(instance.num_topics), sizes)
+    key = topic * np.int64(max(instance.num_subscriptions, instance.num_nodes)) + label
+    rhs = np.bincount(topic[np.unique(key, return_index=True)[1]], minlength=instance.num_topics) - 1
+    rows = singleton_rows(interest)._replace(label=label.astype(np.int32), rhs=rhs.astype(np.int32))
+    return rounded_multipliers(rows, np.where(rhs > 0, duals, 0.0))
 
 
 def mean_degree_bound(instance: TopicInstance, edges: Fraction) -> Fraction:

@@ -19,7 +19,7 @@ from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers
 from ...engine.relaxation import UNIT, HighsLP, Reals
-from .cutting_planes import RowMultipliers
+from .cutting_planes import row_multipliers
 from .topic_rows import TopicRows, Units
 
 Shared = npt.NDArray[np.bool_]
@@ -28,7 +28,7 @@ _MOST_ENTRIES = 20_000_000  # of the table of a node's neighbours by its topics
 
 @dataclass(frozen=True)
 class NodeCover:
-    """The proof (:class:`.Proven`) that the degree of `node` is at least `value`; `units` holds the y_t · 2^32."""
+    """The proof that the degree of `node` is at least `value`; `units` holds the y_t · 2^32."""
 
     instance: TopicInstance
     node: int
@@ -41,14 +41,14 @@ class NodeCover:
         return Fraction(int(self.units.sum()), UNIT)
 
     def multipliers(self) -> Multipliers:
-        """See :class:`.Proven`. The row of a topic says that an edge joins the node to the other subscribers."""
+        """The row of a topic says that an edge joins the node to the other subscribers."""
         offsets, entries = entries_of(self.instance.topic_offsets, self.topics)
         labels = (self.instance.topic_nodes[entries] != self.node).astype(np.int32)
         kind = np.zeros(len(self.topics), np.int32)
         prices = np.zeros(self.instance.num_nodes, np.int64)
         prices[self.node] = UNIT
         rows = TopicRows(self.topics, kind, kind + 1, offsets, labels)
-        return RowMultipliers(rows, self.units, prices, farkas=True).multipliers()
+        return row_multipliers(rows, self.units, prices, farkas=True)
 
 
 def node_cover(instance: TopicInstance, clock: Clock, *, enough: float = math.inf) -> NodeCover | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +12,7 @@ from ....heuristics.topics.polish import polish
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, offer_bound
 from ....instances.topics.instance import TopicInstance
-from ...engine.exact_method import SearchLog
+from ...engine.exact_method import SearchLog, SolverOutcome
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
@@ -45,23 +45,6 @@ class SearchSettings:
     offers: bool = False  # offer bounds on the cost of the edges: the problem is to minimise it
 
 
-@dataclass
-class SearchOutcome:
-    """The outcome of a search, complete or stopped."""
-
-    overlay: Overlay | None = None  # the best one within the goal's limits
-    units: int = 0  # a proven bound on the cost of the edges, times `unit`
-    unit: int = UNIT
-    complete: bool = False  # it is proven optimal or, without an overlay, that there is none
-    stopped_by: str = ""  # interrupted, out of memory, or nothing (also at the time limit)
-    counters: dict[str, float | str] = field(default_factory=dict)
-
-    @property
-    def lower_bound(self) -> int:
-        """A lower bound on the cost of the edges of every overlay."""
-        return max(0, -(-self.units // self.unit))
-
-
 def minimise_edges(
     instance: TopicInstance,
     goal: Goal,
@@ -70,7 +53,7 @@ def minimise_edges(
     settings: SearchSettings,
     *,
     stop_at_first: bool = False,
-) -> SearchOutcome:
+) -> SolverOutcome[Overlay]:
     """Find an overlay with the cheapest edges within the goal's limits, and prove it; the fewest if each costs 1.
 
     Root LP by cutting planes and pricing; overlays built along LP values and improved by local search; then branch and
@@ -183,22 +166,18 @@ class _Search:
             self.incumbent.offer(found)
         self._print(force=True)
 
-    def outcome(self, stopped_by: str) -> SearchOutcome:
-        outcome = SearchOutcome(self.incumbent.overlay, stopped_by=stopped_by)
+    def outcome(self, reason: str) -> SolverOutcome[Overlay]:
         self.case.end(self.incumbent.value)
-        planes, tree = self.planes, self.tree
+        planes, tree, overlay, value = self.planes, self.tree, self.incumbent.overlay, self.incumbent.value
+        bound: float = 0
+        counters: dict[str, float | str] = {}
         if planes is not None:
-            outcome.units = planes.best_units if tree is None else tree.units
+            bound = max(0, -(-(planes.best_units if tree is None else tree.units) // UNIT))
             nodes, fixed = (0, 0) if tree is None else (tree.nodes, tree.fixed)
-            outcome.counters = {**planes.counters, "nodes": nodes, "fixed_at_root": fixed}
-        stopped_early = self.stop_at_first and outcome.overlay is not None
-        outcome.complete = self.infeasible or (tree is not None and tree.complete and not stopped_early)
-        if outcome.overlay is not None:
-            value = self.incumbent.cost(outcome.overlay)
-            outcome.complete |= outcome.lower_bound >= value
-            if outcome.complete:
-                outcome.units = value * UNIT
-        return outcome
+            counters = {**planes.counters, "nodes": nodes, "fixed_at_root": fixed}
+        stopped_early = self.stop_at_first and overlay is not None
+        complete = self.infeasible or (tree is not None and tree.complete and not stopped_early) or bound >= value
+        return SolverOutcome(overlay, value if complete else bound, not complete, counters, reason)
 
     @property
     def _goal(self) -> float:
@@ -233,20 +212,20 @@ def minimise_degree(
     settings: SearchSettings,
     *,
     written: int = 0,
-) -> tuple[Overlay, int, SearchOutcome]:
-    """Find an overlay of smallest maximum degree, and prove it; returns overlay, bound and outcome.
+) -> SolverOutcome[Overlay]:
+    """Find an overlay of smallest maximum degree, and prove it.
 
     First the LP that minimises D subject to the partition inequalities and degree(v) ≤ D gives a bound, rounded up.
     Then the search looks for any overlay with degrees below the incumbent's, until there is none or the incumbent's
     degree equals the bound, which is proven. `least` is a known lower bound, `written` one that the proof has already;
-    the `starts` are topic-connected. The outcome has the counters of all searches and `stopped_by` of the last one.
+    the `starts` are topic-connected. The outcome has the counters of all searches and the reason of the last one.
 
     MinMax-TCO: P2 §2.1. With equal duals on all degree rows the LP's bound is 2·(bound on |E|) ÷ |V|; with a dual on
     one node's row alone it is that node's fractional cover of its topics by neighbours. The LP dominates both.
     """
     best = min(starts, key=lambda overlay: (overlay.max_degree, overlay.num_edges))
-    total = SearchOutcome()
-    bound = least
+    counters: dict[str, float | str] = {}
+    bound, reason = least, ""
     if is_timely(instance, clock):
         by_lp, proven = degree_bound(instance, best, clock.share(0.3), settings)
         bound = max(bound, by_lp)
@@ -261,19 +240,18 @@ def minimise_degree(
         )
         for name, value in outcome.counters.items():
             if name in ("cuts", "nodes", "simplex_iterations") and not isinstance(value, str):
-                total.counters[name] = float(total.counters.get(name, 0.0)) + value
-        if outcome.overlay is not None:
-            best = outcome.overlay
-        elif outcome.complete:
+                counters[name] = float(counters.get(name, 0.0)) + value
+        if outcome.answer is not None:
+            best = outcome.answer
+        elif not outcome.stopped:
             bound = best.max_degree
         else:
-            total.stopped_by = outcome.stopped_by
+            reason = outcome.reason
             break
         offer_bound(bound)
-    total.stopped_by = total.stopped_by or clock.stopped_by
-    total.complete = bound >= best.max_degree
-    total.counters["degree_bound"] = bound
-    return best, min(bound, best.max_degree), total
+    counters["degree_bound"] = bound
+    is_open, bound = bound < best.max_degree, min(bound, best.max_degree)
+    return SolverOutcome(best, bound, is_open, counters, reason or clock.stopped_by)
 
 
 def degree_bound(

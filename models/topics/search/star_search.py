@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -16,13 +17,13 @@ from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, offer, offer_bound
 from ....instances.topics.instance import TopicInstance
-from ...engine.exact_method import SearchLog
+from ...engine.exact_method import SearchLog, SolverOutcome
 from ...engine.proof import Multipliers, Proven
 from ...engine.relaxation import Bits, Bound, Probing, Reals, RowList, SparseRelaxation, SparseRows, Text
 from ...engine.tree_search import WORK_A_STEP, Incumbent, TreeSearch
 from ..relaxation.cutting_planes import ALL_PAIRS
 from ..relaxation.topic_rows import CandidateEdges, all_pairs, count_links
-from .edge_minimisation import SearchOutcome, SearchSettings
+from .edge_minimisation import SearchSettings
 
 Counts = npt.NDArray[np.int64]
 Random = npt.NDArray[np.uint64]
@@ -264,13 +265,16 @@ class StarPlanes(SparseRelaxation):
         values[self._shared] = x[: len(self._shared)]
         return values
 
-    def texts_of_own_pairs(self) -> list[Text]:
-        """The rows of the pairs with one common topic."""
-        return self._texts(self._own_topic, self._own_edge)
-
     def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
         bound = super()._proven(lower, upper)
-        return replace(bound, proven=_WithOwnPairs(bound.proven, self))
+        assert bound.proven is not None
+        return replace(bound, proven=partial(self._with_own_pairs, bound.proven))
+
+    def _with_own_pairs(self, proven: Proven) -> Multipliers:
+        """Add the rows of pairs that have no column: each pays for an edge of one star alone."""
+        given = proven()
+        own = [] if given.farkas else self._texts(self._own_topic, self._own_edge)
+        return given._replace(rows=chain(given.rows, ((text, self.unit) for text in own)))
 
     def _drop_idle_rows(self) -> None:
         if not self.keeps_rows:
@@ -284,20 +288,6 @@ class StarPlanes(SparseRelaxation):
     def _texts(self, topics: npt.NDArray[np.int64], edges: Ids) -> list[Text]:
         ends = self.pairs.u[edges].tolist(), self.pairs.v[edges].tolist()
         return [("star", *items) for items in zip(topics.tolist(), *ends, strict=True)]
-
-
-@dataclass(frozen=True)
-class _WithOwnPairs:
-    """A bound with the rows of pairs that have no column: each pays for an edge of one star alone."""
-
-    proven: Proven | None
-    planes: StarPlanes
-
-    def multipliers(self) -> Multipliers:
-        assert self.proven is not None
-        given, planes = self.proven.multipliers(), self.planes
-        own = [] if given.farkas else planes.texts_of_own_pairs()
-        return given._replace(rows=chain(given.rows, ((text, planes.unit) for text in own)))
 
 
 class StarIncumbent(Incumbent):
@@ -334,12 +324,14 @@ class StarIncumbent(Incumbent):
             offer(overlay)
 
 
-def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings) -> SearchOutcome:
+def minimise_stars(
+    instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings
+) -> SolverOutcome[Overlay]:
     """Find an overlay with a star in every topic and fewest edges, and prove it, from a valid one.
 
     P2 (Onus and Richa 2015), §6.3. Exponential in the worst case; memory O(Σ_t |V_t|²).
     """
-    outcome, log = SearchOutcome(start), SearchLog(settings.progress, on_bound=offer_bound if settings.offers else None)
+    log = SearchLog(settings.progress, on_bound=offer_bound if settings.offers else None)
     case = settings.proof.case(cap=None)
     planes = StarPlanes(instance, threads=settings.threads)
     incumbent = StarIncumbent(planes, start, settings.seed)
@@ -353,12 +345,10 @@ def minimise_stars(instance: TopicInstance, start: Overlay, clock: Clock, settin
             planes.add_all_rows()
             incumbent.improve_along(planes.columns, x, clock.share(0.25), goal=goal, steps=steps)
             tree.run(clock, root, x)
-        outcome.stopped_by = clock.stopped_by
+        reason = clock.stopped_by
     except MemoryError:
-        outcome.stopped_by = "out of memory"
+        reason = "out of memory"
     case.end(incumbent.value)
-    outcome.overlay, outcome.unit = incumbent.overlay, planes.unit
-    outcome.units = tree.units if root is not None else planes.best_units
-    outcome.complete = outcome.lower_bound >= incumbent.value
-    outcome.counters = {**planes.counters, "nodes": tree.nodes}
-    return outcome
+    bound = max(0, planes.least_value(planes.best_units if root is None else tree.units))
+    counters = {**planes.counters, "nodes": tree.nodes}
+    return SolverOutcome(incumbent.overlay, bound, bound < incumbent.value, counters, reason)

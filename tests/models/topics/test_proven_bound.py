@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -27,14 +28,14 @@ from overlaybench.models.topics.relaxation.cost_splitting import proof_rows, spl
 from overlaybench.models.topics.relaxation.cutting_planes import (
     MOST_PROVEN,
     CuttingPlanes,
-    RowMultipliers,
     proven_bound,
+    rounded_multipliers,
 )
 from overlaybench.models.topics.relaxation.dual_fitting import (
     DROPPED,
-    FittedProof,
     count_excess_links,
     dual_fitting_bound,
+    fitted_multipliers,
 )
 from overlaybench.models.topics.relaxation.node_cover import node_cover
 from overlaybench.models.topics.relaxation.separation import Goal
@@ -133,7 +134,7 @@ def test_split_costs_approach_the_bound_of_the_cutting_planes(seeds: range) -> N
         assert splitting.units <= planes.lp.value * UNIT + UNIT / 1e6
         assert splitting.units >= 0.97 * planes.best_units
         assert splitting.limit >= planes.lp.value - 1e-3
-        proof = RowMultipliers.of(*proof_rows(splitting))
+        proof = partial(rounded_multipliers, *proof_rows(splitting))
         assert proven_value(instance, "min-tco", proof) == -(-splitting.units // UNIT)
 
 
@@ -145,7 +146,9 @@ def test_dual_fitting_is_valid_with_and_without_pairs(seeds: range) -> None:
         blind = dual_fitting_bound(instance, work=0)
         assert blind <= dual_fitting_bound(instance) <= fewest, f"seed {seed}"
         for bound in (blind, dual_fitting_bound(instance)):
-            assert proven_value(instance, "min-tco", FittedProof(instance, bound)) == math.ceil(bound), f"seed {seed}"
+            assert proven_value(instance, "min-tco", partial(fitted_multipliers, instance, bound)) == math.ceil(
+                bound
+            ), f"seed {seed}"
 
 
 def test_splitting_by_cost_reaches_the_bound_of_cutting_planes() -> None:
@@ -155,7 +158,7 @@ def test_splitting_by_cost_reaches_the_bound_of_cutting_planes() -> None:
     splitting = split_costs(instance, target, Clock(None), rounds=3000, weighted=True)
     planes = lower_bound(instance, Clock(None), method="lp", weighted=True).value
     assert 0.98 * float(planes) <= splitting.units / 2**32 <= float(planes) * (1 + 1e-6)
-    proof = RowMultipliers.of(*proof_rows(splitting))
+    proof = partial(rounded_multipliers, *proof_rows(splitting))
     assert proven_value(instance, "weighted-tco", proof) == -(-splitting.units // 2**32)
 
 
@@ -219,7 +222,9 @@ def test_a_node_cover_is_a_bound_on_the_degree_that_the_checker_accepts(seeds: r
             continue
         least = max(least_neighbours(instance, v) for v in range(instance.num_nodes))
         assert 0 < math.ceil(cover.value) <= least <= optimum(instance, "minmax-tco")
-        assert proven_value(instance, "minmax-tco", cover, cover.value, of_degree=True) >= math.ceil(cover.value)
+        assert proven_value(instance, "minmax-tco", cover.multipliers, cover.value, of_degree=True) >= math.ceil(
+            cover.value
+        )
 
 
 def least_neighbours(instance: TopicInstance, v: int) -> int:
