@@ -66,7 +66,7 @@ COMMANDS = {
          "Show the papers' claims with these IDS (P1 for all of P1) as they stand on record, or run them.",
          "claims P3.F10"),
         (_PAPERS, "reproduce", "papers:reproduce", "Draw the papers' figures and tables.", "reproduce P1.F2"),
-        (_PAPERS, "worst", "worst:worst",
+        (_PAPERS, "worst", "papers:worst",
          "Search for an instance on which a heuristic is far from the proven optimum.",
          "worst --method gm --problem min-tco --nodes 5 --topics 5"),
         (_HERE, "doctor", "installation:doctor", "Check this installation: Java, memory, cores, versions, solvers.",

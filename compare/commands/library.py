@@ -4,19 +4,42 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ...instances.contract.errors import BadInput
+from ..catalogue import kind_named
+from ..library.study import chosen, library_runs, present, study_text, updated, with_digests
+from ..library.table import (
+    TABLE,
+    LibraryTable,
+    known_row,
+    law_points,
+    page_text,
+    read_table,
+    score_row,
+    scored,
+    write_page,
+    write_table,
+)
 from ..printable import StatusLine
-from .options import ARCHIVE, FILE, LIBRARY_INSTANCE, MASTER, METHOD, PROBLEM_NAME, QUIET, Positive, figure_options
-from .outputs import show, table
+from ..studies.store import Store
+from ..studies.study import study_of
+from .options import (
+    ARCHIVE,
+    FILE,
+    LIBRARY_INSTANCE,
+    MASTER,
+    METHOD,
+    PROBLEM_NAME,
+    QUIET,
+    Positive,
+    figure_options,
+    show,
+    table,
+)
 from .studies import echo_statuses
-
-if TYPE_CHECKING:
-    from ..figures.style import FigureOptions
-    from ..library.table import LibraryTable
 
 _TABLE = click.option("--table", "folder", type=FILE, help="A folder with another library's tables.")
 _GROUP = click.option("--group", "groups", multiple=True, metavar="GROUP", help="Only these groups; repeatable.")
@@ -35,7 +58,6 @@ def library_() -> None:
 
 
 def _table(folder: Path | None) -> LibraryTable:
-    from ..library.table import TABLE, read_table
 
     return read_table(folder or TABLE)
 
@@ -47,9 +69,6 @@ def _table(folder: Path | None) -> LibraryTable:
 @_TABLE
 def list_instances(folder: Path | None, **given: Any) -> None:
     """List instances with what is known of them."""
-    from ..library.study import chosen
-    from ..library.table import known_row
-
     library = _table(folder)
     pairs = chosen(library, **given)
     rows = []
@@ -67,8 +86,6 @@ def list_instances(folder: Path | None, **given: Any) -> None:
 @_TABLE
 def get(name: str, output: Path | None, folder: Path | None) -> None:
     """Write the instance NAME to a file, which solve, draw and check read."""
-    from ..catalogue import kind_named
-
     entry = _table(folder).entry(name)
     kind, instance = kind_named(entry.kind), entry.make()
     file = output or Path(f"{name}{kind.ending}")
@@ -96,10 +113,7 @@ def run(methods: tuple[str, ...], out: Path, master: str, folder: Path | None, *
     The folder is that of a study: `results`, `report`, `verify` and `rerun` read it. Instances that this machine lacks
     the data for are left out, with a line that tells how to get them.
     """
-    from ..library.study import chosen, present, study_text
     from ..studies.spark_study import run_study
-    from ..studies.store import Store
-    from ..studies.study import study_of
 
     limits = {name: given.pop(name) for name in ("time_limit", "memory_limit", "proof")}
     spark = {name: given.pop(name) for name in ("archive", "quiet")}
@@ -117,10 +131,6 @@ def run(methods: tuple[str, ...], out: Path, master: str, folder: Path | None, *
 @_TABLE
 def score(results: Path, folder: Path | None) -> None:
     """Score the methods of the study in RESULTS on the library, and rank them among all methods known."""
-    from ..library.study import library_runs
-    from ..library.table import score_row, scored
-    from ..studies.store import Store
-
     library = _table(folder)
     found = scored(library, [run.record for run in library_runs(library, Store.existing(results))])
     rows = [score_row(line) | {"better than known": str(line.improved)} for line in found.itertuples()]
@@ -139,10 +149,6 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) ->
     Answers are validated again by their problems. Bounds count with a proof that the checker
     accepts. Instances without a digest get theirs.
     """
-    from ..library.study import updated, with_digests
-    from ..library.table import TABLE, page_text, write_page, write_table
-    from ..studies.store import Store
-
     if page is not None:
         page_text(page)  # before minutes of checks
     library, missing = with_digests(_table(folder))
@@ -167,15 +173,10 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) ->
 @click.option("--problem", type=PROBLEM_NAME, default="min-tco", show_default=True)
 @_TABLE
 @partial(figure_options, formats=False)
-def draw_map(
-    results: tuple[Path, ...], output: Path, problem: str, folder: Path | None, figure_options: FigureOptions
-) -> None:
+def draw_map(results: tuple[Path, ...], output: Path, problem: str, folder: Path | None, figure_options: Any) -> None:
     """Draw what is proven, nodes against topics a node: from the table, and from RESULTS where they are accepted."""
     from ..figures.charts import proof_map
     from ..figures.style import check_ending, save, styled
-    from ..library.study import updated
-    from ..library.table import law_points
-    from ..studies.store import Store
 
     check_ending(output)
     library = _table(folder)

@@ -19,8 +19,7 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.workload import Workload
 from ..catalogue import METHODS
 from ..claims.claim import Claim
-from .options import ANY_NAME
-from .outputs import show, table
+from .options import ANY_NAME, show, table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -13,8 +13,7 @@ import click
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Status
 from ..studies.plot import MEASURES
-from .options import AS_JSON, FILE, WHERE, figure_options, key_values
-from .outputs import show, table
+from .options import AS_JSON, FILE, WHERE, figure_options, key_values, show, table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -34,11 +34,11 @@ from .options import (
     WORKLOAD,
     column_options,
     figure_options,
+    in_parentheses,
     key_values,
     load_instance,
     problem_asked,
 )
-from .outputs import in_parentheses
 
 _WIDTH = 80
 _LONG = ("choices", "snapshot_bounds", "system_series", "system_hop_counts", "system_pair_delays")

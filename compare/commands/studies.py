@@ -16,23 +16,21 @@ import click
 from ...instances.contract.errors import BadInput
 from ..printable import printable
 from ..studies.plot import MEASURES, Plot, plot_of
-from ..studies.progress import duration, saved
-from ..studies.store import Store
+from ..studies.progress import RunTally, duration, saved
+from ..studies.store import Store, StoredInstance
+from ..studies.study import Study, read_study, study_schema
 from .options import ARCHIVE, FILE, MASTER, QUIET, Positive, figure_options, key_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..figures.style import FigureOptions
-    from ..studies.study import Study
 
 _MANY = 2000  # runs, from which on their report takes more than seconds
 
 
 def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -> None:
     if asked:
-        from ..studies.study import study_schema
-
         click.echo(json.dumps(study_schema(), ensure_ascii=False, indent=1))
         ctx.exit()
 
@@ -60,7 +58,6 @@ def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, 
     methods, instances, seeds or limits runs only what is new. docs/study.md explains every key of a study file.
     """
     from ..studies.spark_study import run_study
-    from ..studies.study import read_study
 
     if dry_run:
         click.echo(expected(read_study(spec), Store(out), master))
@@ -84,9 +81,7 @@ def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, 
 
 def expected(asked: Study, store: Store, master: str) -> str:
     """What a study would run, by problem and method, and the time of it; instances that are not stored have none."""
-    from ..studies.progress import RunTally
     from ..studies.spark_session import local_cores
-    from ..studies.store import StoredInstance
 
     known = store.index() if store.has_plan else {}
     index = {
