@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.contract.arrays import Ids, entries_of
+from ....instances.contract.arrays import Ids, Offsets, entries_of
 from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers
@@ -42,8 +42,8 @@ class NodeCover:
 
     def multipliers(self) -> Multipliers:
         """The row of a topic says that an edge joins the node to the other subscribers."""
-        offsets, entries = entries_of(self.instance.topic_offsets, self.topics)
-        labels = (self.instance.topic_nodes[entries] != self.node).astype(np.int32)
+        offsets, subscribers = _subscribers(self.instance, self.topics)
+        labels = (subscribers != self.node).astype(np.int32)
         kind = np.zeros(len(self.topics), np.int32)
         prices = np.zeros(self.instance.num_nodes, np.int64)
         prices[self.node] = UNIT
@@ -65,8 +65,11 @@ def node_cover(instance: TopicInstance, clock: Clock, *, enough: float = math.in
     for v in range(instance.num_nodes):
         if clock.passed:
             break
-        shared = _shared(instance, v)[1]
-        simple[v] = (1 / (shared * shared.sum(axis=1)[:, None]).max(axis=0)).sum() if len(shared) else 0.0
+        offsets, nodes = _subscribers(instance, _shared_topics(instance, v))
+        if len(nodes):
+            _, inverse, common = np.unique(np.where(nodes == v, -1, nodes), return_inverse=True, return_counts=True)
+            common[0] = 0  # of v itself
+            simple[v] = (1 / np.maximum.reduceat(common[inverse], offsets[:-1])).sum()
     for v in np.argsort(-simple, kind="stable").tolist():
         least = 0 if best is None else math.ceil(best.value)
         if clock.passed or least >= enough or not simple[v]:
@@ -87,15 +90,24 @@ def node_cover(instance: TopicInstance, clock: Clock, *, enough: float = math.in
     return best
 
 
+def _shared_topics(instance: TopicInstance, v: int) -> Ids:
+    topics = instance.topics_of(v)
+    return topics[np.diff(instance.topic_offsets)[topics] > 1]
+
+
+def _subscribers(instance: TopicInstance, topics: Ids) -> tuple[Offsets, Ids]:
+    """The subscribers of some topics: CSR."""
+    offsets, entries = entries_of(instance.topic_offsets, topics)
+    return offsets, instance.topic_nodes[entries]
+
+
 def _shared(instance: TopicInstance, v: int) -> tuple[Ids, Shared]:
     """The topics of a node with other subscribers, and the distinct sets of them that its neighbours have, as rows."""
-    topics = instance.topics_of(v)
-    sizes = np.diff(instance.topic_offsets)[topics]
-    topics, entries = topics[sizes > 1], int(sizes[sizes > 1].sum())
-    if not entries or entries * len(topics) > _MOST_ENTRIES:
+    topics = _shared_topics(instance, v)
+    offsets, subscribers = _subscribers(instance, topics)
+    if len(subscribers) * len(topics) > _MOST_ENTRIES:
         return topics[:0], np.empty((0, 0), np.bool_)
-    offsets, at = entries_of(instance.topic_offsets, topics)
-    nodes, row = np.unique(instance.topic_nodes[at], return_inverse=True)
+    nodes, row = np.unique(subscribers, return_inverse=True)
     table = np.zeros((len(nodes), len(topics)), np.bool_)
     table[row, np.repeat(np.arange(len(topics)), np.diff(offsets))] = True
     return topics, np.unique(table[nodes != v], axis=0)
