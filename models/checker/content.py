@@ -150,6 +150,7 @@ class ContentRules(Model):
 
     def cut(self, k, target, *inside):
         """If a set of brokers has a destination, the publisher is in it or an arc enters it."""
+        need(is_count(k), "a negative number of a commodity")
         publisher, audience, _ = self.commodities[k]
         within = set(inside)
         need(target in within and len(within) == len(inside), "the destination is not in the set")
