@@ -168,70 +168,50 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> str:
     return text
 
 
-def changed(text: str, draw: random.Random, forgery: str) -> str:
-    """The certificate with one thing made false."""
-    lines = text.splitlines()
-
-    def edited(words: str, change: Callable[[list[str]], None]) -> str:
-        at = draw.choice([i for i, line in enumerate(lines) if re.search(words, line)])
-        split = lines[at].split()
-        change(split)
-        return "\n".join([*lines[:at], " ".join(split), *lines[at + 1 :]]) + "\n"
-
-    def more(words: list[str], place: int) -> None:
-        words[place] = str(Fraction(words[place]) + 1)
-
-    def multiplier(words: list[str]) -> None:
-        first = words.index("{") + 3
-        more(words, first + 1 + 2 * draw.randrange(int(words[first - 1])))
-
-    def range_raised(words: list[str]) -> None:
-        more(words, 2)
-        more(words, 3)
-
-    def without_reason(words: list[str]) -> None:
-        words[words.index("{") + 1 : words.index("}")] = ["asm"]
-
-    def dropped(words: list[str]) -> None:
-        words[-1] = str(int(words[-1]) - 1)
-
-    def other_side(words: list[str]) -> None:
-        words[1], words[2] = ("G", "0") if words[1] == "L" else ("L", "1")
-
-    def unanswered(words: list[str]) -> None:
-        words[words.index("1", 3)] = "0"
-
-    forgeries: dict[str, Callable[[], str]] = {
-        "a raised bound": lambda: edited("^RTP", range_raised),
-        "a raised lower bound": lambda: edited("^RTP", lambda words: more(words, 2)),
-        "a changed multiplier": lambda: edited("{ lin .* [0-9]+$", multiplier),
-        "a changed rounding": lambda: edited("{ rnd .* [0-9]+$", multiplier),
-        "a missing unsplit": lambda: edited("{ uns .* [0-9]+$", without_reason),
-        "an assumed rounding": lambda: edited("{ rnd .* [0-9]+$", without_reason),
-        "a branch of the other side": lambda: edited("[GL] [01] 1 [0-9]+ 1 { asm", other_side),
-        "a derivation dropped too early": lambda: edited("^d.* [0-9]+$", dropped),
-        "an answer without an edge": lambda: edited("^best", unanswered),
-    }
-    return forgeries[forgery]()
+def more(words: list[str], *places: int, by: int = 1) -> None:
+    for place in places:
+        words[place] = str(Fraction(words[place]) + by)
 
 
-@pytest.mark.parametrize(
-    "forgery",
-    [
-        "a raised bound",
-        "a raised lower bound",
-        "a changed multiplier",
-        "a changed rounding",
-        "a missing unsplit",
-        "an assumed rounding",
-        "a branch of the other side",
-        "a derivation dropped too early",
-        "an answer without an edge",
-    ],
-)
+def multiplier(words: list[str], draw: random.Random) -> None:
+    first = words.index("{") + 3
+    more(words, first + 1 + 2 * draw.randrange(int(words[first - 1])))
+
+
+def without_reason(words: list[str], _: random.Random) -> None:
+    words[words.index("{") + 1 : words.index("}")] = ["asm"]
+
+
+def other_side(words: list[str], _: random.Random) -> None:
+    words[1], words[2] = ("G", "0") if words[1] == "L" else ("L", "1")
+
+
+def unanswered(words: list[str], _: random.Random) -> None:
+    words[words.index("1", 3)] = "0"
+
+
+# What is made false in one of the lines that match.
+FORGERIES: dict[str, tuple[str, Callable[[list[str], random.Random], None]]] = {
+    "a raised bound": ("^RTP", lambda words, _: more(words, 2, 3)),
+    "a raised lower bound": ("^RTP", lambda words, _: more(words, 2)),
+    "a changed multiplier": ("{ lin .* [0-9]+$", multiplier),
+    "a changed rounding": ("{ rnd .* [0-9]+$", multiplier),
+    "a missing unsplit": ("{ uns .* [0-9]+$", without_reason),
+    "an assumed rounding": ("{ rnd .* [0-9]+$", without_reason),
+    "a branch of the other side": ("[GL] [01] 1 [0-9]+ 1 { asm", other_side),
+    "a derivation dropped too early": ("^d.* [0-9]+$", lambda words, _: more(words, -1, by=-1)),
+    "an answer without an edge": ("^best", unanswered),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
 @pytest.mark.parametrize("seed", range(10))
 def test_a_broken_certificate_is_refused(certificate: str, forgery: str, seed: int, tmp_path: Path) -> None:
-    broken = changed(certificate, random.Random(seed), forgery)
+    (words, change), draw, lines = FORGERIES[forgery], random.Random(seed), certificate.splitlines()
+    at = draw.choice([i for i, line in enumerate(lines) if re.search(words, line)])
+    split = lines[at].split()
+    change(split, draw)
+    broken = "\n".join([*lines[:at], " ".join(split), *lines[at + 1 :]]) + "\n"
     assert broken != certificate
     with pytest.raises(vipr_reader.Refused):
         vipr_reader.read(broken)

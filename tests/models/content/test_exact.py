@@ -27,6 +27,7 @@ from overlaybench.models.content.exact import access_bound, best_start, capacity
 from overlaybench.models.content.model import FORMULATIONS, ContentModel, compact_model
 from tests.content_brute_force import assignments, optimum
 from tests.content_strategies import content_instances
+from tests.models.topics.small_instances import described
 from tests.outcomes import bound_of, value_of
 from tests.properties import property_test
 
@@ -42,10 +43,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("branch-and-cut", {}),
 ]
 ROUTINGS = [problem.name for problem in CONTENT_PROBLEMS]
-
-
-def named(case: Any) -> Any:
-    return "-".join(map(str, case.values())) if isinstance(case, dict) else case
 
 
 def check(instance: ContentInstance, problem: str, name: str, options: dict[str, Any]) -> None:
@@ -68,7 +65,7 @@ GivenUsers = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
 
 @property_test(150, SMALL, STARTS, quick=4)
 @pytest.mark.parametrize("problem", ROUTINGS)
-@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=named)
+@pytest.mark.parametrize(("name", "options"), VARIANTS, ids=described)
 def test_the_optimum_is_that_of_all_assignments(
     name: str, options: dict[str, Any], problem: str, instance: ContentInstance, start: str
 ) -> None:

@@ -61,6 +61,11 @@ def tiers(quick: int, slow: int) -> list[Any]:
     return [pytest.param(range(quick), id="quick"), pytest.param(range(quick, slow), id="slow", marks=pytest.mark.slow)]
 
 
+def described(case: object) -> object:
+    """The name of a parameter of a test: the values of options."""
+    return "-".join(map(str, case.values())) if isinstance(case, dict) else case
+
+
 def bounded(result: Result[Overlay]) -> tuple[Overlay, float, float]:
     """The answer, value and lower bound of a result that has all three."""
     return answer_of(result), value_of(result), bound_of(result)

@@ -93,13 +93,6 @@ def test_running_out_of_memory_keeps_incumbent_and_bound(monkeypatch: pytest.Mon
         assert 0 < bound < value
 
 
-def test_one_seed_gives_one_answer() -> None:
-    instance = uniform_instance(25, 18, 5)
-    one, other = (BRANCH_AND_CUT.run(instance, PROBLEMS["min-tco"], seed=3) for _ in range(2))
-    assert one.answer == other.answer
-    assert dict(one.counters) == dict(other.counters)
-
-
 def test_progress_is_a_table_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     BRANCH_AND_CUT.run(uniform_instance(20, 15, 4), PROBLEMS["min-tco"], progress="on")
     lines = capfd.readouterr().err.splitlines()

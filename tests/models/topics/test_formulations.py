@@ -51,20 +51,17 @@ def test_relaxations_are_bounds(problem: str, formulation: str, seeds: range) ->
         assert relaxation_bound(instance, problem, formulation=formulation) <= optimum(instance, problem) + 1e-6
 
 
-@pytest.mark.parametrize("size", [4, 5, 6])
+@pytest.mark.parametrize("size", [3, 4, 5, 6])
 def test_diameter_two_without_a_centre_takes_two_neighbours_each_and_2n_minus_5_edges(size: int) -> None:
     graphs = all_graphs(size)
     members = tuple(range(size))
     centreless = graphs.brings_within_two(members) & ~graphs.has_star_on(members)
-    assert centreless.any()
+    assert centreless.any() == (size > 3)
+    if size == 3:
+        return
     assert graphs.edges[centreless].min() >= max(size, 2 * size - 5)
     least_degree = np.min([np.sum([graphs.has[v, w] for w in members if w != v], axis=0) for v in members], axis=0)
     assert least_degree[centreless].min() >= 2
-
-
-def test_diameter_two_on_three_nodes_has_a_centre() -> None:
-    graphs = all_graphs(3)
-    assert not (graphs.brings_within_two((0, 1, 2)) & ~graphs.has_star_on((0, 1, 2))).any()
 
 
 def test_simple_bounds_are_bounds() -> None:
@@ -102,16 +99,10 @@ def test_the_first_heuristic_overlay_is_the_best(problem: str) -> None:
     assert all(not PROBLEMS[problem].violations(instance, overlay) for overlay in overlays)
 
 
-def test_no_heuristic_starts_after_the_deadline() -> None:
-    instance, problem = uniform_instance(9, 5, 2), PROBLEMS["min-tco"]
-    assert heuristic_overlays(instance, problem, seed=0, clock=Clock(0)) == [any_overlay(instance, problem)]
-
-
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_without_time_the_start_is_valid_and_no_worse_than_stars(problem: str) -> None:
-    instance = uniform_instance(40, 20, 5)
-    found, (alone,) = PROBLEMS[problem], heuristic_overlays(instance, PROBLEMS[problem], seed=0, clock=Clock(0))
+    instance, found = uniform_instance(40, 20, 5), PROBLEMS[problem]
+    (alone,), centred = heuristic_overlays(instance, found, seed=0, clock=Clock(0)), stars(instance)
+    assert alone == any_overlay(instance, found)
     assert not found.violations(instance, alone)
-    assert found.violations(instance, stars(instance)) or found.value(instance, alone) <= found.value(
-        instance, stars(instance)
-    )
+    assert found.violations(instance, centred) or found.value(instance, alone) <= found.value(instance, centred)

@@ -19,7 +19,7 @@ from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import OutOfTime
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
-from tests.models.topics.small_instances import bounded, uniform_instance
+from tests.models.topics.small_instances import bounded, described, uniform_instance
 from tests.outcomes import value_of
 
 HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
@@ -43,10 +43,6 @@ def optimum_of_sixteen_nodes(problem: str) -> float:
 def best_of_heuristics(problem: str) -> float:
     methods = [method for method in HEURISTICS if problem in method.problems]
     return min(value_of(method.run(HARD, PROBLEMS[problem])) for method in methods)
-
-
-def described(case: object) -> object:
-    return "-".join(map(str, case.values())) if isinstance(case, dict) else case
 
 
 @pytest.mark.parametrize("limits", [(0.0, 0.03, 0.12), slow((0.01, 0.06, 0.25))])

@@ -60,19 +60,7 @@ def drawn(seed: int) -> tuple[TopicInstance, CandidateEdges, npt.NDArray[np.floa
 
 
 @pytest.mark.parametrize("seeds", tiers(40, 150))
-def test_exact_separation_misses_no_violated_partition(seeds: range) -> None:
-    for seed in seeds:
-        instance, edges, x = drawn(seed)
-        rows = violated_partitions(instance.topic_offsets, edges.links, x, tolerance=1e-6, exact=True)
-        found = set(rows.topic.tolist())
-        weights = dict(zip(zip(edges.u.tolist(), edges.v.tolist(), strict=True), x.tolist(), strict=True))
-        for t in range(instance.num_topics):
-            violated = largest_violation(instance.subscribers(t).tolist(), weights) > 1e-5
-            assert (t in found) == violated, f"seed {seed}, topic {t}"
-
-
-@pytest.mark.parametrize("seeds", tiers(40, 100))
-def test_every_row_returned_is_a_violated_partition(seeds: range) -> None:
+def test_rows_are_violated_partitions_and_exact_separation_misses_none(seeds: range) -> None:
     for seed in seeds:
         instance, edges, x = drawn(seed)
         weights = dict(zip(zip(edges.u.tolist(), edges.v.tolist(), strict=True), x.tolist(), strict=True))
@@ -84,6 +72,9 @@ def test_every_row_returned_is_a_violated_partition(seeds: range) -> None:
                 assert rows.rhs[r] == len(set(label)) - 1
                 cross = sum(w for (u, v), w in weights.items() if u in block and v in block and block[u] != block[v])
                 assert cross < rows.rhs[r]
+        for t in range(instance.num_topics):
+            violated = largest_violation(instance.subscribers(t).tolist(), weights) > 1e-5
+            assert (t in rows.topic) == violated, f"seed {seed}, topic {t}"
 
 
 @pytest.mark.parametrize("exact", [False, True])
