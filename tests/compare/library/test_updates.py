@@ -16,11 +16,9 @@ from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.library.study import chosen, library_runs, study_text, updated, with_digests
 from overlaybench.compare.library.table import LibraryTable, read_table, scored, write_table
-from overlaybench.compare.studies.isolation import Solver
-from overlaybench.compare.studies.spark_study import run_task
-from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance
-from overlaybench.compare.studies.study import study_of
+from overlaybench.compare.studies.store import RunLog, Store
 from overlaybench.instances.contract.errors import BadInput
+from tests.compare.studies.without_spark import study_done_in
 
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
 a,small,uniform,nodes=9 subscriptions=3 topics=6,3,,,min-tco
@@ -40,24 +38,15 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> LibraryTable:
 @pytest.fixture(scope="module")
 def rows(table: LibraryTable, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
     """The folder of a study of three methods on the library, without Spark, and its rows."""
-    folder = tmp_path_factory.mktemp("out") / "study"
     text = study_text(
         chosen(table), ["gm", "ring-per-topic", "branch-and-cut"], time_limit=20, memory_limit=2000, proof=True
     )
-    store, study = Store(folder), study_of(text, folder / "study.toml")
-    store.open_for(text)
-    index = {}
-    for recipe in study.recipes:
-        instance, kind = recipe.make(), kind_named(recipe.kind)
-        store.add_instance(instance, kind)
-        index[recipe.to_json()] = StoredInstance(instance.digest, instance.num_nodes)
-    store.write_index(index)
-    tasks = study.tasks(index)
-    assert len(tasks) == 6
-    with Solver() as solver:
-        made = [run_task(task, store, solver) for task in tasks]
-    store.write_plan(Plan("library", [], text, [task.key for task in tasks]))
-    return folder, made
+    store = study_done_in(tmp_path_factory.mktemp("out"), text)
+    made = store.table().to_pylist()
+    assert len(made) == 6
+    for part in store.parts():
+        part.unlink()
+    return store.folder, made
 
 
 @pytest.fixture

@@ -6,20 +6,16 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from overlaybench.compare.catalogue import METHODS, kind_named, problem_named
 from overlaybench.compare.studies import study as study_module
-from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.results import results
-from overlaybench.compare.studies.row import row
-from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance
-from overlaybench.compare.studies.study import Study, read_study
+from overlaybench.compare.studies.store import Store
 from overlaybench.instances.contract.errors import BadInput
+from tests.compare.studies.without_spark import study_done_in
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "results.md").read_text()
 SPEC = """
@@ -31,34 +27,11 @@ METHODS_MORE = '["ring-per-topic", "gm"]'
 MORE = SPEC.replace("seeds = 2", "seeds = 4").replace('["gm"]', METHODS_MORE).replace("[5, 6]", "[7, 6, 5]")
 
 
-def study_of(text: str, folder: Path) -> Study:
-    file = folder / "spec.toml"
-    file.write_text(text)
-    return read_study(file)
-
-
-def done(text: str, store: Store, *, only: Iterable[str] | None = None) -> tuple[set[str], set[str]]:
-    """Do what is missing of a study, in this process and without limits; the keys of its runs, and those done now."""
-    store.folder.parent.mkdir(exist_ok=True)
-    study = study_of(text, store.folder.parent)
-    store.open_for(study.spec)
-    store.check_related(study.name, [recipe.to_json() for recipe in study.recipes])
-    made = {recipe.to_json(): recipe.make() for recipe in study.recipes}
-    for instance in made.values():
-        store.add_instance(instance, kind_named("topics"))
-    index = {text: StoredInstance(each.digest, each.num_nodes) for text, each in made.items()}
-    store.write_index(store.index() | index)
-    tasks = store.keyed(study.tasks(store.index()))
-    store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)), tasks)
-    missing, log = tasks.keys() - store.done(), RunLog(store.runs)
-    for key in sorted(missing):
-        task, method = tasks[key], METHODS[tasks[key].method]
-        instance = made[task.recipe]
-        result = method.run(instance, problem_named(task.problem), seed=task.seed, **json.loads(task.options))
-        log.add(row(task, instance, IsolatedRun(result, 0.0), "2026"))
-    log.close()
-    store.merge()
-    return set(tasks), missing
+def done(text: str, store: Store) -> tuple[set[str], set[str]]:
+    """Do what is missing of a study; the keys of its runs, and those done now."""
+    before = store.done()
+    keys = set(study_done_in(store.folder.parent, text).plan().keys)
+    return keys, keys - before
 
 
 def test_more_methods_seeds_and_sizes_run_only_what_is_new(tmp_path: Path) -> None:

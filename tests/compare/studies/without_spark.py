@@ -17,7 +17,8 @@ def study_done_in(folder: Path, spec: str) -> Store:
     file.write_text(spec)
     study, store = read_study(file), Store(folder / "out")
     store.open_for(study.spec)
-    index = {}
+    store.check_related(study.name, [recipe.to_json() for recipe in study.recipes])
+    index = store.index()
     for recipe in study.recipes:
         instance, kind = recipe.make(), kind_named(recipe.kind)
         store.add_instance(instance, kind)
