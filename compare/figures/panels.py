@@ -245,7 +245,6 @@ class TopicOverlays(Panels):
         return [(t, f"topic {self.instance.topic_label(t)}") for t in self.topics] or [(-1, "")]
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:
-        """Draw the answer of this number: all of it, or one topic's part."""
         graph, answer, edges = GraphAxes(axes, self.positions), self.answers[number], self.links[number]
         if part >= 0:
             members = set(self.instance.subscribers(part).tolist())
@@ -265,7 +264,6 @@ class TopicOverlays(Panels):
         graph.nodes(self.labels, fill, degrees=degrees)
 
     def legend(self) -> list[Line2D]:
-        """The entries that explain the colours."""
         if self.topics:
             label = "edge between subscribers"
             return [line(TOPIC_COLOURS[1], label, 2.2), line("#DDDDDD", "other edge"), dot(CENTRE, "subscriber")]
@@ -287,7 +285,6 @@ class SubscriptionMatrix(Panels):
         self.shape = min(max(height / _MATRIX_WIDTH, _LEAST), _MOST)
 
     def paint(self, axes: Axes, number: int = 0, part: int = -1) -> None:
-        """Draw the matrix."""
         instance, size = self.instance, float(mpl.rcParams["font.size"])
         interest = instance.to_scipy().toarray().astype(float)
         axes.imshow(1 - interest, cmap="gray", aspect="auto", interpolation="nearest", vmin=-0.3, vmax=1)
@@ -313,7 +310,6 @@ class ContentOverlays(Panels):
 
     @property
     def size(self) -> int:
-        """The number of brokers."""
         return int(self.instance.num_brokers)
 
     def placed(self) -> Positions:
@@ -329,7 +325,6 @@ class ContentOverlays(Panels):
         return sorted(spanning_links(self.instance, np.unique(answer.brokers).tolist()))
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:
-        """Draw the brokers, and the answer of this number if there is one."""
         graph, instance = GraphAxes(axes, self.positions), self.instance
         links = self.links[number] if self.answers else spanning_links(instance, range(self.size))
         if not self.answers:
@@ -358,7 +353,6 @@ class ContentOverlays(Panels):
                 graph.text(shortened(self.instance.user_label(user)), at + (at - self.positions[b]) * 0.35)
 
     def legend(self) -> list[Line2D]:
-        """The entries that explain the marks."""
         if not self.answers:
             return [dot("white", "broker"), line(_FAINT, "minimum spanning tree of the prices")]
         users = [line(_USER, "user")] if len(self.answers[0].brokers) <= _MOST_USERS else []
@@ -371,7 +365,6 @@ class BrokerTrees(Panels):
 
     @property
     def size(self) -> int:
-        """The number of brokers."""
         return int(self.instance.num_brokers)
 
     def placed(self) -> Positions:
@@ -379,7 +372,6 @@ class BrokerTrees(Panels):
         return tree_layout(self.instance)
 
     def links_of(self, answer: Any) -> list[Edge]:
-        """The soft links, each to its receiver."""
         return sorted(set(pairs(answer.soft_links)))
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:
@@ -402,7 +394,6 @@ class BrokerTrees(Panels):
         graph.nodes(labels, dict.fromkeys(subscribed, CENTRE), degrees=degrees)
 
     def legend(self) -> list[Line2D]:
-        """The entries that explain the marks."""
         entries = [dot(CENTRE, "broker with subscriptions"), dot("white", "other broker"), line(PLAIN, "primary link")]
         return [*entries, *self.explained("soft link", line(_SOFT, "soft link", style="--"), "--")]
 
@@ -417,7 +408,6 @@ class SteinerTrees(Panels):
         return layout(self.size, pairs(self.instance.edges))
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:
-        """Draw the graph, and the answer of this number if there is one."""
         graph, instance, edges = GraphAxes(axes, self.positions), self.instance, pairs(self.instance.edges)
         graph.edges(edges, _FAINT, 0.7 if graph.labelled else 0.4)
         self.paint_links(graph, number, 2)
@@ -432,7 +422,6 @@ class SteinerTrees(Panels):
         graph.nodes(labels, dict.fromkeys(terminals, CENTRE), marker="s", shown=terminals)
 
     def legend(self) -> list[Line2D]:
-        """The entries that explain the marks."""
         entries = [dot(CENTRE, "terminal", "s"), dot("white", "other node"), line(_FAINT, "edge of the graph")]
         return [*entries, *self.explained("", line(PLAIN, "tree", 2))]
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write
-from ...instances.contract.method import Method
 from ..catalogue import METHODS
 from .files import FORMATS, Drawn, as_bytes, check_usetex, for_page, svg_of, tex_system, vega_svg
 
@@ -206,13 +205,6 @@ def current_options() -> FigureOptions:
     return _CURRENT.get()
 
 
-class Look(NamedTuple):
-    """Colour and marker, as matplotlib names them."""
-
-    colour: str
-    marker: str
-
-
 @dataclass(frozen=True)
 class Style:
     """Colour, marker as matplotlib names it, and line style of a method's variant: points of line and gap in turn."""
@@ -222,27 +214,23 @@ class Style:
     dashes: tuple[float, ...] = _DASHES[0]
 
 
-def look(method: str) -> Look:
-    """The look of a method by name.
+def look(method: str) -> tuple[str, str]:
+    """Colour and marker of a method by name, as matplotlib names them.
 
-    It is the one that the method names. Of a method that names none, or that is not installed, its name decides, and no
-    other method names the same.
+    They are those that the method names. Of a method that names none, or that is not installed, its name decides, and
+    no other method names the same.
     """
     known = METHODS.get(method)
     colours = (known.colour,) if known is not None and known.colour else _COLOURS
     markers = known.marker if known is not None and known.marker else "".join(_SHAPES)
-    pairs = [Look(*pair) for pair in itertools.product(colours, markers)]
-    taken = {Look(own.colour, own.marker) for own in _named()} if len(pairs) > 1 else set()
-    return min((pair for pair in pairs if pair not in taken), key=lambda pair: _rank(method, pair))
+    pairs = list(itertools.product(colours, markers))
+    taken = {(own.colour, own.marker) for own in METHODS.values()} if len(pairs) > 1 else set()
 
+    def rank(pair: tuple[str, str]) -> bytes:
+        # Pseudo-random: a method installed beside it does not change a method's look.
+        return hashlib.sha256("\0".join((method, *pair)).encode()).digest()
 
-def _named() -> list[Method[Any, Any]]:
-    return [method for method in METHODS.values() if method.colour and method.marker]
-
-
-def _rank(method: str, pair: Look) -> bytes:
-    """A pseudo-random rank: a method installed beside it does not change a method's look."""
-    return hashlib.sha256("\0".join((method, *pair)).encode()).digest()
+    return min((pair for pair in pairs if pair not in taken), key=rank)
 
 
 def dashes(marker: str, variant: int = 0) -> tuple[float, ...]:

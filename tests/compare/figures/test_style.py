@@ -79,10 +79,10 @@ def test_no_two_methods_have_one_look() -> None:
 @pytest.mark.parametrize("problem", list(PROBLEMS))
 def test_methods_of_a_problem_that_look_alike_in_colour_differ_in_marker_and_dashes(problem: str) -> None:
     looks = {name: look(name) for name, method in METHODS.items() if problem in method.problems}
-    for (one, first), (other, second) in combinations(looks.items(), 2):
-        if least_distance(first.colour, second.colour) < CLOSE:
-            assert first.marker != second.marker, (one, other)
-            assert dashes(first.marker) != dashes(second.marker), (one, other)
+    for (one, (colour, marker)), (other, (second, another)) in combinations(looks.items(), 2):
+        if least_distance(colour, second) < CLOSE:
+            assert marker != another, (one, other)
+            assert dashes(marker) != dashes(another), (one, other)
 
 
 def test_a_methods_style_does_not_depend_on_the_study_and_its_variants_are_shades() -> None:
