@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,20 +44,34 @@ def cell(name: str, value: object) -> str:
     return text(value)
 
 
-class StatusLine:
-    """A line on stderr that is written over; nothing where stderr is no terminal."""
+def in_notebook() -> bool:
+    """Whether this process runs a notebook's cells."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
-    def __init__(self) -> None:
-        self._stream = sys.stderr
+
+class StatusLine:
+    """A line on stderr that is written over, or in a notebook a bar with a text; nothing where stderr is no terminal.
+
+    rich, which draws the bars of studies, needs ipywidgets in a notebook.
+    """
+
+    def __init__(self, total: int = 1) -> None:
+        self._stream, self._total, self._cell = sys.stderr, total, None
+        if in_notebook():
+            self._display: Any = import_module("IPython.display")
+            self._cell = self._display.display(self._display.HTML(""), display_id=True)
 
     def show(self, done: int, text: str) -> None:
-        """Show a text; `done` is for bars, which have the same methods."""
-        self._write(text[:79])
+        """Show a text, and in a notebook how much is done."""
+        self._write(text[:79], f'<progress max="{self._total}" value="{done}"></progress> {escape(text)}')
 
     def clear(self) -> None:
         """Remove it."""
-        self._write("")
+        self._write("", "")
 
-    def _write(self, text: str) -> None:
-        if self._stream.isatty():
+    def _write(self, text: str, html: str) -> None:
+        if self._cell is not None:
+            self._cell.update(self._display.HTML(html))
+        elif self._stream.isatty():
             print(f"\r\x1b[K{text}", end="", file=self._stream, flush=True)

@@ -441,9 +441,7 @@ def _bounds(results: Iterable[tuple[Result[Any], str]]) -> list[tuple[float, str
 
 def tracked(items: Sequence[Item], names: Sequence[str]) -> Iterator[Item]:
     """Yield the items; a terminal or a notebook shows the name of the one at work until all are done."""
-    from ..studies.progress import NotebookBar, in_notebook
-
-    bar = NotebookBar(len(items)) if in_notebook() else StatusLine()
+    bar = StatusLine(len(items))
     try:
         for done, (item, name) in enumerate(zip(items, names, strict=True)):
             bar.show(done, f"{name}, {done + 1} of {len(items)}")

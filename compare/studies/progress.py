@@ -8,8 +8,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from html import escape
-from importlib import import_module
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +19,7 @@ from rich.text import Text
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, read_text
+from ..printable import StatusLine, in_notebook
 from .row import from_line
 from .store import Store, lines_from
 from .study import expected_seconds
@@ -35,30 +34,6 @@ _GROWTH = 1.5  # the time of a method is taken to grow with this power of the si
 _STEEPEST = 4.0
 
 
-def in_notebook() -> bool:
-    """Whether this process runs a notebook's cells."""
-    shell = sys.modules.get("IPython")
-    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
-
-
-class NotebookBar:
-    """A bar with a text beside it, updated in place, and removed when it is cleared; rich needs ipywidgets for that."""
-
-    def __init__(self, total: int) -> None:
-        ipython: Any = import_module("IPython.display")
-        self._total, self._html = total, ipython.HTML
-        self._output = ipython.display(self._html(""), display_id=True)
-
-    def show(self, done: int, text: str) -> None:
-        """Show how much is done."""
-        bar = f'<progress max="{self._total}" value="{done}"></progress>'
-        self._output.update(self._html(f"{bar} {escape(text)}"))
-
-    def clear(self) -> None:
-        """Remove it."""
-        self._output.update(self._html(""))
-
-
 class Bar:
     """How much of a whole is done (``3 of 20 rows checked``), on what is stderr when it is made.
 
@@ -69,7 +44,7 @@ class Bar:
         self.total, self.what, self.quiet = total, what, quiet
         self._out, self._last, self._line = sys.stderr, time.monotonic(), ""
         console = Console(file=self._out)
-        self._notebook = NotebookBar(total) if in_notebook() and not quiet else None
+        self._notebook = StatusLine(total) if in_notebook() and not quiet else None
         self._bar: bars.Progress | None = None
         if not quiet and console.is_terminal and not self._notebook:
             text = bars.TextColumn("{task.description}", table_column=Column(no_wrap=True))

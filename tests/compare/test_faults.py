@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.compare.fault_harness import FaultHarness
-from tests.compare.faults import ON_A_CLUSTER, ON_ONE_MACHINE, TOGETHER
+from tests.compare.faults import ON_A_CLUSTER, ON_ONE_MACHINE, TOGETHER, FaultHarness
 from tests.compare.loopback_cluster import loopback_cluster
 
 pytestmark = pytest.mark.spark
