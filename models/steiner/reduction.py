@@ -108,56 +108,32 @@ def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile, clo
     ends, costs = np.array([edge[:2] for edge in edges]), np.array([edge[2] for edge in edges], dtype=np.float64)
     graph = graph_of(len(nodes), ends)
     distance, base, _ = nearest_terminals(graph, costs, np.array([index[t] for t in sorted(terminals)], dtype=np.int32))
-    merges = _MergeTree(len(nodes))
     u, v = ends[:, 0], ends[:, 1]
     lengths = distance[u] + costs + distance[v]
-    for e in np.argsort(lengths, kind="stable"):
-        if base[u[e]] != base[v[e]] and base[u[e]] >= 0 and base[v[e]] >= 0:
-            merges.merge(int(base[u[e]]), int(base[v[e]]), float(lengths[e]))
-    removed = False
+    joins = [(lengths[e], base[u[e]], base[v[e]]) for e in np.argsort(lengths) if base[u[e]] != base[v[e]]]
+    parent, done, dear = list(range(len(nodes))), 0, list[tuple[int, int]]()
+
+    def root(v: int) -> int:
+        while parent[v] != v:
+            parent[v] = v = parent[parent[v]]
+        return v
+
+    dearest_first = sorted(edges, key=lambda edge: -edge[2])
+    # The bottleneck between two bases is below a cost if shorter joins connect them.
+    for a, b, cost in dearest_first[::-1]:
+        while done < len(joins) and joins[done][0] < cost:
+            _, one, other = joins[done]
+            parent[root(one)] = root(other)
+            done += 1
+        if max(distance[a], distance[b]) < cost and root(base[a]) == root(base[b]):
+            dear.append((a, b))
     # From the dearest down, so that the paths that replace an edge are still there when the next one is removed.
-    for number, (a, b, cost) in enumerate(sorted(edges, key=lambda edge: -edge[2])):
+    for number, (a, b) in enumerate(reversed(dear)):
         if number % _EDGES == 0 and clock.passed:
-            break
-        if max(distance[a], distance[b]) < cost and merges.bottleneck(int(base[a]), int(base[b])) < cost:
-            proof.line("edge", nodes[a], nodes[b])
-            del near[nodes[a]][nodes[b]], near[nodes[b]][nodes[a]]
-            removed = True
-    return removed
-
-
-class _MergeTree:
-    """The merges of Kruskal's algorithm with their edge lengths, which give bottlenecks between nodes of its tree."""
-
-    def __init__(self, size: int) -> None:
-        self._parent, self._size, self._length = list(range(size)), [1] * size, [0.0] * size
-
-    def merge(self, a: int, b: int, length: float) -> None:
-        """Merge the components of two nodes by an edge at least as long as all before."""
-        a, b = self._root(a), self._root(b)
-        if a != b:
-            if self._size[a] > self._size[b]:
-                a, b = b, a
-            self._parent[a], self._length[a] = b, length
-            self._size[b] += self._size[a]
-
-    def bottleneck(self, a: int, b: int) -> float:
-        """The longest edge on the path between two nodes; infinite without a path."""
-        longest = 0.0
-        while a != b:
-            if self._parent[a] == a and self._parent[b] == b:
-                return np.inf
-            # Lengths do not fall towards the root, so the end with the shorter one moves up.
-            if self._parent[b] == b or (self._parent[a] != a and self._length[a] <= self._length[b]):
-                longest, a = max(longest, self._length[a]), self._parent[a]
-            else:
-                longest, b = max(longest, self._length[b]), self._parent[b]
-        return longest
-
-    def _root(self, node: int) -> int:
-        while self._parent[node] != node:
-            node = self._parent[node]
-        return node
+            return number > 0
+        proof.line("edge", nodes[a], nodes[b])
+        del near[nodes[a]][nodes[b]], near[nodes[b]][nodes[a]]
+    return len(dear) > 0
 
 
 def _reduced_instance(

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.topics.kernels.common_topics import BLOCK, pairs_sharing
 from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, interest_of, positions_of
 from ....instances.contract.arrays import Ids, Offsets, entries_of, offsets_of
 from ....instances.contract.compiled import kernel
@@ -69,8 +70,10 @@ class CandidateEdges:
 
 
 def all_pairs(instance: TopicInstance) -> Edges:
-    """Every pair u < v with a topic in common, as u·|V| + v, rising. Cost O(Σ_t |V_t|²) time, 8 bytes a pair."""
-    return _list_pairs(interest_of(instance))
+    """Every pair u < v with a topic in common, as u·|V| + v, rising. Cost of :func:`.pairs_sharing` and of sorting."""
+    n, relation = instance.num_nodes, (instance.node_offsets, instance.node_topics, instance.num_topics)
+    blocks = np.split(np.arange(n, dtype=np.int32), range(BLOCK, n, BLOCK))
+    return np.sort(np.concatenate([pairs_sharing(1, block, np.ones(n, np.bool_), *relation) for block in blocks]))
 
 
 def keys_of(overlay: Overlay) -> Edges:
@@ -90,31 +93,6 @@ def count_links(instance: TopicInstance) -> int:
     """Σ_t |V_t|·(|V_t| − 1) ÷ 2, the number of links of all pairs."""
     sizes = np.diff(instance.topic_offsets).astype(np.int64)
     return int((sizes * (sizes - 1) // 2).sum())
-
-
-@kernel
-def _list_pairs(interest: Interest) -> Edges:
-    n = len(interest.node_offsets) - 1
-    pairs = np.empty(1024, np.int64)
-    size = 0
-    seen = np.full(n, -1, np.int64)
-    later = np.empty(n, np.int64)
-    for u in range(n):
-        count = 0
-        for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
-            t = interest.node_topics[i]
-            for j in range(interest.topic_offsets[t], interest.topic_offsets[t + 1]):
-                v = interest.topic_nodes[j]
-                if v > u and seen[v] != u:
-                    seen[v] = u
-                    later[count] = v
-                    count += 1
-        while size + count > len(pairs):
-            pairs = np.concatenate((pairs, np.empty_like(pairs)))
-        for k, v in enumerate(np.sort(later[:count])):
-            pairs[size + k] = np.int64(u) * n + v
-        size += count
-    return pairs[:size].copy()
 
 
 @kernel

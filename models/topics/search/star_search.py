@@ -87,24 +87,19 @@ class StarCentres:
         _place_all(best, self._stars)
 
 
-def annealed_stars(instance: TopicInstance, steps: int, clock: Clock, seed: int) -> Overlay | None:
-    """The best stars of four annealings of `steps` × 25 moves; None above `ALL_PAIRS` pairs of subscribers."""
-    if count_links(instance) > ALL_PAIRS:
-        return None
+def starred(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
+    """The stars of four annealings of `steps` × 25 moves if they have fewer edges than the best overlay so far.
+
+    Else, and above `ALL_PAIRS` pairs of subscribers, the overlay itself.
+    """
+    if count_links(instance) > ALL_PAIRS or (instance.is_tiny and best.num_edges <= least_edges(instance)[0]):
+        return best
     pairs = CandidateEdges(instance, all_pairs(instance))
     stars = StarCentres(pairs, np.zeros(instance.num_subscriptions))
     stars.descend(np.zeros(len(pairs)))
     for run in range(_RUNS):
         stars.anneal(steps * MOVES_A_STEP // _RUNS, clock.share(1 / (_RUNS - run)), _RUNS * seed + run)
-    return stars.overlay
-
-
-def starred(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
-    """The annealed stars if they have fewer edges than the best overlay so far, else this one."""
-    if instance.is_tiny and best.num_edges <= least_edges(instance)[0]:
-        return best
-    stars = annealed_stars(instance, steps, clock, seed)
-    return best if stars is None or stars.num_edges >= best.num_edges else stars
+    return min(best, stars.overlay, key=lambda overlay: overlay.num_edges)
 
 
 @kernel
