@@ -58,6 +58,26 @@ class AllGraphs:
         return np.asarray(np.all(rest, axis=0))
 
     @cache  # noqa: B019
+    def components_of(self, members: tuple[int, ...]) -> tuple[Counts, Counts]:
+        """The number of components of the graph induced on the members, and the size of the largest."""
+        near = {(u, v): self.has[u, v] if u != v else np.full(len(self.masks), True) for u in members for v in members}
+        for w in members:
+            for u in members:
+                for v in members:
+                    near[u, v] = near[u, v] | (near[u, w] & near[w, v])
+        first = [~np.any([near[u, v] for u in members if u < v] or [near[v, v] & False], axis=0) for v in members]
+        sizes = [np.sum([near[u, v] for v in members], axis=0) for u in members]
+        return np.sum(first, axis=0), np.max(sizes, axis=0)
+
+    @cache  # noqa: B019
+    def within(self, caps: tuple[int, ...], most_edges: int) -> Flags:
+        """Whether no degree is above its cap and there are at most so many edges."""
+        fits = self.edges <= most_edges
+        for v in range(self.n):
+            fits = fits & (sum(self.has[u, v].astype(int) for u in range(self.n) if u != v) <= caps[v])
+        return np.asarray(fits)
+
+    @cache  # noqa: B019
     def has_star_on(self, members: tuple[int, ...]) -> Flags:
         stars = [np.full(len(self.masks), True) for _ in members]
         for i, centre in enumerate(members):
@@ -112,6 +132,23 @@ def values_and_validity(instance: TopicInstance, problem: str) -> tuple[Counts, 
         return _paid(instance, graphs), valid
     worth = {"minmax-tco": graphs.max_degree, "low-tco": graphs.edges * graphs.max_degree}.get(problem, graphs.edges)
     return worth, valid
+
+
+def degree_limited(
+    instance: TopicInstance, measure: str, caps: tuple[int, ...], most_edges: int
+) -> tuple[Counts, Flags]:
+    """As :func:`values_and_validity` under a limit on degrees: what is missing by a measure, or "edges" if nothing."""
+    graphs = all_graphs(instance.num_nodes)
+    valid = graphs.within(caps, most_edges)
+    missing = np.zeros(len(graphs.masks), dtype=int)
+    for members in members_of_topics(instance):
+        parts, largest = graphs.components_of(members)
+        if measure == "edges":
+            valid = valid & (parts == 1)
+        else:
+            of = {"topics": parts > 1, "components": parts - 1, "subscribers": len(members) - largest}
+            missing = missing + of[measure]
+    return graphs.edges if measure == "edges" else missing, valid
 
 
 def _paid(instance: TopicInstance, graphs: AllGraphs) -> Counts:

@@ -20,7 +20,6 @@ from ...instances.contract.catalogue import KINDS, PROBLEMS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write
 from ...instances.contract.result import Status
-from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import own_part
@@ -219,7 +218,6 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["said"] = said
     environment.filters["compressed"] = lambda rows: b64encode(gzip.compress(str(rows).encode(), mtime=0)).decode()
     return environment.get_template("report.html")
 

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from .errors import BadInput
 from .files import write_json
 from .problem import Answer, Instance
-from .terms import said
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class LoadedInstance(Generic[Instance]):
     @property
     def remark(self) -> str:
         """What a user is told of the duplicates, or ""."""
-        return said(f"{self.duplicates} duplicate (node, topic) rows, each counted once") if self.duplicates else ""
+        return f"{self.duplicates} duplicate (node, topic) rows, each counted once" if self.duplicates else ""
 
 
 class Kind(ABC, Generic[Instance, Answer]):

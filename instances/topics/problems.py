@@ -1,15 +1,21 @@
-"""The problems on topic instances: minimum topic-connected overlays, by edges, degrees, costs; fault-tolerant; 2d."""
+"""The problems on topic instances: minimum topic-connected overlays, by edges, degrees, costs; fault-tolerant; 2d; and
+under a limit on degrees, stated in a problem's name, fewest edges or as much connectivity as it allows.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from ..contract.arrays import connected_components
+from ..contract.errors import BadInput
 from ..contract.overlay import Overlay
-from ..contract.problem import Problem, shortened
-from ..contract.terms import said
+from ..contract.problem import Problem, family_of, shortened
 from .instance import TopicInstance
 
 if TYPE_CHECKING:
@@ -32,13 +38,13 @@ class TopicProblem(Problem[TopicInstance, Overlay]):
 
     def violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         if answer.num_nodes != instance.num_nodes:
-            return [said(f"the overlay has {answer.num_nodes} nodes, the instance {instance.num_nodes}")]
-        return shortened(self._topic_violations(instance, answer), said("topics"))
+            return [f"the overlay has {answer.num_nodes} nodes, the instance {instance.num_nodes}"]
+        return shortened(self._topic_violations(instance, answer), "topics")
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         components = answer.topic_components(instance)
         broken = np.flatnonzero(components > 1).tolist()
-        return [f"{said('topic')} '{instance.topic_label(t)}' has {components[t]} components" for t in broken]
+        return [f"topic '{instance.topic_label(t)}' has {components[t]} components" for t in broken]
 
     def measures(self, instance: TopicInstance, answer: Overlay) -> dict[str, float]:
         """Number of edges, maximum degree and average degree."""
@@ -50,6 +56,10 @@ class MinTCO(TopicProblem):
     """Fewest edges, every topic connected (P1 §4)."""
 
     name, summary, source = "min-tco", "fewest edges, every topic connected", "P1 §4"
+
+    def variant(self, name: str) -> CappedTCO:
+        """With a limit on degrees, ``min-tco@max-degree=5`` is ``capped-tco@max-degree=5``."""
+        return CappedTCO(*_limit_in(name, name.split("@")[1:]))
 
 
 class MinMaxTCO(TopicProblem):
@@ -115,7 +125,7 @@ class FaultTolerantTCO(TopicProblem):
         for t, leavers in topic_faults(instance, at_u, at_v):
             first = min(map(instance.node_label, leavers), default="")
             once = f" once '{first}' has left" if leavers else ""
-            reasons.append(f"{said('topic')} '{instance.topic_label(t)}' is not connected{once}")
+            reasons.append(f"topic '{instance.topic_label(t)}' is not connected{once}")
         return reasons
 
 
@@ -127,7 +137,7 @@ class TwoDiameterStar(TopicProblem):
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         missing = np.flatnonzero(~_has_centre(instance, answer))
-        return [f"{said('topic')} '{instance.topic_label(int(t))}' has no centre" for t in missing]
+        return [f"topic '{instance.topic_label(int(t))}' has no centre" for t in missing]
 
 
 class TwoDiameterTrue(TopicProblem):
@@ -148,8 +158,7 @@ class TwoDiameterTrue(TopicProblem):
             for t in np.flatnonzero(~_has_centre(instance, answer))
             if not _within_two(graph[instance.subscribers(int(t))][:, instance.subscribers(int(t))])
         ]
-        what = said("two subscribers further than 2 apart")
-        return [f"{said('topic')} '{instance.topic_label(t)}' has {what}" for t in far]
+        return [f"topic '{instance.topic_label(t)}' has two subscribers further than 2 apart" for t in far]
 
 
 def _has_centre(instance: TopicInstance, answer: Overlay) -> npt.NDArray[np.bool_]:
@@ -174,7 +183,206 @@ def _within_two(adjacency: sp.csr_array) -> bool:
     return True
 
 
+RULES = ("max-degree", "degree-per-topic", "average-degree")
+"""The limits on degrees: every degree at most d; that of node v at most ⌈r·|T_v|⌉; at most ⌊a·|V| ÷ 2⌋ edges."""
+_LARGEST, _SLACK = 10**9, 1e-9
+Caps = npt.NDArray[np.int64]
+
+
+class DegreeLimited(TopicProblem):
+    """A problem on topic instances with a limit on degrees.
+
+    Parameters
+    ----------
+    rule : str
+        One of `RULES`.
+    limit : float
+        Its number.
+    degrees : sequence of int, optional
+        A limit for each node, in place of a rule.
+
+    Raises
+    ------
+    BadInput
+        For another rule, a number out of range, or limits for another number of nodes.
+    """
+
+    family = ""
+    default_method = "cp-sat"
+
+    def __init__(self, rule: str, limit: float, degrees: Sequence[int] | None) -> None:
+        self.rule, self.limit = rule, limit
+        self._given = None if degrees is None else np.asarray(degrees, np.int64)
+        if self._given is not None:
+            if self._given.ndim != 1 or not len(self._given) or self._given.min() < 0:
+                raise BadInput("degrees are a list of integers of at least 0, one a node")
+            self.rule = f"given-{hashlib.sha256(self._given.tobytes()).hexdigest()[:12]}"
+            return
+        if rule not in RULES:
+            raise BadInput(f"'{rule}' limits no degrees: take one of {', '.join(RULES)}")
+        if not 0 <= limit <= _LARGEST or (rule == "max-degree" and limit != int(limit)):
+            kind = "an integer" if rule == "max-degree" else "a number"
+            raise BadInput(f"{rule}={limit:g}: take {kind} from 0 to {_LARGEST:,}")
+
+    @property
+    def limits(self) -> str:
+        """The limit as it stands in a name."""
+        return self.rule if self._given is not None else f"{self.rule}={self.limit:.12g}"
+
+    def caps(self, instance: TopicInstance) -> Caps:
+        """The largest degree of each node, at most |V| − 1."""
+        n = instance.num_nodes
+        if self._given is not None:
+            if len(self._given) != n:
+                raise BadInput(f"{len(self._given)} limits on degrees for {n} nodes: give one a node")
+            return np.minimum(self._given, n - 1)
+        if self.rule == "max-degree":
+            return np.full(n, min(self.limit, n - 1), np.int64)
+        if self.rule == "degree-per-topic":
+            return np.minimum(np.ceil(self.limit * np.diff(instance.node_offsets) - _SLACK), n - 1).astype(np.int64)
+        return np.full(n, n - 1, np.int64)
+
+    def most_edges(self, instance: TopicInstance) -> int:
+        """The largest number of edges, as far as degrees or their average are limited."""
+        if self.rule == "average-degree":
+            return math.floor(min(self.limit, instance.num_nodes) * instance.num_nodes / 2 + _SLACK)
+        return int(self.caps(instance).sum()) // 2
+
+    def _limit_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+        caps = self.caps(instance)
+        over = np.flatnonzero(answer.degrees > caps).tolist()
+        reasons = [f"node '{instance.node_label(v)}' has degree {answer.degrees[v]}, above {caps[v]}" for v in over]
+        if answer.num_edges > (most := self.most_edges(instance)) and not over:
+            reasons.append(f"the overlay has {answer.num_edges} edges, above {most}")
+        return reasons
+
+
+class CappedTCO(DegreeLimited):
+    """Fewest edges among the overlays that connect every topic and keep a limit on degrees.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> instance = ob.read({"a": ["x", "y"], "b": ["x"], "c": ["x"], "d": ["y"]})
+    >>> ob.solve(instance, "min-tco@max-degree=2").value
+    3
+    """
+
+    family = "capped-tco"
+    source = "none; P1 §4 with a limit"
+
+    def __init__(
+        self, rule: str = "max-degree", limit: float = 5, *, degrees: Sequence[int] | None = None, name: str = ""
+    ) -> None:
+        super().__init__(rule, limit, degrees)
+        self.name = name or f"{self.family}@{self.limits}"
+        self.summary = f"fewest edges, every topic connected, {self.limits}"
+
+    def variant(self, name: str) -> CappedTCO:
+        """The problem that a name states: ``capped-tco@max-degree=5``."""
+        return CappedTCO(*_limit_in(name, name.split("@")[1:]))
+
+    def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+        return super()._topic_violations(instance, answer) + self._limit_violations(instance, answer)
+
+
+class PartialTCO(DegreeLimited):
+    """As much connectivity as a limit on degrees allows; the value is what is missing, and 0 where all is connected.
+
+    `measure` is ``topics``, the topics that are not connected as a whole; ``subscribers``, those outside the largest
+    component of each topic; or ``components``, those beyond one a topic, which is what Greedy Merge lowers.
+
+    References
+    ----------
+    Chen, Tock, Jacobsen: Overlay design for topic-based publish/subscribe under node degree constraints, ICDCS 2016,
+    of which only the abstract was read: its support of a partial overlay may be another measure.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> instance = ob.read({"a": ["x", "y"], "b": ["x"], "c": ["x"], "d": ["y"]})
+    >>> result = ob.solve(instance, "partial-tco@max-degree=1")
+    >>> result.value, result.measures["connected_topics"]
+    (1, 0.5)
+    """
+
+    family = "partial-tco"
+    source = "Chen, Tock, Jacobsen 2016"
+
+    def __init__(
+        self,
+        measure: str = "topics",
+        rule: str = "max-degree",
+        limit: float = 3,
+        *,
+        degrees: Sequence[int] | None = None,
+        name: str = "",
+    ) -> None:
+        super().__init__(rule, limit, degrees)
+        if measure not in MEASURES:
+            raise BadInput(f"'{measure}' measures no partial overlay: take one of {', '.join(MEASURES)}")
+        self.measure = measure
+        self.name = name or f"{self.family}{'' if measure == 'topics' else f'@{measure}'}@{self.limits}"
+        self.summary = f"{MEASURES[measure]}, {self.limits}"
+
+    def variant(self, name: str) -> PartialTCO:
+        """The problem that a name states: ``partial-tco@subscribers@max-degree=3``."""
+        parts = name.split("@")[1:]
+        measure = parts.pop(0) if parts and parts[0] in MEASURES else "topics"
+        return PartialTCO(measure, *_limit_in(name, parts))
+
+    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+        """What is missing by the measure."""
+        return int(_missing(instance, answer)[self.measure])
+
+    def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+        return self._limit_violations(instance, answer)
+
+    def measures(self, instance: TopicInstance, answer: Overlay) -> dict[str, float]:
+        """Edges and degrees, and the shares of topics, subscribers and unions of components that are there."""
+        missing, sizes = _missing(instance, answer), np.diff(instance.topic_offsets)
+        of = {"topics": instance.num_topics, "subscribers": sizes.sum(), "components": (sizes - 1).sum()}
+        shares = {f"connected_{name}": 1 - missing[name] / max(of[name], 1) for name in MEASURES}
+        return {**super().measures(instance, answer), **{name: float(share) for name, share in shares.items()}}
+
+
+MEASURES = {
+    "topics": "fewest topics not connected as a whole",
+    "subscribers": "fewest subscribers outside the largest component of each topic",
+    "components": "fewest components beyond one a topic",
+}
+
+
+def _missing(instance: TopicInstance, answer: Overlay) -> dict[str, int]:
+    """What the overlay lacks by each measure."""
+    size = instance.num_subscriptions
+    root = connected_components(size, *answer.topic_links(instance))
+    members = np.bincount(root, minlength=size)
+    largest = np.zeros(instance.num_topics, np.int64)
+    np.maximum.at(largest, instance.node_topics, members)
+    parts = np.bincount(instance.node_topics[members > 0], minlength=instance.num_topics)
+    subscribers = np.diff(instance.topic_offsets)
+    outside, beyond = int((subscribers - largest).sum()), int(parts.sum()) - instance.num_topics
+    return {"topics": int((parts > 1).sum()), "subscribers": outside, "components": beyond}
+
+
+def _limit_in(name: str, parts: Sequence[str]) -> tuple[str, float]:
+    """The rule and the number in the only part of a name that is left."""
+    rule, equals, text = parts[0].partition("=") if len(parts) == 1 else ("", "", "")
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if rule not in RULES or not equals or math.isnan(number):
+        form = " or ".join(f"{family_of(name)}@{each}" for each in ("max-degree=5", "average-degree=3.5"))
+        raise BadInput(f"problem '{name}': write it as {form}, the limit being one of {', '.join(RULES)}")
+    return rule, number
+
+
 TOPIC_PROBLEMS: tuple[TopicProblem, ...] = (
     *(MinTCO(), MinMaxTCO(), LowTCO(), WeightedTCO()),
     *(FaultTolerantTCO(), TwoDiameterStar(), TwoDiameterTrue()),
 )
+
+DEGREE_PROBLEMS: tuple[DegreeLimited, ...] = (CappedTCO(name="capped-tco"), PartialTCO(name="partial-tco"))
+"""Each family with the limit that it has where a name states none."""

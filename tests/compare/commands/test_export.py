@@ -121,22 +121,3 @@ def test_a_proof_about_a_list_of_sets_is_checked(tmp_path: Path) -> None:
 def test_graphml_that_is_written_beside_is_an_overlay_too(tmp_path: Path) -> None:
     write_overlay(random_mesh(4, 2, 1), INSTANCE, tmp_path / "mesh.graphml")
     assert read_overlay(tmp_path / "mesh.graphml", INSTANCE).num_edges >= 4
-
-
-def test_texts_and_drawings_have_the_words_that_are_asked_for_and_json_has_not(files: tuple[Path, Path]) -> None:
-    instance, answer = files
-    broken = answer.with_name("broken.json")
-    broken.write_text(json.dumps({"format": "overlay/1", "edges": OVERLAY[:1]}))
-    checked = run("check", instance, broken, "--as", "oligomers").output
-    assert "oligomer 'x' has 2 components" in checked
-    assert "contacts 1" in checked
-    solved = run("solve", instance, "--as", "semantic-map").output
-    assert "(links 3, max degree" in solved
-    figures = json.loads(run("solve", instance, "--json", "--as", "semantic-map").output)
-    assert figures["measures"]["edges"] == 3
-    assert len(figures["edges"]) == 3
-    out = answer.with_name("drawn.svg")
-    assert run("draw", instance, "-o", out, "--as", "hypergraph").exit_code == 0
-    assert "4 vertices, 2 hyperedges, 6 incidences" in out.read_text()
-    assert run("draw", instance, "-o", out).exit_code == 0
-    assert "4 nodes, 2 topics, 6 subscriptions" in out.read_text()

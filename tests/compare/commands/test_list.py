@@ -71,7 +71,7 @@ def test_a_problem_lists_what_answers_it_and_the_workloads_of_its_kind_and_a_met
     out = CliRunner().invoke(cli, ["list", "content-mst"]).output
     assert "steiner-mixing" in out
     assert not {"ring-per-topic", "zipf"} & set(out.split())
-    assert len(explanations("ilp")) == len(METHODS["ilp"].members) == 3
+    assert len(explanations("ilp")) == len(METHODS["ilp"].members) == 4
 
 
 def test_a_claim_is_explained_with_its_verdict_and_its_command() -> None:

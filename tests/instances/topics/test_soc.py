@@ -119,7 +119,7 @@ def test_a_name_states_what_is_limited(name: str, canonical: str) -> None:
         ("filtering@edges=-1", "at least 0"),
         ("filtering@edges=nan", "at least 0"),
         ("filtering=3", "write it as filtering@DEGREE=d"),
-        ("min-tco@edges=3", "'min-tco' has no limits"),
+        ("low-tco@edges=3", "'low-tco' has no limits"),
         ("unheard@edges=3", "unknown problem 'unheard@edges=3'"),
     ],
 )

@@ -1,0 +1,246 @@
+"""Exact methods under a limit on degrees: `ilp` and `cp-sat` for all, `branch-and-cut` for fewest edges.
+
+With x_e and the rows of the limit, each topic of a partial overlay has arcs of a forest on its subscribers: a node has
+at most one parent, which requires their edge, and a higher level than its parent, which excludes cycles.
+
+* ``topics``: y_t = 1 allows one root, and every other subscriber has a parent.
+* ``components``: a forest of k arcs leaves |V_t| − 1 − k components beyond one.
+* ``subscribers``: one root, and only members of its tree are parents; those of the tree count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations, permutations
+from typing import Any
+
+from ...heuristics.topics.degree_limits import as_limited, starts_within
+from ...heuristics.topics.greedy_merge import greedy_merge
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.problem import Problem
+from ...instances.contract.run import Clock, interruptible, offer_value
+from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import DegreeLimited
+from ..engine.exact_method import PROGRESS, START, SolverOutcome, check_size, solve_exactly
+from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
+from .compact.overlay_model import (
+    FORMULATED,
+    MOST_VARIABLES,
+    OverlayModel,
+    Subproblem,
+    Subscribers,
+    build_model,
+    pair,
+    requirements_of,
+    simple_bounds,
+)
+from .relaxation.presolve import presolved
+from .relaxation.separation import Goal
+from .search.edge_minimisation import SearchSettings, minimise_edges
+
+_INFEASIBLE = "no overlay that connects all topics keeps the limit"
+
+
+def _limit(model: OverlayModel, instance: TopicInstance, limited: DegreeLimited) -> None:
+    caps = limited.caps(instance).tolist()
+    columns: list[list[int]] = [[] for _ in caps]
+    for (u, v), x in model.edge.items():
+        columns[u].append(x)
+        columns[v].append(x)
+    for mine, cap in zip(columns, caps, strict=True):
+        if len(mine) > cap:
+            model.require(mine, most=cap)
+    if len(model.edge) > (most := limited.most_edges(instance)):
+        model.require(model.edge.values(), most=most)
+
+
+def _forest(model: OverlayModel, topic: Subscribers) -> dict[tuple[int, int], int]:
+    """Arcs by the indices of their ends, of which each requires an edge, without cycles."""
+    arcs = {arc: model.column() for arc in permutations(range(len(topic)), 2)}
+    for i, j in combinations(range(len(topic)), 2):
+        model.require([model.edge[pair(topic[i], topic[j])], arcs[i, j], arcs[j, i]], [1, -1, -1], least=0)
+    model.require_levels(arcs, [model.column(0, len(topic) - 1) for _ in topic])
+    return arcs
+
+
+def _into(arcs: dict[tuple[int, int], int], head: int) -> list[int]:
+    return [column for (_, j), column in arcs.items() if j == head]
+
+
+def _count_topic(model: OverlayModel, topic: Subscribers, number: int) -> None:
+    whole, arcs = model.column(cost=-number), _forest(model, topic)
+    for column in _into(arcs, 0):
+        model.upper[column] = 0
+    for j in range(1, len(topic)):
+        model.require([*_into(arcs, j), whole], [*[1] * (len(topic) - 1), -1], least=0, most=0)
+    at_root = [model.edge[pair(topic[0], v)] for v in topic[1:]]
+    model.require_some(at_root, of=whole)
+
+
+def _count_components(model: OverlayModel, topic: Subscribers, number: int) -> None:
+    arcs = _forest(model, topic)
+    for column in arcs.values():
+        model.costs[column] = -number
+    for j in range(len(topic)):
+        model.require(_into(arcs, j), most=1)
+
+
+def _count_subscribers(model: OverlayModel, topic: Subscribers, number: int) -> None:
+    arcs, members = _forest(model, topic), range(len(topic))
+    root = [model.column() for _ in members]
+    inside = [model.column(cost=-number) for _ in members]
+    model.require(root, most=1)
+    for j in members:
+        model.require([root[j], *_into(arcs, j), inside[j]], [*[1] * len(topic), -1], least=0, most=0)
+        for i in members:
+            if i != j:
+                model.imply(arcs[i, j], inside[i])
+
+
+_COUNT = {"topics": _count_topic, "components": _count_components, "subscribers": _count_subscribers}
+_ALL: dict[str, Callable[[int], int]] = {
+    "topics": lambda size: 1,
+    "components": lambda size: size - 1,
+    "subscribers": lambda size: size,
+}
+
+
+def _partial(instance: TopicInstance, limited: Any, clock: Clock, formulation: str, least: int) -> OverlayModel:
+    topics = Counter(tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics))
+    topics = Counter({topic: number for topic, number in topics.items() if len(topic) > 1})
+    check_size(sum(2 * len(topic) ** 2 for topic in topics), MOST_VARIABLES["levels"])
+    model = OverlayModel(instance.num_nodes, sorted({ends for topic in topics for ends in combinations(topic, 2)}))
+    _limit(model, instance, limited)
+    for topic, number in topics.items():
+        clock.check()
+        if len(topic) == 2:  # the edge itself
+            model.costs[model.edge[topic[0], topic[1]]] -= number
+        else:
+            _COUNT[limited.measure](model, topic, number)
+        model.constant += number * (1 if len(topic) == 2 else _ALL[limited.measure](len(topic)))
+    return model
+
+
+def _capped(instance: TopicInstance, limited: Any, clock: Clock, formulation: str, least: int) -> OverlayModel:
+    subproblem = Subproblem(FORMULATED["min-tco"], least)
+    model = build_model(requirements_of(instance, clock), subproblem, formulation, clock)
+    _limit(model, instance, limited)
+    return model
+
+
+_MODELS = {"capped-tco": _capped, "partial-tco": _partial}
+
+
+def _solve(
+    minimise_model: Callable[..., SolverOutcome[Overlay]],
+    formulation: str,
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int,
+    time_limit: float | None,
+    start: str,
+    **settings: Any,
+) -> Proposal[Overlay]:
+    """Minimise from the best heuristic overlay; return the incumbent and a valid bound also if stopped."""
+    limited, clock, least = as_limited(problem), Clock(time_limit), 0
+    starts = starts_within(instance, problem, seed=seed, clock=clock.share(0.25)) if start == "best" else []
+    if limited.family == "capped-tco" and not clock.passed:
+        least = simple_bounds(requirements_of(instance, clock), clock).edges
+
+    def search(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
+        if best is not None and problem.value(instance, best) <= least:
+            return SolverOutcome(best, least)
+        model = _MODELS[limited.family](instance, limited, clock, formulation, least)
+        if not model.edge:
+            return SolverOutcome(Overlay.from_edges(instance.num_nodes, []), 0)
+        given = None if best is None else model.start(best)
+        return minimise_model(
+            model, clock, answer=model.overlay, start=given, seed=seed, report=offer_value, **settings
+        )
+
+    value = partial(problem.value, instance)
+    return solve_exactly(value, search, clock, starts=starts, lower_bound=least, infeasible=_INFEASIBLE)
+
+
+def _method(
+    name: str, minimise_model: Callable[..., SolverOutcome[Overlay]], formulation: str, **fields: Any
+) -> Method[TopicInstance, Overlay]:
+    return Method(
+        name=name,
+        problems=("capped-tco", "partial-tco"),
+        source="models/topics/degree_limits.py",
+        guarantee="the optimum with proof, or that there is none; when stopped, the incumbent with a proven bound",
+        cost="exponential in the worst case",
+        exact=True,
+        solve=partial(_solve, minimise_model, formulation),
+        compiled=True,
+        **fields,
+    )
+
+
+CP_SAT = _method(
+    "cp-sat",
+    minimise_with_cp_sat,
+    "levels",
+    summary="CP-SAT under a limit on degrees: a forest with levels in each topic",
+    options=(START, THREADS),
+    colour="#6B5B00",
+    marker="*",
+)
+ILP = _method(
+    "ilp",
+    minimise_with_ilp,
+    "single",
+    summary="an integer program under a limit on degrees: flows where all is connected, else a forest in each topic",
+    options=(SOLVER, START, THREADS),
+    colour="#000000",
+    marker="P",
+)
+
+
+def _branch_and_cut(
+    instance: TopicInstance,
+    problem: Problem[TopicInstance, Overlay],
+    *,
+    seed: int,
+    time_limit: float | None,
+    **search: Any,
+) -> Proposal[Overlay]:
+    """The search of branch-and-cut for fewest edges, with rows degree(v) ≤ d."""
+    with interruptible(time_limit) as clock:
+        cap = int(as_limited(problem).caps(instance).max())
+        starts = starts_within(instance, problem, seed=seed, clock=clock.share(0.25))
+        reduced = presolved(instance, implied=True).instance
+
+        def minimise(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
+            first, settings = best or greedy_merge(instance), SearchSettings(seed=seed, offers=True, **search)
+            return minimise_edges(reduced, Goal(cap=cap), first, clock, settings)
+
+        return solve_exactly(partial(problem.value, instance), minimise, clock, starts=starts, infeasible=_INFEASIBLE)
+
+
+def _not_uniform(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> str:
+    caps, limited = as_limited(problem).caps(instance), as_limited(problem)
+    uniform = len(set(caps.tolist())) == 1 and limited.most_edges(instance) >= int(caps.sum()) // 2
+    return "" if uniform else "branch-and-cut limits all degrees alike: take cp-sat"
+
+
+BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
+    name="branch-and-cut",
+    problems=("capped-tco",),
+    summary="branch-and-cut on partition inequalities and rows of degrees",
+    source="P1 §4 with a limit; docs/exact.md",
+    guarantee="the optimum with proof, or that there is none; bounds are proven in integers",
+    cost="exponential in the worst case",
+    exact=True,
+    skip=_not_uniform,
+    solve=_branch_and_cut,
+    options=(THREADS, PROGRESS),
+    compiled=True,
+    colour="#CC6677",
+    marker="d",
+)
