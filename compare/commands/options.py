@@ -46,12 +46,14 @@ class Name(click.ParamType[str]):
 class Positive(click.FloatRange):
     """A number above 0 and at most `most`; "nan", which Python reads as a number, is none."""
 
+    name = "number"
+
     def __init__(self, most: float = 1e9) -> None:
         super().__init__(0, most, min_open=True)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        given: Any = "none" if str(value).lower().strip("+-") == "nan" else value
-        return super().convert(given, param, ctx)
+        given = super().convert(value, param, ctx)
+        return self.fail(f"{value!r} is not a valid number.", param, ctx) if given != given else given
 
 
 def _known(noun: str, problem: str | None) -> dict[str, str]:

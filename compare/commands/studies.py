@@ -37,7 +37,7 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -
 
 @click.command("study")
 @click.argument("spec", type=FILE)
-@click.option("--out", required=True, type=FILE, help="The folder of results; a study goes on or grows there.")
+@click.option("--out", type=FILE, help="The folder of results; a study goes on or grows there.  [required to run it]")
 @MASTER
 @ARCHIVE
 @click.option("--grow", is_flag=True, help="Take the folder of an unrelated study, whose runs stay stored there.")
@@ -51,7 +51,9 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -
     callback=_print_schema,
     help="Print the JSON schema of study files, for editors.",
 )
-def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, quiet: bool, dry_run: bool) -> None:
+def study(
+    spec: Path, out: Path | None, master: str, archive: Path | None, grow: bool, quiet: bool, dry_run: bool
+) -> None:
     """Run the study in SPEC.toml on Spark.
 
     What is stored in the folder is not repeated: a study that was stopped is resumed, and a study file with more
@@ -60,8 +62,10 @@ def study(spec: Path, out: Path, master: str, archive: Path | None, grow: bool, 
     from ..studies.spark_study import run_study
 
     if dry_run:
-        click.echo(expected(read_study(spec), Store(out), master))
+        click.echo(expected(read_study(spec), Store(out or spec), master))  # a file holds no results
         return
+    if out is None:
+        raise click.UsageError("Missing option '--out'.")
     asked, store = read_study(spec), Store(out)
     for note in asked.notes:
         click.echo(f"overlaybench: {note}", err=True)

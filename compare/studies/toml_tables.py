@@ -22,6 +22,7 @@ _SAID = {
     "Expected ": "give ",
     ", got ": ", not ",
     "Object missing required field": "add the key",
+    "Object contains unknown field": "leave out the unknown key",
     "`int`": "a whole number",
     "`float`": "a number",
     "`str`": "a text",

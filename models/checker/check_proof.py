@@ -1,4 +1,4 @@
-"""Check a proof file against an instance: ``python check_proof.py INSTANCE PROOF``; docs/proofs.md has the reasoning.
+"""Check a proof file against an instance: ``python check_proof.py INSTANCE PROOF`` (docs/proof_format.md).
 
 This file imports nothing but the standard library, and nothing imports it. All numbers are Python's integers and
 fractions. It prints what is proven and exits with 0, or prints the first wrong line and exits with 1.

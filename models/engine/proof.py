@@ -1,4 +1,4 @@
-"""Proofs of bounds, written while a search runs; docs/proofs.md has the format, models/checker the checker."""
+"""Proofs of bounds, written while a search runs; docs/proof_format.md has the format, models/checker the checker."""
 
 from __future__ import annotations
 

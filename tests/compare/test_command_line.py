@@ -88,7 +88,7 @@ def test_one_seed_one_file(run: Run, tmp_path: Path) -> None:
         (("solve", "F", "--problem", "2d-star", "--method", "gm"), "method 'gm' does not answer '2d-star'"),
         (("solve", "F", "--problem", "min-tco", "--method", "gm", "--option", "tie=x"), "did you mean 'ties'?"),
         (("solve", "F", "--problem", "min-tco", "--method", "gm", "--option", "ties"), "write it as KEY=VALUE"),
-        (("solve", "F", "--problem", "min-tco", "--method", "gm", "--time-limit", "-1"), "--time-limit"),
+        (("solve", "F", "--problem", "min-tco", "--method", "gm", "--time-limit", "nan"), "--time-limit"),
         (("solve", "absent.json", "--problem", "min-tco", "--method", "gm"), "absent.json: cannot be read"),
         (("solve", "F", "--problem", "min-tco", "--method", "gm", "-o", "no/such/x.json"), "cannot be written"),
         (("check", "F", "absent.json", "--problem", "min-tco"), "absent.json: cannot be read"),
@@ -99,7 +99,8 @@ def test_one_seed_one_file(run: Run, tmp_path: Path) -> None:
         (("list", "method"), "did you mean 'methods'?"),
         (("list", "qqqqqqqq"), "the nearest are "),
         (("report", "."), "holds no results"),
-        (("study", "absent.toml", "--out", "out"), "absent.toml: cannot be read"),
+        (("study", "absent.toml"), "Missing option '--out'"),
+        (("study", "absent.toml", "--dry-run"), "absent.toml: cannot be read"),
         (("solv",), "unknown command 'solv': did you mean 'solve'?"),
         (
             ("solve", "F", "--method", "hub-per-topic"),

@@ -152,6 +152,7 @@ def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path: 
             'seed = 5\nreport = { plots = [{ x = "nodes" }, { x = "topics" }] }',
             "report.plots[2]: topics does not vary in this study: give it several values",
         ),
+        ("seed = 5", 'seed = 5\nreport = { x = "nodes" }', "report: leave out the unknown key `x`"),
         ("[[runs]]", "[runs]", "write [[runs]]"),
         ("[[runs]]", "[[rusn]]", "unknown key 'rusn': did you mean 'runs'?"),
     ],
