@@ -103,7 +103,7 @@ class Arrivals:
         hops = np.where(from_source, 1, _LOST)
         while True:
             longer = np.where(~from_source & receives & (hops[incoming] > 0), hops[incoming] + 1, hops)
-            # Along a cycle the hops would grow for ever, but no path has more links than there are brokers.
+            # Along a cycle the hops would grow without end, but no path has more links than there are brokers.
             longer = np.where(longer > size, _LOST, longer)
             if np.array_equal(longer, hops):
                 return hops

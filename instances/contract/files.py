@@ -133,26 +133,32 @@ def read_json(path: Path, format_name: str, kind: type[Document]) -> Document:
 
 
 def json_in(path: Path) -> Any:
-    """The data in a JSON file.
-
-    Raises BadInput if the file cannot be read, is not JSON, an object has a key twice, or a text is not Unicode.
-    """
+    """The data in a JSON file. Raises BadInput if the file cannot be read, and as :func:`json_of` does."""
     with errors_in(path):
-        try:
-            data = json.loads(text := read_text(path), object_pairs_hook=_distinct_keys)
-            if "\\u" in text:  # half a character has no other spelling
-                json.dumps(data, ensure_ascii=False).encode()
-        except json.JSONDecodeError as error:
-            raise BadInput(f"line {error.lineno}, column {error.colno}: {error.msg}: correct the JSON there") from None
-        except RecursionError:
-            raise BadInput("nested too deeply: needs an object of a documented format") from None
-        except BadInput:
-            raise
-        except UnicodeEncodeError as error:
-            label = error.object[error.start : error.end]
-            raise BadInput(f"label '{label}' is not Unicode text: rename it") from None
-        except ValueError as error:  # an integer of thousands of digits
-            raise BadInput(f"{error}: put labels in quotes") from None
+        return json_of(read_text(path))
+
+
+def json_of(text: str, line: int = 0) -> Any:
+    """The data in a JSON text, or in one line of a file of such texts, whose number an error names.
+
+    Raises BadInput if it is not JSON, an object has a key twice, or a text is not Unicode.
+    """
+    try:
+        data = json.loads(text, object_pairs_hook=_distinct_keys)
+        if "\\u" in text:  # half a character has no other spelling
+            json.dumps(data, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        where = f"line {line or error.lineno}, column {error.colno}"
+        raise BadInput(f"{where}: {error.msg}: correct the JSON there") from None
+    except RecursionError:
+        raise BadInput("nested too deeply: needs an object of a documented format") from None
+    except BadInput:
+        raise
+    except UnicodeEncodeError as error:
+        label = error.object[error.start : error.end]
+        raise BadInput(f"label '{label}' is not Unicode text: rename it") from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise BadInput(f"{error}: put labels in quotes") from None
     return data
 
 

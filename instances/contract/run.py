@@ -241,7 +241,7 @@ _SHARE, _FREE_SECONDS = 0.05, 0.05
 
 
 class Watcher(Protocol):
-    """Who is told of a run while it goes on."""
+    """Receives the progress of a run."""
 
     def offered(self, answer: Any, value: float | None, lower_bound: float | None) -> None:
         """Take a valid answer with its value, or a proven bound, or both: each better than those before."""
@@ -325,7 +325,7 @@ def _active() -> _Run | None:
 
 
 def watched(watcher: Watcher) -> AbstractContextManager[object]:
-    """Tell a watcher of what is done in this process meanwhile; processes that are forked do not reach it."""
+    """Pass the progress of the runs of this process to a watcher; that of forked processes does not reach it."""
     return setting(_watch, (watcher, os.getpid()))
 
 
@@ -333,7 +333,7 @@ def watched(watcher: Watcher) -> AbstractContextManager[object]:
 def solving(instance: Any, problem: Problem[Any, Any], trajectory: Trajectory) -> Iterator[_Run]:
     """Around the work of a method, whose offers go to its trajectory and to the watcher of the process, if any.
 
-    The watcher does not hear what another method offers that is run meanwhile: it is about another instance.
+    What another method offers that this one runs is about another instance: the watcher does not get it.
     """
     watch = _watch.get()
     is_heard = watch is not None and watch[1] == os.getpid() and _active() is None

@@ -21,6 +21,7 @@ from ..contract.files import (
     check_columns,
     converted,
     errors_in,
+    json_of,
     known_indices,
     read_json,
     read_text,
@@ -135,22 +136,10 @@ def _from_lines(text: str) -> TopicTrace:
 
 def _line(number: int, line: str, kind: type[Any]) -> Any:
     try:
-        return converted(json.loads(line, object_pairs_hook=_object), kind)
-    except json.JSONDecodeError as error:
-        raise BadInput(f"line {number}, column {error.colno}: {error.msg}: correct the JSON there") from None
-    except RecursionError:
-        raise BadInput(f"line {number}: nested too deeply: give one object a line") from None
+        return converted(json_of(line, number), kind)
     except BadInput as error:
-        raise BadInput(f"line {number}: {error}") from None
-    except ValueError as error:  # an integer of thousands of digits
-        raise BadInput(f"line {number}: {error}: put labels in quotes") from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise BadInput(f"a key of the object with '{pairs[0][0]}' stands twice: remove one")
-    return members
+        where = f"line {number}"
+        raise error if str(error).startswith(f"{where},") else BadInput(f"{where}: {error}") from None
 
 
 def _documents(trace: TopicTrace) -> Iterator[dict[str, object]]:

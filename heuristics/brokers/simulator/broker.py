@@ -175,7 +175,7 @@ class Broker:
         return [(end, self._counted(end, copy)) for end in now]
 
     def missed(self, end: int, copy: Publication) -> None:
-        """A broker has left before it got a copy, which nobody needs there."""
+        """A broker has left before it got a copy, which is not needed there."""
         self._count(end, copy.view, -1)
 
     def answers(self, end: int) -> Sends:

@@ -230,7 +230,7 @@ class SimulatedNetwork:
         return self._held[broker] > 0 or not self.log.crashed.keys() >= self.brokers[broker].kept.keys()
 
     def recover(self, broker: int) -> None:
-        """Start a broker again, with the state that it had; those who miss it learn of it."""
+        """Start a broker again, with the state that it had; brokers that miss it learn of it."""
         self.down.discard(broker)
         self._up.pop(broker).succeed()
         for sender, message in self._parked.pop(broker, []):
@@ -318,7 +318,7 @@ class SimulatedNetwork:
             self.send(me, sends)
 
     def _miss(self, sender: int, receiver: int, publication: Publication) -> None:
-        """Drop a copy to a broker that has left: it needs it no more, and nobody gets it from there."""
+        """Drop a copy to a broker that has left: neither it nor a broker behind it needs the copy."""
         if sender in self.brokers:
             self.brokers[sender].missed(receiver, publication)
         self._drop(publication, sender == NOWHERE)

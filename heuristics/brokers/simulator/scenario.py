@@ -43,7 +43,7 @@ class Scenario:
 
 
 class Director:
-    """Lets a network live through a scenario.
+    """Plays a scenario on a network.
 
     `seed`: of the choice of brokers and subscriptions. `start`, `end`: the times between which publications are
     published; known once :meth:`set_up` has run. The start is a whole second, so that the seconds in which SH

@@ -54,7 +54,8 @@ class EdgeCosts(NamedTuple):
 
 def edge_costs(instance: TopicInstance) -> EdgeCosts:
     """The costs of an instance, 1 each if it has none; not copied."""
-    return unit_costs(instance.num_nodes) if instance.costs is None else EdgeCosts(*_arrays(instance))
+    given = instance.costs
+    return unit_costs(instance.num_nodes) if given is None else EdgeCosts(given.points, given.sites, given.table)
 
 
 def unit_costs(num_nodes: int) -> EdgeCosts:
@@ -63,11 +64,6 @@ def unit_costs(num_nodes: int) -> EdgeCosts:
     for array in costs:
         array.setflags(write=False)  # as those of an instance: one compilation serves both
     return costs
-
-
-def _arrays(instance: TopicInstance) -> tuple[Ids, Ids, Ids]:
-    assert instance.costs is not None
-    return instance.costs.points, instance.costs.sites, instance.costs.table
 
 
 @kernel

@@ -90,6 +90,7 @@ def test_a_trace_comes_back_from_its_file(
         (f'{HEAD}\n{{"time": 1e30, "event": "leave", "node": "ann"}}', "line 2"),
         (f'{HEAD}\n\n{{"time": 1, "event": "leave", "node": "ann"', "line 3"),
         (f'{HEAD}\n{{"time": 1, "event": "leave", "node": "ann", "time": 2}}', "line 2"),
+        (f'{HEAD}\n{{"time": 1, "event": "join", "node": "\\ud800", "topics": ["a"]}}', "line 2"),
         (
             f'{HEAD}\n{{"time": 1, "event": "subscribe", "node": "ann", "topics": ["chess"]}}\n'
             '{"time": 1, "event": "leave", "node": "ann"}',
