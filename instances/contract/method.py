@@ -75,7 +75,7 @@ class Method(Generic[Instance, Answer]):
     inputs : tuple of str
         Optional keywords of `solve` that are not options because text cannot express them: ``mapper``, which applies
         a function to independent parts of the work, ``overlay``, an initial answer, ``trace``, which asks for the
-        choices in order, or ``proof``, a file to write a proof to.
+        choices in order, ``proof``, a file to write a proof to, or ``model_file``, one to write the model to, unsolved.
     anytime : bool
         Whether it has an answer when a time limit or Ctrl-C ends it early: its own, or the best that it offered.
     random : bool

@@ -320,7 +320,7 @@ def _method(
         *,
         seed: int,
         time_limit: float | None,
-        threads: int,
+        **settings: Any,
     ) -> Proposal[Dissemination]:
         clock = Clock(time_limit)
         answers: list[Dissemination] = []
@@ -330,7 +330,7 @@ def _method(
                 offer(answers[-1])
         start = min(answers, key=lambda answer: answer.num_messages)
         demands = demands_of(instance)
-        if start.num_messages == demands.deliveries:
+        if start.num_messages == demands.deliveries and "model_file" not in settings:
             return Proposal(start, float(demands.deliveries))
 
         def search(_: Dissemination | None, clock: Clock) -> SolverOutcome[Dissemination]:
@@ -341,9 +341,9 @@ def _method(
                 clock,
                 answer=lambda values: dissemination_along(demands, model.routes(values)),
                 start=model.start(links_of(start), routes_of(demands, start)),
-                threads=threads,
                 seed=seed,
                 report=offer_value,
+                **settings,
             )
 
         return solve_exactly(
@@ -385,6 +385,7 @@ SOFT_ILP = _method(
     formulation="flows",
     summary="optimal soft links and routes: multi-commodity flows, by HiGHS",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound, within the solver's tolerances",
+    inputs=("model_file",),
     colour="#000000",
     marker="P",
 )

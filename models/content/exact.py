@@ -115,6 +115,7 @@ def exact_method(
     summary: str,
     options: tuple[Option, ...],
     proves: bool = False,
+    inputs: tuple[str, ...] = (),
 ) -> Method[ContentInstance, ContentOverlay]:
     """The method of a model with its solver for all content problems.
 
@@ -173,7 +174,7 @@ def exact_method(
         exact=True,
         solve=solve,
         options=options,
-        inputs=("proof",) if proves else (),
+        inputs=(*inputs, *(("proof",) if proves else ())),
         compiled=True,
     )
 
@@ -254,4 +255,5 @@ CONTENT_ILP = exact_method(
     _minimise_compact,
     summary="content: integer programs, by arborescences of publishers or brokers, or flows",
     options=(SOLVER, FORMULATION, START, THREADS),
+    inputs=("model_file",),
 )

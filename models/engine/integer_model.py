@@ -1,4 +1,4 @@
-"""Integer programs as data, minimised by HiGHS, by CBC, or by CP-SAT of OR-Tools.
+"""Integer programs as data, minimised by HiGHS, by CBC, or by CP-SAT of OR-Tools, or written for the solvers of others.
 
 The solvers are imported at the first solve, as they take a third of a second to load. HiGHS and CBC stop at an absolute
 gap of 0.999, which closes that of integral objectives; a bound counts from the next integer on, less a millionth.
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...instances.contract.errors import BadInput
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Answer
 from ...instances.contract.run import Clock, OutOfTime, Report, interruptible, offer_made, on_trial
@@ -162,6 +163,7 @@ def minimise_with_ilp(
     seed: int = 0,
     report: Report | None = None,
     scale: float = 1.0,
+    model_file: Path | None = None,
 ) -> SolverOutcome[Answer]:
     """Solve by integer programming, exactly within the solver's tolerances.
 
@@ -175,6 +177,8 @@ def minimise_with_ilp(
         Is given the objective of each solution, and each bound on it, by HiGHS.
     scale : float
         The costs are multiplied by it, so that the solvers' absolute gap is `ABSOLUTE_GAP` ÷ scale.
+    model_file : path, optional
+        The model is written to this file (:func:`.write_model`) and not solved.
 
     OutOfTime is raised if the clock has no time left.
     """
@@ -183,6 +187,9 @@ def minimise_with_ilp(
         if report is not None:
             report(*(None if number is None else number / scale for number in (value, bound)))
 
+    if model_file is not None:
+        write_model(model, model_file, clock)
+        return SolverOutcome(stopped=True)
     program = program_of(model, clock, scale)
     ended = SOLVERS[solver](program, start, clock, threads=threads, seed=seed, report=scaled_report, answer=answer)
     counters = {**ended.counters, "variables": len(model.costs), "constraints": model.num_rows}
@@ -503,3 +510,63 @@ def _solve_and_keep_interrupts(
     if status in (cp_model.FEASIBLE, cp_model.UNKNOWN) and clock.left > _EARLY_SECONDS:
         clock.interrupt()
     return status
+
+
+def write_model(model: IntegerModel, path: Path, clock: Clock) -> None:
+    """Write a model for other solvers, in the format that the ending names: .mps, .lp, or .opb (pseudo-Boolean).
+
+    Column k is c<k> in MPS and LP. OPB has 0/1 variables only, x1, x2, …: an integer column is the sum of its lower
+    bound and bits, as the file's comments say, all columns count as integers, and the constant of the objective stands
+    in a comment. Raises BadInput if costs are no integers in OPB.
+    """
+    if path.suffix == ".opb":
+        path.write_text("\n".join([*_opb(model, clock), ""]), encoding="ascii")
+    else:
+        program_of(model, clock).writeModel(str(path))
+
+
+def _opb(model: IntegerModel, clock: Clock) -> Iterator[str]:
+    if any(cost != int(cost) for cost in [*model.costs, model.constant]):
+        raise BadInput("OPB takes whole costs only, and these are not: write .mps or .lp")
+    bits, count = [], 0
+    for least, most in zip(model.lower, model.upper, strict=True):
+        bits.append(range(count + 1, count + 1 + (most - least).bit_length()))
+        count += len(bits[-1])
+    rows = [line for row in model.rows_in_time(clock) for line in _opb_rows(model, bits, model.unconditional(row))]
+    for k, (least, most) in enumerate(zip(model.lower, model.upper, strict=True)):
+        if (most - least) & (most - least + 1):  # the bits allow more
+            rows += _opb_rows(model, bits, Row([k], [1], most=most))
+    wide = [k for k, own in enumerate(bits) if len(own) != 1 or model.lower[k]]
+    constant = int(model.constant) + sum(int(c) * least for c, least in zip(model.costs, model.lower, strict=True))
+    yield f"* #variable= {count} #constraint= {len(rows)}"
+    yield f"* the objective of the model is that of this file plus {constant}"
+    for k in wide:
+        yield f"* c{k} = {model.lower[k]} {_terms([k], [1], bits)}"
+    used = [k for k, cost in enumerate(model.costs) if cost]
+    yield f"min: {_terms(used, [int(model.costs[k]) for k in used], bits)};"
+    yield from rows
+
+
+def _opb_rows(
+    model: IntegerModel, bits: Sequence[range], row: tuple[Sequence[int], Sequence[int], float, float, object]
+) -> Iterator[str]:
+    columns, values, least, most, _ = row
+    if math.isfinite(least):
+        yield _opb_line(columns, values, math.ceil(least), model, bits)
+    if math.isfinite(most):
+        yield _opb_line(columns, [-value for value in values], -math.floor(most), model, bits)
+
+
+def _opb_line(
+    columns: Sequence[int], values: Sequence[int], least: int, model: IntegerModel, bits: Sequence[range]
+) -> str:
+    shift = sum(value * model.lower[k] for k, value in zip(columns, values, strict=True))
+    return f"{_terms(columns, values, bits)}>= {least - shift};"
+
+
+def _terms(columns: Sequence[int], values: Sequence[int], bits: Sequence[range]) -> str:
+    return "".join(
+        f"{value << power:+d} x{bit} "
+        for k, value in zip(columns, values, strict=True)
+        for power, bit in enumerate(bits[k])
+    )

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO
+from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
@@ -49,6 +50,8 @@ def _solve(
     derived exactly. "Optimal" trusts the floating-point arithmetic of the ILP solvers within a millionth.
     """
     clock, formulated = Clock(time_limit), FORMULATED[problem.name]
+    if formulated.front and "model_file" in settings:
+        raise BadInput(f"{problem.name} is solved by a model for each degree: write those of min-tco or minmax-tco")
     value = partial(problem.value, instance)
     if start == "best" and time_limit is not None:  # the heuristics may take longer
         offer(any_overlay(instance, problem))
@@ -124,6 +127,7 @@ ILP = _method(
         START,
         THREADS,
     ),
+    inputs=("model_file",),
     colour="#000000",
     marker="P",
 )

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import highspy
 import networkx as nx
 import pytest
 from click.testing import CliRunner, Result
+from highspy import Highs
 
+from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.python_api.instances import read
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import read_overlay, write_overlay
 from overlaybench.instances.topics.files import write_topics
 from overlaybench.instances.topics.gossipsub import random_mesh
+from tests.models.topics.small_instances import uniform_instance
 
 INSTANCE = read({"a": ["x", "y"], "b": ["x"], "c": ["x", "y"], "d": ["y"]})
 OVERLAY = [["a", "b"], ["a", "c"], ["c", "d"]]
@@ -121,3 +128,55 @@ def test_a_proof_about_a_list_of_sets_is_checked(tmp_path: Path) -> None:
 def test_graphml_that_is_written_beside_is_an_overlay_too(tmp_path: Path) -> None:
     write_overlay(random_mesh(4, 2, 1), INSTANCE, tmp_path / "mesh.graphml")
     assert read_overlay(tmp_path / "mesh.graphml", INSTANCE).num_edges >= 4
+
+
+def optimum_of(path: Path) -> float:
+    """The optimum of a model in a file, by HiGHS; OPB is read here, with its constant from its second comment."""
+    program, constant = Highs(), 0
+    program.setOptionValue("output_flag", False)
+    if path.suffix != ".opb":
+        program.readModel(str(path))
+    else:
+        first, second, *lines = path.read_text().splitlines()
+        constant = int(second.split()[-1])
+        program.addVars(int(first.split()[2]), [0.0] * int(first.split()[2]), [1.0] * int(first.split()[2]))
+        for line in (line for line in lines if not line.startswith("*")):
+            terms, _, least = line.removeprefix("min: ").rstrip("; ").partition(">=")
+            index = [int(x) - 1 for x in re.findall(r"x(\d+)", terms)]
+            values = [float(value) for value in re.findall(r"([-+]\d+) x", terms)]
+            if least:
+                program.addRow(float(least), highspy.kHighsInf, len(index), index, values)
+            else:
+                program.changeColsCost(len(index), index, values)
+        count = program.getNumCol()
+        program.changeColsIntegrality(count, list(range(count)), [highspy.HighsVarType.kInteger] * count)
+    program.run()
+    return float(program.getInfo().objective_function_value) + constant
+
+
+@pytest.mark.parametrize("ending", ["mps", "lp", "opb"])
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "k-tco", "2d-star", "2d-true"])
+def test_an_exported_model_has_the_optimum_of_the_instance(tmp_path: Path, problem: str, ending: str) -> None:
+    file, model = tmp_path / "instance.json", tmp_path / f"model.{ending}"
+    write_topics(uniform_instance(6, 4, 2, seed=3), file)
+    assert run("export", "model", file, "--problem", problem, "-o", model).exit_code == 0
+    assert round(optimum_of(model)) == METHODS["ilp"].run(read(file), PROBLEMS[problem]).value
+
+
+def test_a_model_is_exported_for_each_kind_that_has_one(tmp_path: Path) -> None:
+    users, brokers = tmp_path / "users.json", tmp_path / "brokers.json"
+    run("generate", "content", "--users", "3", "--brokers", "2", "--intervals", "4", "--slack", "9", "-o", users)
+    run("generate", "brokers-sparse", "--brokers", "4", "--subscriptions", "6", "--publications", "3", "-o", brokers)
+    for file, problem in ((users, "content-mst"), (brokers, "soft-links")):
+        run("export", "model", file, "--problem", problem, "-o", tmp_path / "model.mps")
+        value = METHODS["ilp"].run(read(file), PROBLEMS[problem]).value
+        assert optimum_of(tmp_path / "model.mps") == pytest.approx(value, rel=1e-6)
+
+
+def test_what_has_no_model_file_is_refused_and_leaves_the_file(tmp_path: Path) -> None:
+    file, old = tmp_path / "instance.json", tmp_path / "old.mps"
+    write_topics(uniform_instance(6, 4, 2), file)
+    old.write_text("kept")
+    assert isinstance(run("export", "model", file, "--problem", "low-tco", "-o", old).exception, BadInput)
+    assert isinstance(run("export", "model", file, "-o", tmp_path / "old.txt").exception, BadInput)
+    assert old.read_text() == "kept"
