@@ -137,16 +137,8 @@ class SoftLinkModel(IntegerModel):
     * ``flows``: each destination k receives one unit of flow from the source, f_ka ≤ y_a. The relaxation equals that of
       directed Steiner cuts (Wong 1984), and the balance of forwarders strengthens it (Koch and Martin 1998).
 
-    The columns `bought` are x of each soft link, `used` y of each demand.
-
-    Raises
-    ------
-    OutOfTime
-        If no time is left while the model is built.
-
-    Notes
-    -----
-    O(demands × links) columns and rows with levels, O(Σ over demands of links × destinations) with flows.
+    The columns `bought` are x of each soft link, `used` y of each demand: O(demands × links) columns and rows with
+    levels, O(Σ over demands of links × destinations) with flows. Raises OutOfTime if the clock ends before.
     """
 
     def __init__(self, demands: Demands, formulation: str, clock: Clock) -> None:
@@ -232,18 +224,12 @@ def _at(broker: int, columns: dict[Arc, int]) -> tuple[dict[Arc, int], dict[Arc,
 def least_messages(
     network: BrokerNetwork, answer: Dissemination, *, seed: int = 0, time_limit: float | None = None
 ) -> Proposal[Dissemination]:
-    """The fewest messages over the primary links and the soft links of an answer.
+    """The fewest messages over the primary links and the soft links of an answer, as one with the same soft links.
 
-    Returns
-    -------
-    Proposal
-        An answer with the same soft links. The counter ``least`` is a lower bound on the messages over these links, not
-        over any; ``open`` is the number of demands, of ``demands``, without a proof within the time limit.
-
-    Notes
-    -----
-    The route of a demand is a Steiner arborescence with unit costs: the ILP of :mod:`.soft_link_model` for one demand
-    with all links bought. A route without pure forwarders is optimal already. Exponential in the worst case.
+    The counter ``least`` is a lower bound on the messages over these links, not over any; ``open`` is the number of
+    demands, of ``demands``, without a proof within the time limit. The route of a demand is a Steiner arborescence with
+    unit costs: the ILP of :mod:`.soft_link_model` for one demand with all links bought. A route without pure forwarders
+    is optimal already. Exponential in the worst case.
     """
     clock = Clock(time_limit)
     demands, routes = demands_of(network), {}

@@ -40,11 +40,8 @@ def capacity_bound(instance: ContentInstance, *, steps: int = 100) -> float:
 
     A broker's capacity has a price λ_b ≥ 0 per unit of load, 0 if it is infinite or none. For any such prices
     Σ_u d_u·min_b(c_ub + λ_b) − Σ_b λ_b·K_b is a lower bound; at λ = 0 it is that of :func:`.access_bound`. Subgradient
-    steps raise the prices of overloaded brokers. The largest bound is returned, less a relative 10⁻⁹ for rounding.
-
-    Notes
-    -----
-    Cost O(|U| |B|) a step. Held, Wolfe, Crowder (1974) for the method.
+    steps raise the prices of overloaded brokers. The largest bound is returned, less a relative 10⁻⁹ for rounding. Cost
+    O(|U| |B|) a step. Held, Wolfe, Crowder (1974) for the method.
     """
     demands, limits = instance.demands, instance.load_limits()
     limited = np.isfinite(limits) & (limits > 0)

@@ -58,11 +58,8 @@ class ContentModel(IntegerModel):
     for i = j; `t` that the shared tree has the link, (|B|, |B|), symmetric, −1 for i = j and for the other routings.
     `rows` has assignment, capacity, destinations and the restrictions of the routing; each model adds the rows that
     connect arborescences to their destinations. There are |U||B| + audiences·|B| + trees·|B|² columns. An arborescence
-    starts at its publisher's broker, and its subscribers are leaves, so users need no arcs.
-
-    Raises
-    ------
-    ModelTooLarge, OutOfTime
+    starts at its publisher's broker, and its subscribers are leaves, so users need no arcs. Raises ModelTooLarge and
+    OutOfTime.
     """
 
     def __init__(
@@ -309,10 +306,6 @@ def compact_model(
     for each broker and audience, paid for by the publishers on that broker. ``flows``: one flow for each publisher,
     audience and destination broker; a link carries the union of the flows, which share their content (P4 §II.B,
     corrected). For n brokers, n² further columns for each arborescence, or n³ with ``flows``.
-
-    Raises
-    ------
-    ModelTooLarge, OutOfTime
     """
     trees_of = "brokers" if formulation == "broker-trees" else "publishers"
     model = ContentModel(instance, routing, trees_of=trees_of, clock=clock)

@@ -36,12 +36,8 @@ Proven = Callable[[], Multipliers]
 class ProofFile:
     """A proof file, compressed as it is written; one that ends without a claim is emptied, as it proves nothing.
 
-    Without a path nothing is written, and `is_written` is False. `cases` counts those begun so far.
-
-    Raises
-    ------
-    BadInput
-        If the file cannot be written.
+    Without a path nothing is written, and `is_written` is False. `cases` counts those begun so far. BadInput is raised
+    if the file cannot be written.
     """
 
     def __init__(self, path: str | Path | None = None) -> None:

@@ -22,12 +22,7 @@ def finished_within(clock: Clock, work: Callable[[], Answer], *, steps: float) -
     The result must be picklable; kernels should be compiled already. With few `steps`, an estimate of the inner loop's
     iterations, the work runs in this process, to its end; else in a fork, which costs milliseconds, and the clock is
     read 20 times a second, so that Ctrl-C ends it too. A compiled kernel cannot be interrupted within its own process,
-    because the interpreter handles signals only between its own instructions.
-
-    Raises
-    ------
-    RuntimeError
-        If the process died.
+    because the interpreter handles signals only between its own instructions. RuntimeError if the process died.
     """
     if clock.left <= 0:
         return None

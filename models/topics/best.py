@@ -44,7 +44,6 @@ class _Plan(NamedTuple):
     finish: Callable[[TopicInstance, Overlay, int, Clock, int], Overlay] | None = None
     guided: bool = False  # an overlay is built along an LP solution, whose edges the search takes
     exchanges: bool = False  # row weighting improves it: only the number of edges matters
-    weighted: bool = False  # the LP and the overlay have the instance's costs
 
 
 def _polished(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
@@ -56,7 +55,7 @@ _PLANS = {
     "min-tco": _Plan(guided=True, exchanges=True),
     "minmax-tco": _Plan(),
     "low-tco": _Plan(guided=True),
-    "weighted-tco": _Plan(guided=True, weighted=True),
+    "weighted-tco": _Plan(guided=True),
     "k-tco": _Plan(_polished),
     "2d-star": _Plan(starred),
     "2d-true": _Plan(starred),
@@ -111,7 +110,7 @@ def best(
         assert chosen is not None
         listed = sorted(values.items(), key=lambda item: (item[1], item[0]))
         counters: dict[str, float | str] = {"heuristics": ", ".join(f"{name} {value:g}" for name, value in listed)}
-        plan = _PLANS[problem.name]
+        plan, weighted = _PLANS[problem.name], FORMULATED[problem.name].weighted
         if clock.passed or min(values.values()) <= _bound(instance, problem):
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         if plan.finish is not None:
@@ -121,12 +120,12 @@ def best(
         overlays, near = [chosen], None
         if plan.guided:
             exchanged = steps if plan.exchanges else None
-            near, built = guided_candidates(instance, chosen, clock, weighted=plan.weighted, steps=exchanged, seed=seed)
+            near, built = guided_candidates(instance, chosen, clock, weighted=weighted, steps=exchanged, seed=seed)
             overlays += built
             if built:
-                counters["built"] = instance.total_cost(built[0].edges) if plan.weighted else built[0].num_edges
+                counters["built"] = instance.total_cost(built[0].edges) if weighted else built[0].num_edges
                 offer(built[0])
-        if near is None and not plan.weighted and not searches_in_parts(instance.num_nodes, AIMS[problem.name]):
+        if near is None and not weighted and not searches_in_parts(instance.num_nodes, AIMS[problem.name]):
             near = finished_within(clock, partial(candidate_lists, instance), steps=2 * pairs)
             if near is None:
                 return Proposal(chosen, counters=counters, reason=clock.stopped_by)
@@ -150,7 +149,7 @@ def _bound(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) ->
     """A simple bound on the value, which needs no pairs of nodes unless the instance is tiny."""
     edges, value = dual_fitting_bound(instance, work=0), FORMULATED[problem.name].value
     bound = value(math.ceil(edges), math.ceil(mean_degree_bound(instance, edges)))
-    least = least_edges(instance, priced=_PLANS[problem.name].weighted) if instance.is_tiny else (0, 0)
+    least = least_edges(instance, priced=FORMULATED[problem.name].weighted) if instance.is_tiny else (0, 0)
     return max(bound, value(*least))
 
 

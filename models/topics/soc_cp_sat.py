@@ -69,9 +69,7 @@ def _topics(instance: TopicInstance) -> Counter[Subscribers]:
 class FilteringModel(SocModel):
     """The overlays that connect every topic, with their filtering cost: O(|T||V|²) columns.
 
-    Raises
-    ------
-    OutOfTime, ModelTooLarge
+    Raises OutOfTime and ModelTooLarge, as the other model does.
     """
 
     def __init__(self, instance: TopicInstance, clock: Clock) -> None:
@@ -124,10 +122,6 @@ class DiameterModel(SocModel):
 
     The cost is the largest diameter, or the sum of all with `average`. The columns `near` of (u, v, k), u < v, imply a
     distance of at most k.
-
-    Raises
-    ------
-    OutOfTime, ModelTooLarge
     """
 
     def __init__(self, instance: TopicInstance, largest: int, clock: Clock, *, average: bool) -> None:

@@ -13,7 +13,7 @@ from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog, SolverOutcome
-from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
+from ...engine.proof import NO_FILE, NO_PROOF, ProofFile
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, guided_candidates
@@ -227,11 +227,15 @@ def minimise_degree(
     counters: dict[str, float | str] = {}
     bound, reason = least, ""
     if is_timely(instance, clock):
-        by_lp, proven = degree_bound(instance, best, clock.share(0.3), settings)
+        part = clock.share(0.3)
+        planes = CuttingPlanes(instance, Goal(edge_cost=0, degree_cost=1), best, sparse=settings.sparse)
+        with suppress(MemoryError):
+            planes.tighten(part, stall=1e-4)
+        by_lp = max(0, -(-planes.best_units // UNIT))
         bound = max(bound, by_lp)
         if settings.proof.is_written:
             bound = max(written, by_lp)  # the other bound is not in the proof
-            write_case(settings.proof, proven, Fraction(by_lp), of_degree=True)
+            write_case(settings.proof, planes.best_proven, Fraction(by_lp), of_degree=True)
     offer_bound(bound)
     while bound < best.max_degree and is_timely(instance, clock):
         cap = best.max_degree - 1
@@ -252,13 +256,3 @@ def minimise_degree(
     counters["degree_bound"] = bound
     is_open, bound = bound < best.max_degree, min(bound, best.max_degree)
     return SolverOutcome(best, bound, is_open, counters, reason or clock.stopped_by)
-
-
-def degree_bound(
-    instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings
-) -> tuple[int, Proven | None]:
-    """A lower bound on the maximum degree, and its multipliers."""
-    planes = CuttingPlanes(instance, Goal(edge_cost=0, degree_cost=1), start, sparse=settings.sparse)
-    with suppress(MemoryError):
-        planes.tighten(clock, stall=1e-4)
-    return max(0, -(-planes.best_units // UNIT)), planes.best_proven
