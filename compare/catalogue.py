@@ -23,12 +23,7 @@ def _own_methods(name: str) -> Iterator[Method[Any, Any]]:
 METHODS: Catalogue[Method[Any, Any]] = Catalogue(
     "method", _own_methods, group="overlaybench.methods", kind=Method, join=Method.joined
 )
-kind_named, problem_named, workload_named, method_named = (
-    KINDS.named,
-    PROBLEMS.named,
-    WORKLOADS.named,
-    METHODS.named,
-)
+kind_named, problem_named, workload_named, method_named = (KINDS.named, PROBLEMS.named, WORKLOADS.named, METHODS.named)
 
 
 @cache

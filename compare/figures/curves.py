@@ -16,18 +16,7 @@ import pandas as pd
 from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path as Outline
 
-from .style import (
-    INK,
-    QUIET,
-    TICKS,
-    TITLE,
-    Drawing,
-    FigureOptions,
-    Style,
-    current_options,
-    drawing,
-    rank_styles,
-)
+from .style import INK, QUIET, TICKS, TITLE, Drawing, FigureOptions, Style, current_options, drawing, rank_styles
 
 _PANEL_WIDTH, _PANEL_HEIGHT, _COLUMNS = 150, 118, 3  # points, and panels side by side
 _LEAST_PANEL = 117  # points at a font size of 7

@@ -38,13 +38,7 @@ _SHORT, _MOST_TOGETHER = 0.05, 10
 
 
 def run_study(
-    study: Study,
-    store: Store,
-    master: str,
-    *,
-    archive: Path | None = None,
-    quiet: bool = False,
-    grow: bool = False,
+    study: Study, store: Store, master: str, *, archive: Path | None = None, quiet: bool = False, grow: bool = False
 ) -> list[str]:
     """Generate the instances and do the runs that are missing; return the keys of all runs of the study.
 

@@ -135,11 +135,7 @@ def test_each_edge_contributes_most_when_it_is_added(instance: TopicInstance) ->
 
 @pytest.mark.parametrize(
     "instance",
-    [
-        *CONSTRUCTED.values(),
-        middling(1, 18, 9, 5),
-        middling(2, 12, 20, 10),
-    ],
+    [*CONSTRUCTED.values(), middling(1, 18, 9, 5), middling(2, 12, 20, 10)],
     ids=[*CONSTRUCTED, "random", "random, many topics"],
 )
 def test_each_edge_contributes_most_on_larger_instances(instance: TopicInstance) -> None:

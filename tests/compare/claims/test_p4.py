@@ -82,9 +82,7 @@ FAULTS: Mapping[str, Fault] = {
     "P4.T1": Fault(CONFIRMED, UNDECIDED, UNPROVEN),
     "P4.T1.2": Fault(CONTRADICTED, UNDECIDED, with_answers("cp-sat")),
     "P4.MST": Fault(
-        CONTRADICTED,
-        CONFIRMED,
-        replaced={"p4.relay_star": lambda rim: WORKLOADS["relay-star"].generate(rim=2)},
+        CONTRADICTED, CONFIRMED, replaced={"p4.relay_star": lambda rim: WORKLOADS["relay-star"].generate(rim=2)}
     ),
     "P4.2A": Fault(CONFIRMED, CONTRADICTED, with_answers("mehlhorn", everything)),
     "P4.S2.2": Fault(CONFIRMED, CONTRADICTED, replaced={"p4.cost_of_single_flows": lambda instance, overlay: 1.0}),

@@ -173,9 +173,7 @@ FAULTS: Mapping[str, Fault] = {
         replaced={"p5.working_maps": lambda tree, links, capacity: working_maps(tree, links[1:], capacity)},
     ),
     "P5.S4.1": Fault(
-        CONFIRMED,
-        CONTRADICTED,
-        replaced={"p5.anchors_along": lambda path, radius, towards: [path[0]] * len(path)},
+        CONFIRMED, CONTRADICTED, replaced={"p5.anchors_along": lambda path, radius, towards: [path[0]] * len(path)}
     ),
     "P5.S4.3": Fault(CONFIRMED, CONTRADICTED, replaced={"p5.covering_set": lambda lows, highs, order: order[:1]}),
     "P5.S5.1": Fault(CONFIRMED, CONTRADICTED, with_answers("s1", losing_a_message)),
@@ -187,9 +185,7 @@ FAULTS: Mapping[str, Fault] = {
     ),
     "P5.S6.6": Fault(CONFIRMED, CONTRADICTED, replaced={"p5._near": lambda radius, *centres: set()}),
     "P5.S6.7": Fault(
-        CONFIRMED,
-        CONTRADICTED,
-        replaced={"p5.possible_moves": lambda tree, radius: possible_moves(tree, radius)[:1]},
+        CONFIRMED, CONTRADICTED, replaced={"p5.possible_moves": lambda tree, radius: possible_moves(tree, radius)[:1]}
     ),
     "P5.S7.1": Fault(
         CONFIRMED, CONTRADICTED, replaced={"p5.DeltaMove.affected": property(lambda move: frozenset({0}))}

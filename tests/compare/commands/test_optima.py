@@ -29,12 +29,7 @@ def test_json_lists_overlays_and_classes_by_label(file: Path, tmp_path: Path) ->
     assert shown == json.loads(out.read_text())
     assert (shown["value"], shown["complete"], len(shown["overlays"])) == (3, True, 2)
     classes = {(u, v): name for u, v, name, _ in shown["edges"]}
-    assert classes == {
-        ("ann", "bob"): "every",
-        ("cid", "dan"): "every",
-        ("bob", "cid"): "some",
-        ("bob", "dan"): "some",
-    }
+    assert classes == {("ann", "bob"): "every", ("cid", "dan"): "every", ("bob", "cid"): "some", ("bob", "dan"): "some"}
     assert [note for note in shown["notes"] if "proven: min-tco 3 is optimal" in note]
     checked = CliRunner().invoke(cli, ["check-proof", str(file), str(tmp_path / "proofs" / "edges.proof.gz")])
     assert checked.exit_code == 0

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,6 +27,7 @@ from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.result import Status
 from tests.compare.report_rows import frame, run
 from tests.content_brute_force import optimum
+from tests.topic_brute_force import optimum as topic_optimum
 
 
 def pair(rows: pd.DataFrame, problem: str, instance: str = "i1") -> pd.Series:
@@ -130,39 +129,17 @@ def test_bounds_and_overlays_of_one_problem_count_for_others(
     assert pair(frame(*rows), problem)[column] == pytest.approx(expected, nan_ok=True)
 
 
-def _optima(subscriptions: list[set[int]]) -> dict[str, int]:
-    """The best values of all five problems over every graph on the nodes, by definition."""
-    nodes = range(len(subscriptions))
-    links = list(itertools.combinations(nodes, 2))
-    groups = [[v for v in nodes if t in subscriptions[v]] for t in set().union(*subscriptions)]
-    best: dict[str, int] = {}
-    for size in range(len(links) + 1):
-        for chosen in itertools.combinations(links, size):
-            graph: nx.Graph[int] = nx.Graph(chosen)
-            graph.add_nodes_from(nodes)
-            parts = [graph.subgraph(group) for group in groups]
-            if not all(nx.is_connected(part) for part in parts):
-                continue
-            degree = max(d for _, d in graph.degree())
-            values = {"min-tco": size, "minmax-tco": degree, "low-tco": size * degree}
-            if all(nx.diameter(part) <= 2 for part in parts):
-                values["2d-true"] = size
-            if all(max(d for _, d in part.degree()) == len(part) - 1 for part in parts):
-                values["2d-star"] = size
-            for problem, value in values.items():
-                best[problem] = min(best.get(problem, value), value)
-    return best
+OF_TOPICS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true", "weighted-tco", "k-tco")
 
 
-def test_no_implied_bound_exceeds_an_optimum_found_by_brute_force() -> None:
-    random = np.random.default_rng(7)
-    for _ in range(30):
-        nodes = int(random.integers(2, 6))
-        wanted = [set(random.choice(4, random.integers(1, 4), replace=False).tolist()) for _ in range(nodes)]
-        best = _optima(wanted)
-        for implication in (each for each in IMPLICATIONS if each.target in best):
-            bound = implication.bound(float(nodes), *(float(best[name]) for name in implication.premises))
-            assert bound <= best[implication.target] + 1e-9, (implication.proof, wanted)
+@pytest.mark.parametrize("seed", range(20))
+def test_no_implied_bound_exceeds_an_optimum_found_by_brute_force(seed: int) -> None:
+    given = {"nodes": 3 + seed % 3, "topics": 4, "subscriptions": 1 + seed % 2}
+    instance = WORKLOADS["plane" if seed % 2 else "uniform"].generate(seed=seed, **given)
+    best = {problem: topic_optimum(instance, problem) for problem in OF_TOPICS}
+    for implication in (each for each in IMPLICATIONS if each.target in best):
+        bound = implication.bound(float(instance.num_nodes), *(best[name] for name in implication.premises))
+        assert bound <= best[implication.target] + 1e-9, (implication.proof, instance)
 
 
 def test_no_bound_of_content_by_steiner_trees_exceeds_an_optimum_found_by_brute_force() -> None:

@@ -86,10 +86,7 @@ def test_a_quiet_bar_shows_nothing(clock: list[float], capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("width", "text"),
     [
-        (
-            110,
-            "412 of 1,064 runs done, 3 failed, 2 running, 650 left, 0 s so far, at most 2 h 30 min to go",
-        ),
+        (110, "412 of 1,064 runs done, 3 failed, 2 running, 650 left, 0 s so far, at most 2 h 30 min to go"),
         (80, "412 of 1,064 runs done, 3 failed, 2 running, at most 2 h 30 min to go"),
         (72, "412 of 1,064 done, 3 failed, at most 2 h 30 min to go"),
         (50, "412/1064, 3 failed, ≤ 2 h 30 min"),
