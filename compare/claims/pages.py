@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from textwrap import shorten, wrap
 
-from ...instances.contract.files import atomic_write
+from ...instances.contract.files import atomic_write, make_folder
 from ..intervals import Interval
 from .claim import Judgement, LedgerRow, Line, Verdict
 from .register import CLAIMS
@@ -91,7 +91,7 @@ def write_pages(rows: Mapping[str, LedgerRow], page: Path) -> None:
     """Write the first page, and a page for each paper in a folder of its name beside it."""
     for name, text in pages(rows, page.stem).items():
         target = page.parent / name
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         atomic_write(target, text)
 
 

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
 from ...instances.contract.errors import BadInput
-from ...instances.contract.files import atomic_write
+from ...instances.contract.files import atomic_write, make_folder
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Trace
 from ...instances.topics.instance import TopicInstance
@@ -98,10 +98,7 @@ def save_steps(stepped: SteppedOverlay, path: Path, title: str) -> None:
             atomic_write(path, partial(_write_pages, stepped))
             return
         frames = list(stepped.frames())
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(f"{path}: cannot be written ({error.strerror}): choose another path") from None
+        make_folder(path)
         for number, frame in enumerate(frames, 1):
             atomic_write(path / f"{number:03}.svg", drawing(frame, "step", "").files["svg"])
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...instances.contract.errors import BadInput
+from ...instances.contract.files import make_folder
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ...models.topics.optima import CLASSES, EDGES_PROOF, EVERY, NONE, OPEN, OPTIMUM_PROOF, SOME, shared_edges
@@ -81,10 +82,7 @@ def optima(
             raise BadInput(f"{name}={number}: take an integer from {least} to {_MOST:,}")
     folder = None if proof is None else Path(proof).expanduser()
     if folder is not None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(f"{folder}: cannot be made ({error.strerror}): choose another folder") from None
+        make_folder(folder)
     given: dict[str, Any] = {"most": most, "within": within, "seed": seed, "time_limit": time_limit, "proof": folder}
     found = shared_edges(instance, judge, **given)
     checked: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import tempfile
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -126,6 +127,8 @@ def solve(
     judge = problem_for(instance, problem)
     chosen = method_for(judge, method)
     chosen.complete({}, judge.name)  # a method that does not answer the problem is bad input
+    if not isinstance(options.get("proof"), str | os.PathLike | None):
+        raise BadInput(f"proof: {options['proof']!r} is no path: name a file")
     for needed in ("trace", "proof", "overlay"):
         if options.get(needed):
             check_takes(chosen, needed, judge.name)

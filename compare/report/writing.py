@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS
 from ...instances.contract.errors import BadInput
-from ...instances.contract.files import atomic_write
+from ...instances.contract.files import atomic_write, make_folder
 from ...instances.contract.result import Status
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
@@ -167,7 +167,7 @@ def write_report(
     for drawings in drawn(figure_options) if apart else figures:
         files |= {f"figures/{one.name}.{ending}": data for one in drawings for ending, data in one.files.items()}
     for name in ("tables", "figures"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+        make_folder(folder / name)
     for name, data in {**files, "report.html": html.encode()}.items():
         atomic_write(folder / name, data)
     return folder / "report.html"

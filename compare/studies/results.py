@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...instances.contract.errors import BadInput, unknown
-from ...instances.contract.files import atomic_write
+from ...instances.contract.files import atomic_write, make_folder
 from ...instances.contract.result import Status
 from ..catalogue import kind_named
 from ..intervals import mean_interval
@@ -133,10 +133,7 @@ def export(
 def write_answers(folder: Path, rows: pd.DataFrame, out: Path) -> int:
     """Write each row's answer in the format of its kind to a file named by its key; return how many."""
     store, written = Store.existing(folder), 0
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{out}: cannot be created ({error.strerror}): choose another folder") from None
+    make_folder(out)
     for key, digest, name, answer in zip(rows["key"], rows["instance"], rows["kind"], rows["answer"], strict=True):
         if answer is not None:
             if not is_key(key):

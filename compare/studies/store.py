@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ...instances.contract.errors import BadInput
-from ...instances.contract.files import atomic_write, read_text
+from ...instances.contract.files import atomic_write, make_folder, read_text
 from ...instances.contract.kind import Kind
 from .row import FORMAT, SCHEMA, from_line, spread, table_of, to_line
 from .task import Task
@@ -77,16 +77,19 @@ class Store:
 
     def open_for(self, spec: str) -> None:
         """Create the folder for a study with this text, or check that it is one of results of this version."""
-        file = self.folder / "study.toml"
+        file, folders = self.folder / "study.toml", (self.runs, self.instances, self.history, self.proofs)
         if file.is_file() and self.has_plan:
             self.plan()
-        elif not file.is_file() and self.folder.exists() and (self.folder.is_file() or any(self.folder.iterdir())):
-            raise BadInput(f"{self.folder}: holds other files: choose another folder")
-        try:
-            for folder in (self.runs, self.instances, self.history, self.proofs):
-                folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(f"{self.folder}: cannot be created ({error.strerror}): choose another folder") from None
+        elif not file.is_file() and self.folder.exists():
+
+            def is_left_by_a_kill(path: Path) -> bool:
+                empty = path in folders and path.is_dir() and not any(path.iterdir())
+                return empty or path.name.startswith(f".{file.name}.")
+
+            if self.folder.is_file() or not all(map(is_left_by_a_kill, self.folder.iterdir())):
+                raise BadInput(f"{self.folder}: holds other files: choose another folder")
+        for folder in folders:
+            make_folder(folder)
         if not file.is_file():
             atomic_write(file, spec)
 

@@ -78,6 +78,14 @@ def parts_of(path: Path) -> list[Path]:
     return sorted(path.glob("[!._]*.parquet")) if path.suffix == ".parquet" and path.is_dir() else [path]
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, unless they exist; raises BadInput."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be created ({error.strerror}): choose another folder") from None
+
+
 def check_writable(path: Path) -> None:
     """Raise BadInput if `path` cannot be written: before a run, whose answer would be lost."""
     with atomic_file(path, if_filled=True):

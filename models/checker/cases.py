@@ -22,6 +22,8 @@ def reading(read):
     def named(path):
         try:
             return read(path)
+        except MemoryError:
+            raise
         except Exception as error:  # whatever a damaged file leads to
             reason = error if isinstance(error, Wrong) else f"{type(error).__name__}: {error}"
             raise NoInstance(f"{path}: {reason}: correct the file, or write it again") from None

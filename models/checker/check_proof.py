@@ -111,7 +111,7 @@ def examine(instance, proof):
         need(bound is None or bound * (1 - model.slack) <= proven, f"{bound} is claimed, {float(proven)} proven")
         need(value is None or proven <= value, f"{proven} is proven, yet the answer has {value}: a row must be wrong")
         return model, cases, value, proven, claim
-    except NoInstance:
+    except (NoInstance, MemoryError):
         raise
     except Wrong as error:
         raise Wrong(f"line {number}: {error}") from None
@@ -128,15 +128,15 @@ def shown(number, rounding):
 
 
 def main(arguments):
-    """Check the two files, print the outcome; the exit status: 0 proven, 1 wrong, 2 no arguments or no instance."""
+    """Check the two files, print the outcome; the exit status: 0 proven, 1 wrong, 2 not checked."""
     if len(arguments) != 2:
         print("usage: python check_proof.py INSTANCE PROOF", file=sys.stderr)
         return 2
     try:
         found = examine(*arguments)
         problem, value, bound, is_optimal = outcome(*found)
-    except NoInstance as error:
-        print(error, file=sys.stderr)
+    except (NoInstance, MemoryError) as error:
+        print(str(error) or "not checked: out of memory", file=sys.stderr)
         return 2
     except Wrong as error:
         print(f"wrong: {arguments[1]}: {error}")

@@ -384,8 +384,8 @@ def main(arguments):
     try:
         done = Translation(*arguments[:2])
         done.write(arguments[2])
-    except NoInstance as error:
-        print(error, file=sys.stderr)
+    except (NoInstance, MemoryError) as error:
+        print(str(error) or "not translated: out of memory", file=sys.stderr)
         return 2
     except Wrong as error:
         print(f"wrong: {arguments[1]}: {error}")

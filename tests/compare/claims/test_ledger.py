@@ -35,7 +35,7 @@ from overlaybench.compare.claims.claim import (
 from overlaybench.compare.claims.data import FIGURES, GRIDS, TABLES, limit, read
 from overlaybench.compare.claims.figures import Curve, Figure, Panel, PaperTable, draw, points_of
 from overlaybench.compare.claims.grids import Grid, Sheet
-from overlaybench.compare.claims.pages import listed, pages, printed, row_of
+from overlaybench.compare.claims.pages import listed, pages, printed, row_of, write_pages
 from overlaybench.compare.claims.register import CLAIMS, claims_named, judge, keep_rows, record, rows_in, run_claims
 from overlaybench.compare.claims.rows import Part, on_rows
 from overlaybench.compare.claims.statements import papers
@@ -275,6 +275,9 @@ def test_claims_without_a_name_are_listed_with_their_verdicts(tmp_path: Path) ->
     assert (tmp_path / "claims" / "p3.md").read_text().startswith("# P3: Chen")
     assert row_of({}, "P3.F10").judgement.verdict is Verdict.NOT_DECIDED
     assert CliRunner().invoke(cli, ["claims", "--quick"]).exit_code == 2
+    (tmp_path / "taken").touch()
+    with pytest.raises(BadInput, match="taken: cannot be created"):
+        write_pages({}, tmp_path / "taken")
 
 
 @pytest.mark.parametrize("text", ["{", "7", '["a"]', '[{"id": "P1.E1"}]'])

@@ -130,6 +130,9 @@ def test_a_run_without_a_complete_proof_keeps_the_old_file(tmp_path: Path) -> No
         ob.solve(instance, "min-tco", "gm", proof=proof)
     with pytest.raises(ob.BadInput, match="threads"):
         ob.solve(instance, "min-tco", "branch-and-cut", threads=-1, proof=proof)
+    for given in ([], 3, object()):
+        with pytest.raises(ob.BadInput, match="is no path"):
+            ob.solve(instance, "min-tco", "branch-and-cut", proof=given)
     assert (proof.read_text(), list(tmp_path.iterdir())) == ("old", [proof])
     ob.solve(instance, "min-tco", "branch-and-cut", proof=str(proof))
     assert gzip.decompress(proof.read_bytes()).startswith(b'["proof",')

@@ -105,6 +105,16 @@ def test_instances_are_kept_by_digest_and_checked(tmp_path: Path) -> None:
         store.instance(other.digest, TOPICS)
 
 
+@pytest.mark.parametrize("folders", [1, 4])
+def test_a_folder_left_by_a_kill_before_its_study_file_is_taken(folders: int, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for folder in (store.runs, store.instances, store.history, store.proofs)[:folders]:
+        folder.mkdir()
+    (tmp_path / ".study.toml.x1").write_text("na")
+    store.open_for("name = 'a'")
+    assert (tmp_path / "study.toml").read_text() == "name = 'a'"
+
+
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")

@@ -50,6 +50,21 @@ def test_a_damaged_file_is_named_in_one_line(damage: str, tmp_path: Path, capsys
     assert out.count("\n") == 1
 
 
+@pytest.mark.parametrize(("module", "name"), [("topics", "chain"), ("check_proof", "Case")])
+def test_a_lack_of_memory_is_no_verdict(
+    module: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    instance, path = tmp_path / "i.csv", tmp_path / "p.gz"
+    PATH.write(instance)
+    write_lines(path, proof())
+    monkeypatch.setattr(checker(module), name, fail)
+    assert checker().main([str(instance), str(path)]) == 2
+    assert capsys.readouterr().err == "not checked: out of memory\n"
+
+
 def test_bounds_are_shown_rounded_down_and_answers_up() -> None:
     module = checker()
     third = Fraction(2, 3)
