@@ -42,6 +42,7 @@ from .instances.contract.plug_in import workload as workload
 from .instances.contract.problem import Problem as Problem
 from .instances.contract.result import Result as Result
 from .instances.contract.result import Status as Status
+from .instances.contract.terms import terms as terms
 from .instances.contract.workload import Workload as Workload
 from .instances.steiner.instance import SteinerInstance as SteinerInstance
 from .instances.topics.files import read_topics as read_topics

@@ -13,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ...instances.contract.errors import BadInput
+from ...instances.contract.terms import TERMS, said, terms
 from ..printable import cell
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ QUIET = click.option("--quiet", is_flag=True, help="Show no progress.")
 
 
 def column_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command ``--node-column`` and ``--topic-column``; it gets those that were given as ``columns``."""
+    """Give a command ``--as``, ``--node-column`` and ``--topic-column``; those given become its ``columns``."""
 
     @wraps(command)
     def with_columns(node_column: str | None, topic_column: str | None, **others: Any) -> None:
@@ -104,7 +105,20 @@ def column_options(command: Callable[..., None]) -> Callable[..., None]:
     for column in ("topic", "node"):
         text = f"In CSV, TSV and Parquet files of topics.  [default: {column}]"
         with_columns = click.option(f"--{column}-column", help=text)(with_columns)
-    return with_columns
+    return trade_option(with_columns)
+
+
+def trade_option(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command ``--as``, whose words its messages and drawings have."""
+
+    @wraps(command)
+    def in_its_words(trade: str, **others: Any) -> None:
+        with terms(trade):
+            command(**others)
+
+    text = "The words of texts and drawings: senses and words, subunits and oligomers, vertices and hyperedges."
+    option = click.option("--as", "trade", type=click.Choice(list(TERMS)), default="topics", help=text)
+    return option(in_its_words)
 
 
 def figure_options(command: Callable[..., None], *, formats: bool = True) -> Callable[..., None]:
@@ -247,4 +261,4 @@ def in_parentheses(measures: Mapping[str, float]) -> str:
     """Measures as ``" (edges 3, max degree 2)"``; empty where there are none."""
     if not measures:
         return ""
-    return " (" + ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in measures.items()) + ")"
+    return said(" (" + ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in measures.items()) + ")")

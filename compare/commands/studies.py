@@ -19,7 +19,7 @@ from ..studies.plot import MEASURES, Plot, plot_of
 from ..studies.progress import RunTally, duration, saved
 from ..studies.store import Store, StoredInstance
 from ..studies.study import Study, read_study, study_schema
-from .options import ARCHIVE, FILE, MASTER, QUIET, Positive, figure_options, key_values
+from .options import ARCHIVE, FILE, MASTER, QUIET, Positive, figure_options, key_values, trade_option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,6 +177,7 @@ def _duration(seconds: float) -> str:
 @click.option("--plot", "more", multiple=True, metavar="x=…,y=…", help="A further plot: x=nodes,y=time,group=family.")
 @click.option("--all", "every", is_flag=True, help="Also runs that are no longer in the study.")
 @figure_options
+@trade_option
 def report(
     folder: Path,
     x: str | None,

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ...instances.contract.result import Status
+from ...instances.contract.terms import said
 from ..studies.bounds import TOLERANCE, problem_order
 from ..studies.columns import BOUND, VALUE, Steps, gap_steps, mean_steps
 from ..studies.paired import Paired
@@ -141,7 +142,7 @@ def _dots(
     ).sort_values("panel", key=lambda column: column.map(order), kind="stable")
     along: dict[str, Any] = {"x": x_channel(Axis("nodes", log=True), points["x"])}
     if points["x"].nunique() <= _EVENLY:
-        along["x"] = alt.X("x:O", title="nodes", sort="ascending")
+        along["x"] = alt.X("x:O", title=said("nodes"), sort="ascending")
         along["xOffset"] = alt.XOffset("curve:N", sort=list(styles), scale=alt.Scale(domain=list(styles)))
     colour = {"color": colours(styles)}
     own = {**along, **colour, "shape": shapes(styles), "y": y_channel(axis)}
@@ -167,7 +168,7 @@ def _dots(
         rings = alt.Chart().transform_filter("!datum.filled").transform_calculate(hollow=f"'{empty}'")
         ring = rings.mark_point(filled=False, size=11, strokeWidth=0.6)
         layers.append(ring.encode(**own, opacity=hollow(empty)))
-    return drawing(panels([*across(rule), *layers, means], points, styles), name, caption)
+    return drawing(panels([*across(rule), *layers, means], points, styles), name, said(caption))
 
 
 def _about(runs: pd.DataFrame) -> list[str]:

@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path as Outline
 
+from ...instances.contract.terms import said
 from .style import INK, QUIET, TICKS, TITLE, Drawing, FigureOptions, Style, current_options, drawing, rank_styles
 
 _PANEL_WIDTH, _PANEL_HEIGHT, _COLUMNS = 150, 118, 3  # points, and panels side by side
@@ -232,15 +233,15 @@ def _config(options: FigureOptions, entries: Iterable[str], width: float) -> dic
 def x_channel(x: Axis, values: pd.Series[Any], field: str = "x", *, few: bool = True) -> alt.X:
     """The horizontal channel: words stand in their order; numbers have a tick each where there are `few` of them."""
     if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
-        return alt.X(f"{field}:O", title=x.title, sort=list(dict.fromkeys(values)))
+        return alt.X(f"{field}:O", title=said(x.title), sort=list(dict.fromkeys(values)))
     distinct = sorted(values.dropna().unique().tolist())
     ticks: dict[str, Any] = {"values": distinct} if few and len(distinct) <= _MOST_TICKS and not x.unit else {}
-    return alt.X(f"{field}:Q", title=x.title, scale=scale(x), axis=_axis(x, **({"tickCount": 5} | ticks)))
+    return alt.X(f"{field}:Q", title=said(x.title), scale=scale(x), axis=_axis(x, **({"tickCount": 5} | ticks)))
 
 
 def y_channel(y: Axis, field: str = "y", **ticks: Any) -> alt.Y:
     """The vertical channel."""
-    return alt.Y(f"{field}:Q", title=y.title, scale=scale(y), axis=_axis(y, **({"tickCount": 5} | ticks)))
+    return alt.Y(f"{field}:Q", title=said(y.title), scale=scale(y), axis=_axis(y, **({"tickCount": 5} | ticks)))
 
 
 def scale(axis: Axis) -> alt.Scale:

@@ -23,6 +23,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write
 from ...instances.contract.kind import Kind
 from ...instances.contract.result import Result, Status
+from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..studies.bounds import TOLERANCE, problem_order
@@ -153,7 +154,7 @@ def _cells(instance: Any, answers: Sequence[Any], options: DrawOptions) -> list[
     build = _PANELS[kind.name] if named or kind.name != "topics" else SubscriptionMatrix
     panels = build(instance, [each.answer for each in named], options)
     if not named:
-        size = ", ".join(f"{count:,} {name}" for name, count in kind.size(instance).items())
+        size = said(", ".join(f"{count:,} {name}" for name, count in kind.size(instance).items()))
         return [Cell(panels, 0, -1, options.title or size)]
     if len(panels.parts) > 1:
         facts = [""] * len(named)
@@ -197,7 +198,7 @@ def _facts(kind: Kind[Any, Any], instance: Any, named: _Named) -> str:
     verdict = f"valid for {', '.join(valid)}" if valid else "valid for no problem"
     if found := violations[problem.name]:
         verdict = f"invalid for {problem.name}: {found[0]}"
-    return ", ".join([f"{problem.name} {_number(value)}", *others[:_MEASURES]]) + "\n" + verdict
+    return ", ".join([f"{problem.name} {_number(value)}", *map(said, others[:_MEASURES])]) + "\n" + verdict
 
 
 def _number(value: float) -> str:
@@ -347,9 +348,10 @@ def _caption(pair: RunPair, instance: TopicInstance, both: TopicOverlays) -> str
         else "the smallest instance with a proven optimum; no heuristic that can be drawn was worse"
     )
     largest = "" if colours == instance.num_topics else f", the {colours} largest in a colour each"
-    return (
-        f"Two overlays of one instance ({run.family}, {instance.num_nodes} nodes, {instance.num_topics} topics, "
-        f"{instance.num_subscriptions} subscriptions, {run.instance[:8]}) for {run.problem}: {chosen}. "
+    size = f"{instance.num_nodes} nodes, {instance.num_topics} topics, {instance.num_subscriptions} subscriptions"
+    shown = (
         f"Each edge shows the topics both its ends subscribe to{largest}. Nodes have the same positions in both; "
         f"{len(both.common)} edges are in both overlays, the others are highlighted in yellow."
     )
+    of = f"{run.family}, {said(size)}, {run.instance[:8]}"
+    return f"{said('Two overlays')} of one instance ({of}) for {run.problem}: {chosen}. {said(shown)}"

@@ -20,6 +20,7 @@ from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import ContentOverlay
 from ...instances.contract.errors import unknown
 from ...instances.contract.overlay import Overlay
+from ...instances.contract.terms import said
 from ...instances.topics.instance import TopicInstance
 from .style import DEFAULT, INK, OTHER_TOPICS, TOPIC_COLOURS, DrawOptions
 
@@ -242,7 +243,7 @@ class TopicOverlays(Panels):
     @property
     def parts(self) -> Sequence[tuple[int, str]]:
         """The topics that have a panel each, or all of the overlay."""
-        return [(t, f"topic {self.instance.topic_label(t)}") for t in self.topics] or [(-1, "")]
+        return [(t, f"{said('topic')} {self.instance.topic_label(t)}") for t in self.topics] or [(-1, "")]
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:
         graph, answer, edges = GraphAxes(axes, self.positions), self.answers[number], self.links[number]
@@ -271,9 +272,9 @@ class TopicOverlays(Panels):
         if self.options.by_topic:
             entries = [line(shade, self.instance.topic_label(t), 2.2) for t, shade in self.colours.items()]
             if more := self.instance.num_topics - len(self.colours):
-                entries.append(line(OTHER_TOPICS, f"{more} other topic{'s' if more > 1 else ''}", 2.2))
+                entries.append(line(OTHER_TOPICS, said(f"{more} other topic{'s' if more > 1 else ''}"), 2.2))
             differing = [*entries, *(line(HIGHLIGHT, str(one.get_label()), 5) for one in differing[:1])]
-        return [*differing, *([dot(CENTRE, "centre of a topic's star")] if any(self.centres) else [])]
+        return [*differing, *([dot(CENTRE, said("centre of a topic's star"))] if any(self.centres) else [])]
 
 
 class SubscriptionMatrix(Panels):
@@ -288,7 +289,7 @@ class SubscriptionMatrix(Panels):
         instance, size = self.instance, float(mpl.rcParams["font.size"])
         interest = instance.to_scipy().toarray().astype(float)
         axes.imshow(1 - interest, cmap="gray", aspect="auto", interpolation="nearest", vmin=-0.3, vmax=1)
-        axes.set(xlabel=f"{instance.num_topics} topics", xticks=[], yticks=[])
+        axes.set(xlabel=said(f"{instance.num_topics} topics"), xticks=[], yticks=[])
         topics = [instance.topic_label(t) for t in range(instance.num_topics)]
         if len(topics) <= _MOST_TOPICS and max(map(len, topics)) <= _LONGEST:
             axes.set_xticks(range(len(topics)))
@@ -298,7 +299,7 @@ class SubscriptionMatrix(Panels):
             axes.set_yticks(range(instance.num_nodes))
             axes.yaxis.set_major_formatter(FixedFormatter([instance.node_label(v) for v in range(instance.num_nodes)]))
         else:
-            axes.set_ylabel(f"{instance.num_nodes} nodes")
+            axes.set_ylabel(said(f"{instance.num_nodes} nodes"))
         axes.tick_params(labelsize=_LEAST_TEXT * size, length=0)
         axes.grid(visible=False)
 

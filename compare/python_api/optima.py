@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import make_folder
 from ...instances.contract.overlay import Overlay
+from ...instances.contract.terms import said
 from ...instances.topics.instance import TopicInstance
 from ...models.topics.optima import CLASSES, EDGES_PROOF, EVERY, NONE, OPEN, OPTIMUM_PROOF, SOME, shared_edges
 from .solving import AnyProblem, check_limits, problem_for
@@ -90,8 +91,8 @@ def optima(
         with tempfile.TemporaryDirectory(prefix="overlaybench-") as own:
             file = file_for_checker(instance, judge.kind, Path(own))
             for each in (OPTIMUM_PROOF, EDGES_PROOF):
-                said = run_checker(file, folder / each, digest=instance.digest)
-                checked.append(f"{folder / each}: {said.shared or said.sentence}")
+                verdict = run_checker(file, folder / each, digest=instance.digest)
+                checked.append(f"{folder / each}: {verdict.shared or verdict.sentence}")
     rows = pd.DataFrame(
         {
             "node": [instance.node_label(u) for u in found.edges[:, 0].tolist()],
@@ -105,12 +106,12 @@ def optima(
     at = rows.assign(rank=rank).sort_values(["rank", "share"], ascending=[True, False], kind="stable").index
     counts = {name: int((found.classes == name).sum()) for name in CLASSES}
     size = f"{len(found.overlays):,}"
-    what = "optimal overlays" if not within else f"overlays within {within} of it"
+    what = said("optimal overlays" if not within else f"overlays within {within} of it")
     title = f"{judge.name}: no optimum proven in time"
     if found.value is not None:
         title = f"{judge.name}: optimum {found.value:,}; {'all ' if found.complete else ''}{size} {what}"
         title += "" if found.complete else " listed, not all"
-    listed = f"{counts[EVERY]:,} edges in every one, {counts[SOME]:,} in some, {counts[NONE]:,} in none"
+    listed = f"{counts[EVERY]:,} {said('edges')} in every one, {counts[SOME]:,} in some, {counts[NONE]:,} in none"
     notes = (f"{listed}{f', {counts[OPEN]:,} open' if counts[OPEN] else ''}", *checked)
     return Optima(
         rows.loc[at].reset_index(drop=True),

@@ -30,7 +30,7 @@
         .filter((run) => trait(run, "problem") === problem && drawn.runs[run] !== drawn.runs[choice.left.value])
         .sort((one, other) => trait(one, "value") - trait(other, "value") || exact(other) - exact(one));
       choice.right.value = others[0] ?? options.at(-1)[0];
-      fill(choice.topic, [["", "all topics"], ...topics.map((topic, index) => [String(index), topic])], "");
+      fill(choice.topic, [["", choice.topic.dataset.all], ...topics.map((topic, index) => [String(index), topic])], "");
     };
 
     const drawing = (run, other) => {

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from ...instances.contract.compiled import cache_folder
 from ...instances.contract.files import atomic_write
+from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..figures.charts import chosen_charts
@@ -148,7 +149,7 @@ def overlay_data(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstanc
 def _instance(instance: TopicInstance, run: Any) -> dict[str, Any]:
     return {
         "digest": run.instance[:8],
-        "title": f"{run.family}, {instance.num_nodes} nodes, {instance.num_topics} topics",
+        "title": f"{run.family}, " + said(f"{instance.num_nodes} nodes, {instance.num_topics} topics"),
         "nodes": [instance.node_label(node) for node in range(instance.num_nodes)],
         "topics": [instance.topic_label(topic) for topic in range(instance.num_topics)],
         "wants": [instance.topics_of(node).tolist() for node in range(instance.num_nodes)],

@@ -20,6 +20,7 @@ from ...instances.contract.catalogue import KINDS, PROBLEMS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, make_folder
 from ...instances.contract.result import Status
+from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import own_part
@@ -218,6 +219,7 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["said"] = said
     environment.filters["compressed"] = lambda rows: b64encode(gzip.compress(str(rows).encode(), mtime=0)).decode()
     return environment.get_template("report.html")
 

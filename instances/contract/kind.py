@@ -14,6 +14,7 @@ import numpy.typing as npt
 from .errors import BadInput
 from .files import write_json
 from .problem import Answer, Instance
+from .terms import said
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class LoadedInstance(Generic[Instance]):
     @property
     def remark(self) -> str:
         """What a user is told of the duplicates, or ""."""
-        return f"{self.duplicates} duplicate (node, topic) rows, each counted once" if self.duplicates else ""
+        return said(f"{self.duplicates} duplicate (node, topic) rows, each counted once") if self.duplicates else ""
 
 
 class Kind(ABC, Generic[Instance, Answer]):

@@ -18,6 +18,7 @@ from .files import atomic_write, errors_in, parquet_labels, read_json, read_text
 from .graph_files import DOT, GRAPHML, edges_of_graphml, write_graph
 from .kind import Kind
 from .shown import Drawn, circle, facts, spread_of
+from .terms import said
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -154,7 +155,7 @@ class Overlay(Drawn):
         """The overlay of a networkx graph on labels of the instance, or objects with their text; any other is bad."""
         overlay = cls.from_labels(graph.edges(), instance)
         if unknown := {*map(str, graph)} - {instance.node_label(v) for v in range(instance.num_nodes)}:
-            raise BadInput(f"unknown node '{min(unknown)}': remove it from the graph or name a node of the instance")
+            raise BadInput(f"unknown {said('node')} '{min(unknown)}': remove it or name one of the instance")
         return overlay
 
     @classmethod
@@ -168,9 +169,10 @@ class Overlay(Drawn):
             except (TypeError, ValueError):
                 raise BadInput(f"edge {number}: {edge!r:.40} is not two labels: give two") from None
             if a not in ids or b not in ids:
-                raise BadInput(f"edge {number}: unknown node '{b if a in ids else a}': name a node of the instance")
+                where, fix = said(f"edge {number}: unknown node"), said("name a node of the instance")
+                raise BadInput(f"{where} '{b if a in ids else a}': {fix}")
             if a == b:
-                raise BadInput(f"edge {number}: a loop at '{a}': remove it")
+                raise BadInput(f"{said('edge')} {number}: a loop at '{a}': remove it")
             pairs.append((ids[a], ids[b]))
         return cls.from_edges(instance.num_nodes, pairs)
 

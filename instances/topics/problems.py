@@ -16,6 +16,7 @@ from ..contract.arrays import connected_components
 from ..contract.errors import BadInput
 from ..contract.overlay import Overlay
 from ..contract.problem import Problem, family_of, shortened
+from ..contract.terms import said
 from .instance import TopicInstance
 
 if TYPE_CHECKING:
@@ -38,13 +39,13 @@ class TopicProblem(Problem[TopicInstance, Overlay]):
 
     def violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         if answer.num_nodes != instance.num_nodes:
-            return [f"the overlay has {answer.num_nodes} nodes, the instance {instance.num_nodes}"]
-        return shortened(self._topic_violations(instance, answer), "topics")
+            return [said(f"the overlay has {answer.num_nodes} nodes, the instance {instance.num_nodes}")]
+        return shortened(self._topic_violations(instance, answer), said("topics"))
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         components = answer.topic_components(instance)
         broken = np.flatnonzero(components > 1).tolist()
-        return [f"topic '{instance.topic_label(t)}' has {components[t]} components" for t in broken]
+        return [f"{said('topic')} '{instance.topic_label(t)}' has {components[t]} components" for t in broken]
 
     def measures(self, instance: TopicInstance, answer: Overlay) -> dict[str, float]:
         """Number of edges, maximum degree and average degree."""
@@ -125,7 +126,7 @@ class FaultTolerantTCO(TopicProblem):
         for t, leavers in topic_faults(instance, at_u, at_v):
             first = min(map(instance.node_label, leavers), default="")
             once = f" once '{first}' has left" if leavers else ""
-            reasons.append(f"topic '{instance.topic_label(t)}' is not connected{once}")
+            reasons.append(f"{said('topic')} '{instance.topic_label(t)}' is not connected{once}")
         return reasons
 
 
@@ -137,7 +138,7 @@ class TwoDiameterStar(TopicProblem):
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         missing = np.flatnonzero(~_has_centre(instance, answer))
-        return [f"topic '{instance.topic_label(int(t))}' has no centre" for t in missing]
+        return [f"{said('topic')} '{instance.topic_label(int(t))}' has no centre" for t in missing]
 
 
 class TwoDiameterTrue(TopicProblem):
@@ -158,7 +159,8 @@ class TwoDiameterTrue(TopicProblem):
             for t in np.flatnonzero(~_has_centre(instance, answer))
             if not _within_two(graph[instance.subscribers(int(t))][:, instance.subscribers(int(t))])
         ]
-        return [f"topic '{instance.topic_label(t)}' has two subscribers further than 2 apart" for t in far]
+        what = said("two subscribers further than 2 apart")
+        return [f"{said('topic')} '{instance.topic_label(t)}' has {what}" for t in far]
 
 
 def _has_centre(instance: TopicInstance, answer: Overlay) -> npt.NDArray[np.bool_]:

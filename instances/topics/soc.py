@@ -19,6 +19,7 @@ from ..contract.arrays import connected_components
 from ..contract.errors import BadInput, unknown
 from ..contract.overlay import Overlay
 from ..contract.problem import Problem
+from ..contract.terms import said
 from .instance import TopicInstance
 from .problems import TopicProblem
 from .routing_costs import filtering_cost, topic_diameters
@@ -211,7 +212,7 @@ def _topics_apart(instance: TopicInstance, overlay: Overlay) -> Iterable[str]:
     root = connected_components(overlay.num_nodes, ends[:, 0], ends[:, 1])
     for t in range(instance.num_topics):
         if len(np.unique(root[instance.subscribers(t)])) > 1:
-            yield f"topic '{instance.topic_label(t)}' has subscribers that no path connects"
+            yield f"{said('topic')} '{instance.topic_label(t)}' has {said('subscribers')} that no path connects"
 
 
 _DEFAULT_METHODS = {

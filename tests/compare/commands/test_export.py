@@ -180,3 +180,22 @@ def test_what_has_no_model_file_is_refused_and_leaves_the_file(tmp_path: Path) -
     assert isinstance(run("export", "model", file, "--problem", "low-tco", "-o", old).exception, BadInput)
     assert isinstance(run("export", "model", file, "-o", tmp_path / "old.txt").exception, BadInput)
     assert old.read_text() == "kept"
+
+
+def test_texts_and_drawings_have_the_words_that_are_asked_for_and_json_has_not(files: tuple[Path, Path]) -> None:
+    instance, answer = files
+    broken = answer.with_name("broken.json")
+    broken.write_text(json.dumps({"format": "overlay/1", "edges": OVERLAY[:1]}))
+    checked = run("check", instance, broken, "--as", "oligomers").output
+    assert "oligomer 'x' has 2 components" in checked
+    assert "contacts 1" in checked
+    solved = run("solve", instance, "--as", "semantic-map").output
+    assert "(links 3, max degree" in solved
+    figures = json.loads(run("solve", instance, "--json", "--as", "semantic-map").output)
+    assert figures["measures"]["edges"] == 3
+    assert len(figures["edges"]) == 3
+    out = answer.with_name("drawn.svg")
+    assert run("draw", instance, "-o", out, "--as", "hypergraph").exit_code == 0
+    assert "4 vertices, 2 hyperedges, 6 incidences" in out.read_text()
+    assert run("draw", instance, "-o", out).exit_code == 0
+    assert "4 nodes, 2 topics, 6 subscriptions" in out.read_text()
