@@ -45,6 +45,7 @@ from .instances.contract.result import Status as Status
 from .instances.contract.terms import terms as terms
 from .instances.contract.workload import Workload as Workload
 from .instances.steiner.instance import SteinerInstance as SteinerInstance
+from .instances.topics.evidence import priced as priced
 from .instances.topics.files import read_topics as read_topics
 from .instances.topics.files import write_topics as write_topics
 from .instances.topics.instance import TopicInstance as TopicInstance

@@ -42,7 +42,7 @@ def export(what: str, file: Path, answer: Path | None, output: Path, columns: Ma
     model      the integer program of method ilp for FILE: .mps, .lp, .opb (pseudo-Boolean)
     gossipsub  an overlay (or a random --mesh) as a script of libp2p's interoperability tests
     """  # noqa: D301
-    judge = problem_asked(file, given["problem"])
+    judge = problem_asked(file, given["problem"], columns)
     kind, instance = kind_named(judge.kind), load_instance(file, judge, columns)
     mesh, seed = given["mesh"], given["seed"]
     if mesh is not None and what != "gossipsub":

@@ -55,7 +55,7 @@ def optima(
     from ..figures.style import ENDINGS, DrawOptions, check_ending, save
     from ..python_api.optima import optima as listed
 
-    judge = problem_asked(file, problem)
+    judge = problem_asked(file, problem, columns)
     instance = load_instance(file, judge, columns)
     if output is not None:
         check_ending(output, (*ENDINGS, ".json"))

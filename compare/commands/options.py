@@ -95,17 +95,33 @@ QUIET = click.option("--quiet", is_flag=True, help="Show no progress.")
 
 
 def column_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command ``--as``, ``--node-column`` and ``--topic-column``; those given become its ``columns``."""
+    """Give a command ``--node-column`` and ``--topic-column``, ``--costs`` with its columns, and ``--as``.
+
+    It gets those of the first five that were given as ``columns``.
+    """
 
     @wraps(command)
-    def with_columns(node_column: str | None, topic_column: str | None, **others: Any) -> None:
-        named = {"node": node_column, "topic": topic_column}
-        command(columns={column: name for column, name in named.items() if name is not None}, **others)
+    def with_columns(**given: Any) -> None:
+        named = {"node": "node_column", "topic": "topic_column"} | {name: name for name in _PRICES}
+        columns = {column: value for column, name in named.items() if (value := given.pop(name)) is not None}
+        command(columns=columns, **given)
+
+    for name, metavar, text in reversed(
+        (
+            ("costs", "FILE", "A table of pairs of nodes, the first two columns, and of what their links cost."),
+            ("cost-column", "NAME", "Of --costs: integers from 1 on, for weighted-tco.  [default: cost]"),
+            ("score-column", "NAME", "Of --costs, in place of costs: numbers of which more is better."),
+        )
+    ):
+        with_columns = click.option(f"--{name}", name.replace("-", "_"), metavar=metavar, help=text)(with_columns)
 
     for column in ("topic", "node"):
         text = f"In CSV, TSV and Parquet files of topics.  [default: {column}]"
         with_columns = click.option(f"--{column}-column", help=text)(with_columns)
     return trade_option(with_columns)
+
+
+_PRICES = ("costs", "cost_column", "score_column")
 
 
 def trade_option(command: Callable[..., None]) -> Callable[..., None]:
@@ -162,12 +178,18 @@ def inches(length: str) -> float:
     raise BadInput(f"--width {length}: write a number and its unit, one of {', '.join(_INCHES)}, such as 3.4in")
 
 
-def problem_asked(file: Path, name: str | None) -> Problem[Any, Any]:
-    """The problem of that name; without a name the one by default for the kind of the instance in a file."""
+def problem_asked(file: Path, name: str | None, columns: Mapping[str, str]) -> Problem[Any, Any]:
+    """The problem of that name; without a name the one by default for the kind of the instance in a file.
+
+    With ``costs`` among the `columns`, it is the one about costs.
+    """
     from ...instances.contract.catalogue import kind_of_file
     from ..catalogue import problem_named
 
-    return problem_named(name or kind_of_file(file).default_problem)
+    if name is not None:
+        return problem_named(name)
+    kind = kind_of_file(file)
+    return problem_named(("costs" in columns and kind.priced_problem) or kind.default_problem)
 
 
 def load_instance(file: Path, problem: Problem[Any, Any], columns: Mapping[str, str]) -> Any:
@@ -176,13 +198,22 @@ def load_instance(file: Path, problem: Problem[Any, Any], columns: Mapping[str, 
     from ..studies.isolation import memory_bounded
 
     kind = kind_named(problem.kind)
+    prices = {name: columns[name] for name in _PRICES if name in columns}
+    columns = {name: column for name, column in columns.items() if name not in prices}
+    if prices and ("costs" not in prices or kind.name != "topics"):
+        raise BadInput(f"--cost-column and --score-column are of a file --costs, for topics: {file} has {kind.name}")
     if foreign := [column for column in columns if column not in kind.columns]:
         raise BadInput(f"--{foreign[0]}-column: instances of the kind '{kind.name}' have no such column: leave it out")
     with memory_bounded(str(file)):
         read = kind.read(file, columns)
     if read.remark:
         click.echo(f"overlaybench: {file}: {read.remark}", err=True)
-    return read.instance
+    if not prices:
+        return read.instance
+    from ...instances.topics.evidence import priced
+
+    cost = prices.get("cost_column", "" if "score_column" in prices else "cost")
+    return priced(read.instance, Path(prices["costs"]), cost=cost, score=prices.get("score_column", ""))
 
 
 def key_values(words: tuple[str, ...], flag: str = "--option") -> dict[str, str]:

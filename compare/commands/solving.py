@@ -149,7 +149,7 @@ def solve(file: Path, problem: str | None, options: tuple[str, ...], columns: Ma
         result = _solve_on_spark(file, problem, method, key_values(options), columns, output or Path(), **given)
         click.echo(_json(result) if as_json else f"{_text(result)}\n{result.answer}")
     else:
-        judge = problem_asked(file, problem)
+        judge = problem_asked(file, problem, columns)
         instance = load_instance(file, judge, columns)
         further = {"time_limit": None} | {name: value for name, value in given.items() if value is not None}
         if output is not None:
@@ -244,7 +244,7 @@ def check(
             found = solving.check(session, solving.Source(source, columns), given)
         name, value, violations, measures = solving.PROBLEM, found.edges, found.violations, found.measures
     else:
-        judge = problem_asked(file, problem)
+        judge = problem_asked(file, problem, columns)
         instance = load_instance(file, judge, columns)
         with memory_bounded(str(answer)):
             given = kind_named(judge.kind).read_answer(answer, instance)
@@ -324,7 +324,7 @@ def draw(
 
     problem, methods = looks.pop("problem"), looks.pop("methods")
     given = {"seed": looks.pop("seed"), "time_limit": looks.pop("time_limit"), **key_values(looks.pop("options"))}
-    judge = problem_asked(file, problem)
+    judge = problem_asked(file, problem, columns)
     instance, kind = load_instance(file, judge, columns), kind_named(judge.kind)
     if step and (answers or len(methods) != 1):
         raise BadInput("--step shows the choices of one --method: give one, and no ANSWER")

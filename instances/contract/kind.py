@@ -43,8 +43,9 @@ class Kind(ABC, Generic[Instance, Answer]):
         One line.
     instance_type : type
         The class of its instances.
-    default_problem : str
-        The problem that is solved where none is named; the method is then its :attr:`.Problem.default_method`.
+    default_problem, priced_problem : str
+        The problem that is solved where none is named, and the one where costs of links are given ("" for none); the
+        method is then its :attr:`.Problem.default_method`.
     format : str
         What the key ``format`` of a JSON file names, such as ``topics/1``; "" if it has no JSON.
     answer_format : str
@@ -75,6 +76,7 @@ class Kind(ABC, Generic[Instance, Answer]):
     summary: str
     instance_type: type
     default_problem: str
+    priced_problem: str = ""
     format: str = ""
     answer_format: str
     first_keys: tuple[str, ...] = ()

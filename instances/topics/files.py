@@ -409,7 +409,7 @@ class Topics(OverlayKind[TopicInstance]):
     """Subscriptions of nodes to topics (P1 §3)."""
 
     name, summary = "topics", "subscriptions of nodes to topics; answered by an overlay"
-    instance_type, default_problem = TopicInstance, "min-tco"
+    instance_type, default_problem, priced_problem = TopicInstance, "min-tco", "weighted-tco"
     format, endings, first_keys = FORMAT, (*_TEXTS, ".parquet"), HIF_KEYS
     columns, ending = ("node", "topic"), ".parquet"
     sizes, measures = ("nodes", "topics", "subscriptions"), ("edges", "max_degree", "average_degree")

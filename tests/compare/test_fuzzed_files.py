@@ -38,6 +38,7 @@ from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.topics import real_data
+from overlaybench.instances.topics.evidence import priced as priced_by_pairs
 from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
 from tests.models.checker.tiny import draw_tiny, falsehood, verdict
 from tests.models.topics.small_instances import priced
@@ -109,6 +110,7 @@ Tag: role::program, scope::utility
 """
 RATINGS = "1::2::3::1424380312\n1::3::5::1424380312\n2::2::1::1424380312\n3::3::4::1424380312\n"
 PLAYS = "userID\tartistID\tweight\n2\t51\t13883\n2\t52\t11690\n3\t51\t1\n"
+PAIRS = "node,other,seen\nn0,n1,3\nn1,n2,0.5\nn3,n0,-2\n"
 LIBRARY = Entry(
     "u-5", "u", "uniform", (("nodes", "5"), ("subscriptions", "2"), ("topics", "4")), 1, "", "", ("min-tco",)
 )
@@ -157,9 +159,9 @@ def instance_case(name: str, ending: str, folder: Path, costs: int | None = None
     return file, read
 
 
-def data_case(text: str, read_data: Callable[[Path], Any], folder: Path) -> Case:
+def data_case(text: str, read_data: Callable[[Path], Any], folder: Path, name: str = "x_Packages") -> Case:
     """A file of another program or author that a workload reads."""
-    file = folder / "x_Packages"
+    file = folder / name
     file.write_text(text)
     return file, lambda: KINDS["topics"].write(read_data(file), folder / "again.json")
 
@@ -319,6 +321,9 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "topics costs.parquet": partial(instance_case, "topics", ".parquet", costs=2),
     "movielens": partial(
         data_case, RATINGS, lambda file: movielens_sample(seed=1, nodes=2, least_rating=1, ratings=file)
+    ),
+    "costs of pairs": partial(
+        data_case, PAIRS, lambda file: priced_by_pairs(generated("topics"), file, score="seen"), name="pairs.csv"
     ),
     "lastfm": partial(data_case, PLAYS, lambda file: lastfm_listeners(seed=1, nodes=0, plays=file)),
     "dpkg status": partial(data_case, PACKAGES, partial(packages, debian_packages, "installed")),

@@ -199,3 +199,17 @@ def test_texts_and_drawings_have_the_words_that_are_asked_for_and_json_has_not(f
     assert "4 vertices, 2 hyperedges, 6 incidences" in out.read_text()
     assert run("draw", instance, "-o", out).exit_code == 0
     assert "4 nodes, 2 topics, 6 subscriptions" in out.read_text()
+
+
+def test_costs_of_a_second_file_make_the_problem_the_one_about_costs(files: tuple[Path, Path], tmp_path: Path) -> None:
+    pairs, proof = tmp_path / "pairs.tsv", tmp_path / "proof.gz"
+    pairs.write_text("u\tv\tcost\tseen\na\tb\t9\t1\na\tc\t5\t4\nb\tc\t1\t2\na\td\t3\t0\nc\td\t2\t0\n")
+    solved = run("solve", files[0], "--costs", pairs, "--proof", proof).output
+    assert "weighted-tco by branch-and-cut: optimal" in solved
+    assert "value 8 " in solved
+    assert "weighted-tco 8 is optimal" in run("check-proof", files[0], proof, "--costs", pairs).output
+    found = json.loads(run("solve", files[0], "--costs", pairs, "--score-column", "seen", "--json").output)
+    assert ["a", "c"] in found["edges"]
+    assert ["b", "c"] in found["edges"]
+    lone = run("solve", files[0], "--cost-column", "cost")
+    assert "are of a file --costs" in str(lone.exception)

@@ -1,0 +1,150 @@
+"""Costs of links from a table of pairs: what a pair costs, or how much speaks for it."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..contract.errors import BadInput, unknown_ending
+from ..contract.files import errors_in, read_text
+from ..contract.terms import said
+from .instance import TopicInstance
+from .link_costs import MOST_COST, LinkCosts
+
+_LEVELS = 1000
+_TABLES = (".csv", ".tsv", ".txt")
+_MOST_NODES = 10_000
+Row = tuple[str, str, str, Any]
+
+
+def priced(
+    instance: TopicInstance, pairs: str | Path | Mapping[tuple[str, str], float], *, cost: str = "", score: str = ""
+) -> TopicInstance:
+    """The instance with costs of edges from a table, for ``weighted-tco``.
+
+    Parameters
+    ----------
+    instance : TopicInstance
+    pairs : path or mapping
+        A table (CSV, TSV) whose first two columns are the labels of a pair; or numbers by pairs of labels.
+        Whatever the order of a pair, it stands there once.
+    cost : str
+        The column with integers from 1 to 1,000,000 (of a mapping: any text). Every two nodes that share a topic must
+        have one; other pairs cost as much as the dearest.
+    score : str
+        In place of `cost`: the column with numbers that speak for a pair, such as how often it was seen together; 0 for
+        a pair that is not listed. The overlay of least total cost then has fewest edges, and of all with so few edges
+        the largest total score. Scores that are no integers, or span more than 1000, are rounded to 1000 levels.
+
+    Raises
+    ------
+    BadInput
+        If the table cannot be used; with the file, the line and the fix.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> triangle = ob.read({"AIR": ["anima"], "SOUL": ["anima"], "LIFE": ["anima"]})
+    >>> seen = {("AIR", "SOUL"): 1, ("SOUL", "LIFE"): 7, ("LIFE", "AIR"): 4}
+    >>> best = ob.solve(ob.priced(triangle, seen, score="together"), "weighted-tco", "branch-and-cut").answer
+    >>> best.to_networkx(triangle).has_edge("AIR", "SOUL")
+    False
+    """
+    if bool(cost) == bool(score):
+        raise BadInput("costs of links need a column of costs or a column of scores: name one of the two")
+    if isinstance(pairs, Mapping):
+        rows: Iterable[Row] = ((f"pair {pair}", str(pair[0]), str(pair[1]), value) for pair, value in pairs.items())
+        return instance.with_costs(_costs(instance, rows, with_scores=bool(score)))
+    path = Path(pairs)
+    with errors_in(path):
+        return instance.with_costs(_costs(instance, _rows(path, cost or score), with_scores=bool(score)))
+
+
+def _rows(path: Path, column: str) -> Iterator[Row]:
+    """Where each row stands, its pair and the value in a column."""
+    if path.suffix not in _TABLES:
+        raise unknown_ending(path, _TABLES)
+    lines = read_text(path).split("\n")
+    reader = csv.reader(lines, delimiter="\t" if "\t" in lines[0] else ",", strict=True)
+    try:
+        header = next(reader, [])
+        at = _place(header, column)
+        for row in reader:
+            where = f"line {reader.line_num}"
+            if row and len(row) != len(header):
+                raise BadInput(f"{where}: {len(row)} values under a header of {len(header)}: correct the line")
+            if row:
+                yield where, row[0], row[1], row[at]
+    except csv.Error as error:
+        raise BadInput(f"line {reader.line_num}: {error}: correct its quotes") from None
+
+
+def _place(header: list[str], column: str) -> int:
+    if column not in header[2:]:
+        names = ", ".join(f"'{name}'" for name in header)
+        raise BadInput(f"no column '{column}' after the first two of {names or 'an empty header'}: name the one meant")
+    if header.count(column) > 1:
+        raise BadInput(f"column '{column}' stands twice in the header: rename one")
+    return header.index(column)
+
+
+def _costs(instance: TopicInstance, rows: Iterable[Row], *, with_scores: bool) -> LinkCosts:
+    ids = {instance.node_label(v): v for v in range(instance.num_nodes)}
+    if len(ids) > _MOST_NODES:
+        raise BadInput(f"costs of the pairs of {len(ids):,} {said('nodes')}: give at most {_MOST_NODES:,} of them")
+    given = np.full((len(ids), len(ids)), np.nan)
+    for where, one, other, text in rows:
+        for label in (one, other):
+            if label not in ids:
+                raise BadInput(f"{where}: {said('unknown node')} '{label}': correct the name or remove the line")
+        u, v = ids[one], ids[other]
+        if u == v:
+            raise BadInput(f"{where}: a pair of '{one}' with itself: remove the line")
+        if not math.isnan(given[u, v]):
+            raise BadInput(f"{where}: '{one}' and '{other}' have a value already: remove one of the two")
+        given[u, v] = given[v, u] = _number(where, text, with_scores)
+    return LinkCosts.given(_of_scores(instance, given) if with_scores else _of_costs(instance, given))
+
+
+def _number(where: str, text: Any, is_score: bool) -> float:
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        value = math.nan
+    if is_score and abs(value) <= 2**53:
+        return value
+    if not is_score and 1 <= value <= MOST_COST and value == int(value):
+        return value
+    needs = "a number" if is_score else f"an integer from 1 to {MOST_COST:,}"
+    raise BadInput(f"{where}: {str(text)!r:.40} is no {'score' if is_score else 'cost'}: give {needs}")
+
+
+def _of_costs(instance: TopicInstance, given: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    shared = instance.to_scipy().astype(np.int32)
+    together = (shared @ shared.T).toarray() > 0
+    np.fill_diagonal(together, False)
+    for u, v in np.argwhere(together & np.isnan(given)):
+        one, other = instance.node_label(int(u)), instance.node_label(int(v))
+        raise BadInput(f"no cost of '{one}' and '{other}', which {said('share a topic')}: add a line")
+    return np.where(np.isnan(given), np.nanmax(given, initial=1), given)
+
+
+def _of_scores(instance: TopicInstance, given: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """One more edge costs more than all that the edges of an overlay may lack of the highest score."""
+    scores = np.where(np.isnan(given), 0.0, given)
+    np.fill_diagonal(scores, scores.max(where=~np.eye(len(scores), dtype=np.bool_), initial=-np.inf))
+    lacking = scores.max() - scores
+    span, most_edges = float(lacking.max()), max(1, instance.num_subscriptions - instance.num_topics)
+    levels = min(_LEVELS, (MOST_COST - 1) // (most_edges + 1))
+    if levels < 1:
+        raise BadInput(f"scores of {most_edges:,} possible edges: at most {MOST_COST - 2:,}: give costs, or a sample")
+    if span and (span > levels or (scores != np.rint(scores)).any()):
+        lacking, span = np.rint(lacking * (levels / span)), float(levels)
+    costs: npt.NDArray[np.float64] = lacking + span * most_edges + 1
+    return costs
