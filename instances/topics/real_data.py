@@ -61,7 +61,9 @@ def movielens_sample(*, seed: int, nodes: int, least_rating: int, ratings: Path 
             f"movielens-sample: {file} has other lines than user::film::rating: install pyspark again"
         ) from None
     instance = _read_from(file, rated)
-    return _sampled(instance, nodes, seed, f"movielens-sample: users with a rating of {least_rating} or more in {file}")
+    return sample_of(
+        instance, nodes, seed, f"movielens-sample: users with a rating of {least_rating} or more in {file}"
+    )
 
 
 def _ratings_of_pyspark() -> Path:
@@ -96,7 +98,7 @@ def lastfm_listeners(*, seed: int, nodes: int, plays: Path | None = None) -> Top
     if not rows or any(len(row) != 3 for row in rows):
         raise BadInput(f"lastfm: {file} has other lines than userID, artistID, weight: get the file again")
     pairs = [(f"user{user}", f"artist{artist}") for user, artist, _ in rows]
-    return _sampled(_read_from(file, pairs), nodes, seed, "lastfm: listeners")
+    return sample_of(_read_from(file, pairs), nodes, seed, "lastfm: listeners")
 
 
 def debian_packages(
@@ -121,7 +123,7 @@ def debian_packages(
         If this is no Debian, apt has no lists, or there are fewer packages.
     """
     instance = _subscriptions(packages, field, lists, status)
-    return _sampled(instance, nodes, seed, f"Debian: {packages} packages with a common {_NOUNS[field]}")
+    return sample_of(instance, nodes, seed, f"Debian: {packages} packages with a common {_NOUNS[field]}")
 
 
 debian_tags = partial(debian_packages, field="Tag")
@@ -179,7 +181,8 @@ def _read_from(file: Path, pairs: list[tuple[str, str]]) -> TopicInstance:
         raise BadInput(f"{file}: {error}") from None
 
 
-def _sampled(instance: TopicInstance, nodes: int, seed: int, counted: str) -> TopicInstance:
+def sample_of(instance: TopicInstance, nodes: int, seed: int, counted: str) -> TopicInstance:
+    """A seeded sample of an instance, or all of it for 0 nodes; what is `counted` names the workload and its nodes."""
     if nodes > instance.num_nodes:
         raise BadInput(f"{counted} are {instance.num_nodes:,}, not {nodes:,}: choose nodes from 1 to that")
     return instance.sample(nodes, seed) if nodes else instance
