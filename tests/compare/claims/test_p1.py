@@ -109,9 +109,10 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.claims.p1.assorted", small)
 
 
-@pytest.mark.parametrize(
-    "id_", [pytest.param(one, marks=pytest.mark.slow) if one == "P1.L5.1" else one for one in FAULTS]
-)
+SLOW = {"P1.L5.1", "P1.L6.1", "P1.L6.4", "P1.I.1", "P1.I.4", "P1.S6.4", "P1.F2", "P1.F4a"}
+
+
+@pytest.mark.parametrize("id_", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in FAULTS])
 def test_a_fault_changes_the_verdict(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
     FAULTS[id_].check(id_, monkeypatch)
 

@@ -109,7 +109,7 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.claims.properties._SEEDS", (5, 5))
 
 
-SLOW = {"P2.F3", "P2.F4"}
+SLOW = {"P2.I.2", "P2.F1", "P2.F3", "P2.F4", "P2.T2"}
 
 
 @pytest.mark.parametrize("id_", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in FAULTS])

@@ -157,7 +157,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "networks", fewer)
 
 
-SLOW = {"P4.F9", "P4.TI", "P4.S4.1", "P4.S4.7", "P4.S3.4"}
+SLOW = {"P4.F9", "P4.TI", "P4.S4.1", "P4.S4.7", "P4.S4.8", "P4.S3.4"}
 
 
 @pytest.mark.usefixtures("few")
