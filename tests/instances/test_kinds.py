@@ -58,7 +58,11 @@ def test_an_instance_of_a_workload_comes_back_from_every_file_of_its_kind(
     assert kind_of(instance) is kind
     assert tuple(kind.size(instance)) == kind.sizes
     for ending in {kind.ending, *kind.endings, *((".json",) if kind.format else ())}:
-        if ending not in SEPARATED or instance.costs is None:
+        # Rows of subscriptions (.trace.csv) do not tell a crash from a leave: they are only read.
+        lossy = (".trace.csv", ".trace.tsv")
+        if getattr(instance, "costs", None) is not None:
+            lossy = (*lossy, *SEPARATED, ".sets", ".oligomers", ".hif.json")
+        if ending not in lossy:
             file = tmp_path / f"one{ending}"
             kind.write(instance, file)
             assert kind_of_file(file) is kind
