@@ -59,7 +59,7 @@ def test_an_instance_of_a_workload_comes_back_from_every_file_of_its_kind(
     assert tuple(kind.size(instance)) == kind.sizes
     for ending in {kind.ending, *kind.endings, *((".json",) if kind.format else ())}:
         # Rows of subscriptions (.trace.csv) do not tell a crash from a leave: they are only read.
-        lossy = (".trace.csv", ".trace.tsv")
+        lossy: tuple[str, ...] = (".trace.csv", ".trace.tsv")
         if getattr(instance, "costs", None) is not None:
             lossy = (*lossy, *SEPARATED, ".sets", ".oligomers", ".hif.json")
         if ending not in lossy:
