@@ -1,0 +1,91 @@
+"""Methods on traces: valid after every event, one answer for a seed, and a structure that equals one built anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import overlaybench as ob
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.heuristics.topics.incremental_merge import repaired_over, started
+from overlaybench.heuristics.topics.kernels.living_overlay import overlay_of
+from overlaybench.instances.topics.link_log import LinkLog
+from tests.properties import property_test
+from tests.trace_strategies import traces
+
+HEURISTICS = [name for name, method in METHODS.items() if method.answers("dynamic-tco") and not method.exact]
+TRACES = traces(max_nodes=12, max_topics=6, max_events=200)
+CHURN = {"nodes": 40, "topics": 8, "subscriptions": 3, "events": 120, "popularity": "zipf"}
+
+
+@property_test(150, TRACES, quick=6)
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_topics_are_connected_after_every_event(name: str, trace: ob.TopicTrace) -> None:
+    problem = ob.PROBLEMS["dynamic-tco"]
+    result = METHODS[name].run(trace, problem, seed=3)
+    assert result.answer is not None, result.reason
+    assert problem.violations(trace, result.answer) == []
+    assert METHODS[name].run(trace, problem, seed=3).answer == result.answer
+
+
+@pytest.mark.parametrize("workload", ["churn", "flash-crowd", "mass-departure", "diurnal"])
+def test_workloads_are_answered_by_every_heuristic(workload: str) -> None:
+    own = {option.name for option in ob.WORKLOADS[workload].parameters}
+    trace = ob.generate(workload, seed=2, **{name: size for name, size in CHURN.items() if name in own})
+    values = {name: METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"]).value for name in HEURISTICS}
+    assert None not in values.values()
+    assert values["gm-incremental"] <= 1.2 * values["gm-recomputed"]  # type: ignore[operator]
+
+
+@property_test(150, TRACES, quick=6)
+def test_the_structure_after_all_events_is_that_of_the_last_snapshot(trace: ob.TopicTrace) -> None:
+    living = started(trace)
+    first = overlay_of(living)
+    rows = repaired_over(trace, living)
+    *_, last = trace.snapshots()
+    rows_of_slots = zip(living.slot_nodes.tolist(), living.node_topics.tolist(), living.active.tolist(), strict=True)
+    active = {(v, t) for v, t, on in rows_of_slots if on}
+    wanted = (
+        set()
+        if last is None
+        else {
+            (v, int(trace_topic(trace, last.topic_label(t))))
+            for v in range(last.num_nodes)
+            for t in last.topics_of(v).tolist()
+        }
+    )
+    assert active == wanted
+    for t in range(trace.num_topics):
+        begin = living.topic_offsets[t]
+        members = living.members[begin : begin + living.counts[t]]
+        assert sorted(living.slot_nodes[members].tolist()) == sorted(v for v, topic in wanted if topic == t)
+        assert (living.node_topics[members] == t).all()
+        assert (living.places[members] == begin + np.arange(len(members))).all()
+    overlay = overlay_of(living)
+    assert living.degrees.tolist() == overlay.degrees.tolist()
+    links = {(u, v) for u, v in first.edges.tolist()}
+    at = 0
+    for step in range(1, trace.num_steps):
+        gone = set(trace.nodes[(trace.step_of == step) & (trace.kinds >= 3)].tolist())
+        links = {link for link in links if not gone & set(link)}
+        while at < len(rows) and rows[at, 0] == step:
+            link = min(rows[at, 1:3]), max(rows[at, 1:3])
+            assert (link in links) == (rows[at, 3] < 0)
+            links ^= {(int(link[0]), int(link[1]))}
+            at += 1
+    assert sorted(map(list, links)) == overlay.edges.tolist()
+    assert at == len(rows)
+
+
+def trace_topic(trace: ob.TopicTrace, label: str) -> int:
+    """A topic's number in the trace."""
+    return next(t for t in range(trace.num_topics) if trace.topic_label(t) == label)
+
+
+def test_a_node_that_joins_gets_the_fewest_links() -> None:
+    topics = [f"t{t}" for t in range(6)]
+    start = {"a": topics[:3], "b": topics[3:], "c": topics[1:5], "d": topics[2:5]}
+    trace = ob.TopicTrace.from_events(start, [ob.Event(1, "join", "e", topics)])
+    log = METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"]).answer
+    assert isinstance(log, LinkLog)
+    assert int((log.added[log.times > 0]).sum()) == 2
