@@ -124,6 +124,40 @@ def mean_diameter(instance: TopicInstance, overlay: Overlay) -> float:
     return float(np.mean(largest))
 
 
+@claim("N.CDMAX.1")
+def LOWER_STARS(bench: Bench) -> Judgement:
+    """By how much CD-MAX with refinement lowers the maximum degree of the best other star algorithm, at most."""
+    others = ("cd-oda", "cd-oda-1", "cd-oda-2", "2d-oda")
+
+    found = []
+    for law in LAWS:
+        for nodes in (60,) if bench.quick else (100, 400):
+            for one in instances(law, nodes, 2 if bench.quick else 4):
+                lowest = min(bench.value(each, one, "2d-star-minmax") for each in others)
+                found.append(1 - bench.value("cd-max", one, "2d-star-minmax", refine=True) / lowest)
+    return judged(exact(max(found), len(found)), at_least(0.54))
+
+
+@claim("N.PTCO.1")
+def FOUR_FIFTHS_FOR_A_FIFTH(bench: Bench) -> Judgement:
+    """The average degree that unites 80% of the topic components ÷ that which unites all."""
+
+    def share(law: str) -> Judgement:
+        found = []
+        for one in instances(law, *((200, 2) if bench.quick else (1000, 4))):
+            whole = _built(bench, "gm", "min-tco", one).num_edges
+            left, right = 0, whole  # the fewest edges with which ptco reaches 80%
+            allowed = 0.2 * (one.num_subscriptions - one.num_topics)
+            while left < right:
+                middle = (left + right) // 2
+                problem = f"partial-tco@components@average-degree={2 * middle / one.num_nodes:.12g}"
+                left, right = (left, middle) if bench.value("ptco", one, problem) <= allowed else (middle + 1, right)
+            found.append(left / whole)
+        return judged(mean_interval(found), Limit(high=0.2), Limit(high=0.4))
+
+    return over(LAWS, share)
+
+
 @claim("N.SOC.1")
 def RELAYS_LOWER_DEGREES(bench: Bench) -> Judgement:
     """The least edges and degree with any number of relays, beside those of a topic-connected overlay."""

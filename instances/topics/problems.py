@@ -163,6 +163,34 @@ class TwoDiameterTrue(TopicProblem):
         return [f"{said('topic')} '{instance.topic_label(t)}' has {what}" for t in far]
 
 
+class MinMaxTwoDiameterStar(TwoDiameterStar):
+    """Smallest maximum degree such that every topic has a centre adjacent to all its other subscribers."""
+
+    name, summary = "2d-star-minmax", "smallest maximum degree, every topic holds a star on its subscribers"
+    source = "Yumusak et al. 2021; P2 §6.3"
+
+    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+        """The maximum degree."""
+        return answer.max_degree
+
+
+class MinMaxTwoDiameter(TwoDiameterTrue):
+    """Smallest maximum degree such that every G_t has diameter at most 2.
+
+    References
+    ----------
+    Yumusak, Layazali, Oztoprak, Hassanpour: Low-diameter topic-based pub/sub overlay network construction with
+    minimum-maximum node degree, PeerJ Computer Science 2021, https://doi.org/10.7717/peerj-cs.538
+    """
+
+    name, summary = "2d-minmax", "smallest maximum degree, every topic of diameter at most 2"
+    source = "Yumusak et al. 2021; P2 §6"
+
+    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+        """The maximum degree."""
+        return answer.max_degree
+
+
 def _has_centre(instance: TopicInstance, answer: Overlay) -> npt.NDArray[np.bool_]:
     """For each topic, whether one subscriber is adjacent to all the others."""
     at_u, at_v = answer.topic_links(instance)
@@ -386,5 +414,6 @@ TOPIC_PROBLEMS: tuple[TopicProblem, ...] = (
     *(FaultTolerantTCO(), TwoDiameterStar(), TwoDiameterTrue()),
 )
 
+TWO_DIAMETER_DEGREE: tuple[TopicProblem, ...] = (MinMaxTwoDiameterStar(), MinMaxTwoDiameter())
 DEGREE_PROBLEMS: tuple[DegreeLimited, ...] = (CappedTCO(name="capped-tco"), PartialTCO(name="partial-tco"))
 """Each family with the limit that it has where a name states none."""

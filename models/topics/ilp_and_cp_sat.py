@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ...heuristics.topics.heuristic import DIAMETER_TWO
+from ...heuristics.topics.heuristic import DIAMETER_DEGREE, DIAMETER_TWO
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -96,7 +96,7 @@ def _method(
 ) -> Method[TopicInstance, Overlay]:
     return Method(
         name=name,
-        problems=(*DIAMETER_TWO, "weighted-tco", "k-tco"),
+        problems=(*DIAMETER_TWO, *DIAMETER_DEGREE, "weighted-tco", "k-tco"),
         source="models/topics/compact/overlay_model.py",
         cost="exponential in the worst case",
         exact=True,

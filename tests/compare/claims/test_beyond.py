@@ -23,6 +23,8 @@ CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTR
 EDGE_RULES = ("gm", "gm-m", "minmax-oda", "low-oda")
 STAR_RULES = ("cd-oda", "cd-oda-1", "cd-oda-2", "2d-oda")
 
+STAR_NAMES = tuple(name.replace("-", "_") for name in STAR_RULES)
+
 
 def without_ties(name: str) -> Methods:
     """An algorithm whose answer is that of the lowest ties whatever is asked for."""
@@ -39,6 +41,8 @@ FAULTS: Mapping[str, Fault] = {
     "N.KTCO.1": Fault(CONFIRMED, CONTRADICTED, with_broken(gm2=no_edge)),
     "N.KTCO.2": Fault(ORDER, CONTRADICTED, with_broken(gm2=every_pair)),
     "N.KTCO.3": Fault(ORDER, CONTRADICTED, with_broken(gm=every_pair)),
+    "N.CDMAX.1": Fault(CONTRADICTED, CONFIRMED, with_broken(**dict.fromkeys(STAR_NAMES, every_pair))),
+    "N.PTCO.1": Fault(CONTRADICTED, CONFIRMED, with_broken(gm=every_pair)),
     "N.SOC.1": Fault(CONFIRMED, Verdict.NOT_DECIDED, with_broken(filtering_cp_sat=every_pair)),
     "N.SOC.2": Fault(CONFIRMED, CONTRADICTED, with_broken(filtering_cp_sat=every_pair)),
     "W.TIES": Fault(CONTRADICTED, CONFIRMED, without_ties("cd-oda")),

@@ -50,7 +50,7 @@ def steps_of(name: str, instance: TopicInstance) -> GreedySteps:
 def values_over_all_orders(name: str, problem: str, instance: TopicInstance) -> list[float]:
     """A run of greedy choices is the run under the priorities that list them first, in their order: try all."""
     n, topics = instance.num_nodes, instance.num_topics
-    if name.startswith("cd-oda"):
+    if name.startswith("cd-"):
         candidates = list(range(n))
     elif name == "2d-oda":
         candidates = [u * topics + t for u in range(n) for t in instance.topics_of(u).tolist()]

@@ -138,6 +138,7 @@ GREEDY: dict[str, Callable[..., set[Edge]]] = {
     "cd-oda": partial(constant_diameter, score=lambda weighted, neighbours: Fraction(neighbours)),
     "cd-oda-1": partial(constant_diameter, score=lambda weighted, neighbours: Fraction(weighted)),
     "cd-oda-2": partial(constant_diameter, score=Fraction),
+    "cd-max": partial(constant_diameter, score=lambda weighted, neighbours: Fraction(-neighbours)),
     "2d-oda": two_diameter_oda,
 }
 """Those that choose under a rule for ties, by the name of the method."""

@@ -13,7 +13,7 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
+from overlaybench.instances.topics.problems import TOPIC_PROBLEMS, TWO_DIAMETER_DEGREE
 from overlaybench.models.topics.lp_bound import lower_bound
 from tests.models.topics.proven import proven_by
 from tests.models.topics.small_instances import (
@@ -29,9 +29,9 @@ from tests.topic_brute_force import optimum, pareto_front
 
 MODELS = methods_of("overlaybench.models.topics")
 
-PROBLEMS = {problem.name: problem for problem in TOPIC_PROBLEMS}
+PROBLEMS = {problem.name: problem for problem in (*TOPIC_PROBLEMS, *TWO_DIAMETER_DEGREE)}
 
-METHODS = {method.name: method for method in MODELS if method.exact}
+METHODS = {method.name: method for method in MODELS if method.exact and set(method.problems) & set(PROBLEMS)}
 VARIANTS: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in METHODS] + [
     ("ilp", {"formulation": "multi"}),
     ("ilp", {"solver": "cbc"}),
@@ -100,21 +100,21 @@ KNOWN: dict[str, tuple[dict[str, list[str]], int, dict[str, int]]] = {
     "one node": ({"n0": ["a"]}, 0, {}),
     "topics of one subscriber": ({"n0": ["a", "b"], "n1": ["c"], "n2": ["d"]}, 0, {}),
     "two nodes with a common topic": ({"n0": ["a"], "n1": ["a", "b"]}, 1, {}),
-    "one topic": ({f"n{v}": ["a"] for v in range(6)}, 5, {"minmax-tco": 2, "low-tco": 10, "k-tco": 6}),
+    "one topic": ({f"n{v}": ["a"] for v in range(6)}, 5, {"minmax-tco": 2, "low-tco": 10, "k-tco": 6, "2d-minmax": 3}),
     "topics without a common subscriber": (
         {f"n{v}": [f"t{v // 4}"] for v in range(12)},
         9,
-        {"minmax-tco": 2, "low-tco": 18, "k-tco": 12},
+        {"minmax-tco": 2, "low-tco": 18, "k-tco": 12, "2d-minmax": 2, "2d-star-minmax": 3},
     ),
     "every pair forced": (
         {f"n{v}": [f"t{min(v, w)}-{max(v, w)}" for w in range(5) if w != v] for v in range(5)},
         10,
-        {"minmax-tco": 4, "low-tco": 40},
+        {"minmax-tco": 4, "low-tco": 40, "2d-minmax": 4, "2d-star-minmax": 4},
     ),
     "the pairs of a cycle, of diameter 2 without a centre": (
         {f"n{v}": ["all", f"p{v}", f"p{(v + 1) % 5}"] for v in range(5)},
         5,
-        {"minmax-tco": 2, "low-tco": 10, "2d-star": 7},
+        {"minmax-tco": 2, "low-tco": 10, "2d-star": 7, "2d-minmax": 2, "2d-star-minmax": 4},
     ),
 }
 
