@@ -61,11 +61,37 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if (stored := files.get_file_from_path(path)) is not None:
             files.remove(stored)
         files.append(File.generated(config, path, content=drawn.files["svg"]))
+    for page in sorted(_ROOT.glob("docs/*.md")):
+        for workload, trade in _DRAWN.findall(page.read_text(encoding="utf-8")):
+            if svg := _optimum(workload, trade)[1]:
+                files.append(File.generated(config, f"drawn/{workload}.svg", content=svg))
     return files
 
 
+_DRAWN = re.compile(r"<!-- drawn: (\S+) (\S+) -->")
+
+
+@cache
+def _optimum(workload: str, trade: str) -> tuple[str, str]:
+    """An optimum of a workload: its outcome in words and its drawing, "" where the data are absent."""
+    try:
+        instance = ob.generate(workload)
+    except ob.BadInput as absent:
+        return f"Not drawn where this page was built: {absent}", ""
+    with ob.terms(trade):
+        result = ob.solve(instance)
+        figure = ob.draw(instance, result)
+    return f"`{workload}`: {result.status}, {result.value:g} of at least {result.lower_bound:g}.", figure._repr_svg_()
+
+
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Lead links to pages of the site; a link to a source file becomes its name."""
+    """Lead links to pages of the site; a link to a source file becomes its name; fill in drawings of optima."""
+
+    def drawn(mark: re.Match[str]) -> str:
+        words, svg = _optimum(mark[1], mark[2])
+        return words + (f"\n\n![An optimum of {mark[1]}](drawn/{mark[1]}.svg)" if svg else "")
+
+    markdown = _DRAWN.sub(drawn, markdown)
     if page.file.src_uri == "library.md":
         markdown = with_table(markdown, read_table())
     return _LINK.sub(lambda link: _led(link, page.file.src_uri), markdown)
