@@ -198,6 +198,8 @@ def connected_within(
 ) -> Iterator[tuple[str, Overlay]]:
     """Topic-connected overlays by name, those of fewest edges first and those of lowest degrees last.
 
+    GM-M's is polished for its degree only where none before keeps the limit.
+
     Examples
     --------
     >>> from overlaybench.instances.contract.catalogue import PROBLEMS
@@ -206,14 +208,15 @@ def connected_within(
     >>> next(found)[0]
     'gm'
     """
-    limited = as_limited(problem)
-    yield "gm", greedy_merge(instance, seed=seed)
-    yield "ptco", greedy_within(instance, limited.caps(instance), limited.most_edges(instance), seed=seed)
-    for k in _LOW_ODA:
-        yield f"low-oda k={k}", low_oda(instance, k=k, seed=seed)
-    low = gm_m(instance, seed=seed)
-    yield "gm-m", low
-    if not clock.passed:
+    limited, low = as_limited(problem), gm_m(instance, seed=seed)
+    found = {
+        "gm": greedy_merge(instance, seed=seed),
+        "ptco": greedy_within(instance, limited.caps(instance), limited.most_edges(instance), seed=seed),
+        **{f"low-oda k={k}": low_oda(instance, k=k, seed=seed) for k in _LOW_ODA},
+        "gm-m": low,
+    }
+    yield from found.items()
+    if not clock.passed and all(problem.violations(instance, overlay) for overlay in found.values()):
         yield "polish", polish(instance, low, first="degree", seed=seed, steps=_STEPS)
 
 
