@@ -16,7 +16,8 @@ from ...instances.topics.instance import TopicInstance
 from ..engine.integer_model import IntegerModel, minimise_with_cp_sat
 
 MOST_NODES = 6
-ENUMERATED = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
+_OF_DEGREE = ("minmax-tco", "2d-star-minmax", "2d-minmax")
+ENUMERATED = ("min-tco", "low-tco", "2d-star", "2d-true", *_OF_DEGREE)
 Flags = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 _every: Callable[[list[Flags]], Flags] = np.logical_and.reduce
@@ -40,11 +41,11 @@ def smallest_value(instance: TopicInstance, problem: str) -> int:
             f"enumeration takes at most {MOST_NODES} nodes and a topic problem, not {n} nodes and {problem}"
         )
     valid = np.ones(1 << (n * (n - 1) // 2), np.bool_)
-    rule = problem if problem.startswith("2d-") else "connected"
+    rule = "2d-star" if problem.startswith("2d-star") else "2d-true" if problem.startswith("2d-") else "connected"
     for topic in range(instance.num_topics):
         valid &= _serves(n, tuple(instance.subscribers(topic).tolist()), rule)
     edges, degree = _sizes(n)
-    value = {"minmax-tco": degree, "low-tco": edges * degree}.get(problem, edges)
+    value = {**dict.fromkeys(_OF_DEGREE, degree), "low-tco": edges * degree}.get(problem, edges)
     return int(value[valid].min())
 
 
