@@ -333,7 +333,7 @@ INCREMENTAL_MERGE: Method[TopicTrace, LinkLog] = Method(
     summary="Greedy Merge of what an event breaks; redundant links are dropped where links were added",
     source="P1 §6.1; docs/traces.md",
     guarantee="connected after every event; nothing is proven of links and changes",
-    cost="an event costs in the subscribers of its topics; memory about 100 bytes for each subscription that ever holds",
+    cost="an event costs in the subscribers of its topics; memory 100 bytes for each subscription that ever holds",
     solve=_solve,
     options=(Option("tests", 400, "subscriptions visited to test a link for redundancy; 0: none", least=0),),
     compiled=True,
