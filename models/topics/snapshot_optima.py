@@ -125,7 +125,8 @@ def _solve(
     return Proposal(log, float(sum(bounds)), status, counters, reason)
 
 
-def _skip(trace: TopicTrace, problem: Problem[TopicTrace, LinkLog]) -> str:
+def skip_delays(trace: TopicTrace, problem: Problem[TopicTrace, LinkLog]) -> str:
+    """Why a proof for each snapshot does not apply: topics may be disconnected for a while."""
     late = isinstance(problem, DynamicTCO) and problem.delay > 0
     return "topics may be disconnected for a while: a snapshot's optimum is no bound then" if late else ""
 
@@ -140,7 +141,7 @@ SNAPSHOT_OPTIMA: Method[TopicTrace, LinkLog] = Method(
     exact=True,
     solve=_solve,
     options=(PROGRESS,),
-    skip=_skip,
+    skip=skip_delays,
     compiled=True,
     colour="#CC6677",
     marker="d",
