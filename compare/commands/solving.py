@@ -309,15 +309,20 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
 @click.option("--topic", "topics", multiple=True, metavar="LABEL", help="A panel for this topic alone; repeatable.")
 @click.option("--degrees", is_flag=True, help="Write the degree beside each node.")
 @click.option("--circle", is_flag=True, help="Nodes on a circle rather than with few crossings.")
+@click.option("--at", type=float, metavar="SECONDS", help="Of a trace: the overlay then, by default at the end.")
 @click.option("--step", is_flag=True, help="Each choice of a greedy method: .html (slider), .pdf (pages), or a folder.")
 @column_options
 @partial(figure_options, formats=False)
 def draw(
     file: Path, answers: tuple[Path, ...], output: Path, step: bool, columns: Mapping[str, str], **looks: Any
 ) -> None:
-    """Draw the instance in FILE, or ANSWERS to it side by side."""
+    """Draw the instance in FILE, or ANSWERS to it side by side.
+
+    Of a trace an .html file shows the overlays over time, with a slider, unless --at names one time.
+    """
     from ..figures.draw import draw as drawn
     from ..figures.draw import save_page
+    from ..figures.over_time import save_replay
     from ..figures.stepping import SteppedOverlay, check_steps_path, save_steps
     from ..figures.style import ENDINGS, DrawOptions, check_ending, save
     from ..python_api.solving import solve
@@ -328,6 +333,8 @@ def draw(
     instance, kind = load_instance(file, judge, columns), kind_named(judge.kind)
     if step and (answers or len(methods) != 1):
         raise BadInput("--step shows the choices of one --method: give one, and no ANSWER")
+    if looks["at"] is not None and kind.name != "trace":
+        raise BadInput(f"--at is for traces: {file} has {kind.name}: leave it out")
     if (looks["by_topic"] or looks["topics"]) and kind.name != "topics":
         raise BadInput(f"--by-topic and --topic are for topics: {file} has {kind.name}: leave them out")
     if (looks["by_topic"] or looks["topics"] or looks["differences"]) and not (answers or methods):
@@ -347,6 +354,8 @@ def draw(
     look = DrawOptions(problem=problem or "", names=names, figure=looks.pop("figure_options"), **looks)
     if step:
         save_steps(SteppedOverlay(instance, shown[0].trace, look), output, title)
+    elif output.suffix == ".html" and kind.name == "trace" and look.at is None:
+        save_replay(output, title, instance, *shown, options=look)
     elif output.suffix == ".html":
         save_page(output, title, instance, *shown, options=look)
     else:

@@ -28,7 +28,7 @@ from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..studies.bounds import TOLERANCE, problem_order
 from .files import set_by_tex
-from .panels import BrokerTrees, ContentOverlays, Panels, SteinerTrees, SubscriptionMatrix, TopicOverlays
+from .panels import BrokerTrees, ContentOverlays, Panels, SteinerTrees, SubscriptionMatrix, TopicOverlays, TraceOverlays
 from .style import DEFAULT, Drawing, DrawOptions, FigureOptions, drawing, styled
 
 MOST_NODES, MOST_ANSWERS = 1000, 6
@@ -36,6 +36,7 @@ ON_PAGE = FigureOptions(font_size=10.6, formats=())
 """Texts of a panel are 11 pixels high where the page is 390 wide."""
 _PANELS: dict[str, type[Panels]] = {
     "topics": TopicOverlays,
+    "trace": TraceOverlays,
     "content": ContentOverlays,
     "brokers": BrokerTrees,
     "steiner": SteinerTrees,
@@ -78,9 +79,9 @@ def draw(instance: Any, *answers: Any, options: DrawOptions = DEFAULT) -> Figure
 
     Parameters
     ----------
-    instance : TopicInstance, ContentInstance, BrokerNetwork or SteinerInstance
+    instance : TopicInstance, TopicTrace, ContentInstance, BrokerNetwork or SteinerInstance
     *answers
-        Answers to it (overlays, assignments, soft links, trees), or results that have one; at most 6.
+        Answers to it (overlays, logs of links, assignments, soft links, trees), or results that have one; at most 6.
     options : DrawOptions
 
     Returns
@@ -107,7 +108,7 @@ def draw(instance: Any, *answers: Any, options: DrawOptions = DEFAULT) -> Figure
     'answer 1'
     """
     with styled(options.figure):
-        return grid(_cells(instance, answers, options), options.figure)
+        return grid(cells_of(instance, answers, options), options.figure)
 
 
 def grid(cells: Sequence[Cell], options: FigureOptions, *, panel: float = _PANEL) -> Figure:
@@ -142,8 +143,10 @@ def grid(cells: Sequence[Cell], options: FigureOptions, *, panel: float = _PANEL
     return figure
 
 
-def _cells(instance: Any, answers: Sequence[Any], options: DrawOptions) -> list[Cell]:
-    """The panels of a drawing with their titles."""
+def cells_of(
+    instance: Any, answers: Sequence[Any], options: DrawOptions, build: type[Panels] | None = None
+) -> list[Cell]:
+    """The panels of a drawing with their titles; `build` are by default the panels of the kind."""
     kind = kind_of(instance)
     if (count := kind.size(instance)[kind.sizes[0]]) > MOST_NODES:
         raise BadInput(f"a drawing of {count} {kind.sizes[0]}: at most {MOST_NODES}: draw a sample")
@@ -151,7 +154,8 @@ def _cells(instance: Any, answers: Sequence[Any], options: DrawOptions) -> list[
         raise BadInput(f"{len(answers)} answers in one drawing: at most {MOST_ANSWERS}: leave some out")
     named = [_named(answer, number, options) for number, answer in enumerate(answers)]
     facts = [_facts(kind, instance, each) for each in named]
-    build = _PANELS[kind.name] if named or kind.name != "topics" else SubscriptionMatrix
+    if build is None:
+        build = _PANELS[kind.name] if named or kind.name != "topics" else SubscriptionMatrix
     panels = build(instance, [each.answer for each in named], options)
     if not named:
         size = said(", ".join(f"{count:,} {name}" for name, count in kind.size(instance).items()))
@@ -190,13 +194,13 @@ def _facts(kind: Kind[Any, Any], instance: Any, named: _Named) -> str:
     valid = [name for name, found in violations.items() if not found]
     preferred = kind.default_problem in valid or not valid
     problem = PROBLEMS.named(named.problem or (kind.default_problem if preferred else valid[0]))
-    if problem.name not in violations:
+    if problem.kind != kind.name:
         raise BadInput(f"{named.name}: problem '{problem.name}' is not about {kind.name}: take {', '.join(violations)}")
     value = problem.value(instance, named.answer)
     measures = problem.measures(instance, named.answer).items()
     others = [f"{key.replace('_', ' ')} {_number(each)}" for key, each in measures if each != value]
     verdict = f"valid for {', '.join(valid)}" if valid else "valid for no problem"
-    if found := violations[problem.name]:
+    if found := violations.get(problem.name) or problem.violations(instance, named.answer):
         verdict = f"invalid for {problem.name}: {found[0]}"
     return ", ".join([f"{problem.name} {_number(value)}", *map(said, others[:_MEASURES])]) + "\n" + verdict
 
@@ -223,11 +227,15 @@ def save_page(path: Path, title: str, instance: Any, *answers: Any, options: Dra
     Bad input as for :func:`draw`, and if the file cannot be written.
     """
     with styled(ON_PAGE):
-        cells = _cells(instance, answers, replace(options, figure=ON_PAGE))
+        cells = cells_of(instance, answers, replace(options, figure=ON_PAGE))
         shown = [page_panel(cell, f"drawing{index}") for index, cell in enumerate(cells, 1)]
-    items = "".join(f"<li>{_swatch(entry)} {escape(str(entry.get_label()))}</li>" for entry in cells[0].panels.legend())
-    legend = f'<ul class="legend" aria-label="Legend">{items}</ul>' if items else ""
-    write_page(path, title, f'<div class="panels">{"".join(shown)}</div>{legend}')
+    write_page(path, title, f'<div class="panels">{"".join(shown)}</div>{swatches(cells[0].panels.legend())}')
+
+
+def swatches(entries: Sequence[Line2D]) -> str:
+    """A legend as a list of a page, empty without entries."""
+    items = "".join(f"<li>{_swatch(entry)} {escape(str(entry.get_label()))}</li>" for entry in entries)
+    return f'<ul class="legend" aria-label="Legend">{items}</ul>' if items else ""
 
 
 def write_page(path: Path, title: str, body: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -18,10 +19,12 @@ from matplotlib.ticker import FixedFormatter
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import ContentOverlay
-from ...instances.contract.errors import unknown
+from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.terms import said
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.link_log import LinkLog
+from ...instances.topics.trace import SECOND, TopicTrace, microseconds
 from .style import DEFAULT, INK, OTHER_TOPICS, TOPIC_COLOURS, DrawOptions
 
 Positions = npt.NDArray[np.float64]
@@ -113,8 +116,12 @@ class GraphAxes:
         marker: str = "o",
         degrees: Sequence[int] | None = None,
         shown: Sequence[int] | None = None,
+        gid: str = "",
     ) -> None:
-        """Circles with their labels inside up to 40 nodes; beyond that points whose area grows with the degree."""
+        """Circles with their labels inside up to 40 nodes; beyond that points whose area grows with the degree.
+
+        With a `gid` these are the identifiers of their marks, and of their labels with ``-label``.
+        """
         shown = range(len(self.positions)) if shown is None else shown
         sizes: float | list[float] = 150 * self.scale**2
         if not self.labelled:
@@ -122,9 +129,13 @@ class GraphAxes:
             sizes = [6 + 40 * known[v] / max(1, *known) for v in shown]
         x, y = self.positions[list(shown)].T
         look: dict[str, Any] = {"edgecolors": INK, "linewidths": 0.7, "marker": marker, "zorder": 2, "clip_on": False}
+        look |= {"gid": gid} if gid else {}
         self.axes.scatter(x, y, s=sizes, c=[(fill or {}).get(v, "white") for v in shown], **look)
         for v in shown if self.labelled else ():
-            self.text(shortened(labels[v]), self.positions[v], 6.5, boxed=len(labels[v]) > 3)  # wider than its circle
+            named = {"gid": f"{gid}-label"} if gid else {}
+            self.text(
+                shortened(labels[v]), self.positions[v], 6.5, boxed=len(labels[v]) > 3, **named
+            )  # beyond its circle
             if degrees is not None:
                 self.text(str(degrees[v]), self.positions[v] + 9 * self.scale * self.point)
 
@@ -133,7 +144,7 @@ class GraphAxes:
         for (u, v), text in zip(edges, texts, strict=True):
             self.text(text, 0.6 * self.positions[u] + 0.4 * self.positions[v])
 
-    def text(self, text: str, at: Positions, size: float = 6.0, *, boxed: bool = True) -> None:
+    def text(self, text: str, at: Positions, size: float = 6.0, *, boxed: bool = True, **own: Any) -> None:
         """A text around a point, in points; `boxed` is readable across lines."""
         # A box rather than an outline, which would turn the text into paths.
         box = {"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
@@ -143,6 +154,7 @@ class GraphAxes:
             "zorder": 3,
             "color": INK,
             "fontsize": size * self.scale,
+            **own,
         }
         self.axes.annotate(text, (at[0], at[1]), bbox=box if boxed else None, **look)
 
@@ -275,6 +287,66 @@ class TopicOverlays(Panels):
                 entries.append(line(OTHER_TOPICS, said(f"{more} other topic{'s' if more > 1 else ''}"), 2.2))
             differing = [*entries, *(line(HIGHLIGHT, str(one.get_label()), 5) for one in differing[:1])]
         return [*differing, *([dot(CENTRE, said("centre of a topic's star"))] if any(self.centres) else [])]
+
+
+class TraceOverlays(Panels):
+    """Overlays at one time of a trace, on the nodes that are present then; each node has one position at all times.
+
+    Links that are new since the moment before are strong, those that are gone since are dashed.
+    """
+
+    def __init__(self, trace: TopicTrace, logs: Sequence[LinkLog], options: DrawOptions = DEFAULT) -> None:
+        if not logs:
+            raise BadInput("a trace is drawn by the overlays of its answers: name an ANSWER or a --method")
+        super().__init__(trace, logs, options)
+        self.labels = [trace.node_label(v) for v in range(trace.num_nodes)]
+        steps, departures = trace.step_times.tolist(), trace.departures()
+        self.moments = [list(log.moments(departures, steps)) for log in logs]
+        self.present = trace.present()
+        times = [[moment.time for moment in own] for own in self.moments]
+        last = max(own[-1] for own in times)
+        self.time = last if options.at is None else microseconds(options.at, "--at")
+        if not trace.start <= self.time <= last:
+            start, end = trace.start / SECOND, last / SECOND
+            raise BadInput(
+                f"--at {self.time / SECOND:g}: the trace is from {start:g} to {end:g} seconds: choose within"
+            )
+        self.shown = [own[bisect(at, self.time) - 1] for own, at in zip(self.moments, times, strict=True)]
+
+    @property
+    def parts(self) -> Sequence[tuple[int, str]]:
+        """The time shown."""
+        return ((-1, f"at {self.time / SECOND:g} s"),)
+
+    def links_of(self, answer: LinkLog) -> list[Edge]:
+        """The links that ever are."""
+        return pairs(np.unique(answer.links, axis=0))
+
+    def step(self, time: int) -> int:
+        """The last step of the trace until a time in microseconds."""
+        return bisect(self.instance.step_times.tolist(), time) - 1
+
+    def acting(self, time: int) -> list[int]:
+        """The events at a time in microseconds."""
+        times = self.instance.times
+        return list(range(np.searchsorted(times, time), np.searchsorted(times, time, side="right")))
+
+    def paint(self, axes: Axes, number: int, part: int = -1) -> None:
+        graph, moment = GraphAxes(axes, self.positions), self.shown[number]
+        graph.edges(sorted(moment.links - moment.added), PLAIN, 1.0)
+        graph.edges(sorted(moment.added), HERE, self.strong)
+        graph.edges(sorted(moment.gone), PLAIN, 1.0, linestyle="--")
+        shown = sorted(self.present[self.step(moment.time)] | {v for link in moment.gone for v in link})
+        acting = self.instance.nodes[self.acting(moment.time)].tolist()
+        graph.nodes(self.labels, dict.fromkeys(acting, CENTRE), shown=shown)
+
+    def legend(self) -> list[Line2D]:
+        return [
+            line(PLAIN, "link"),
+            line(HERE, "added last", self.strong),
+            line(PLAIN, "removed last", 1.0, "--"),
+            dot(CENTRE, "node of the last event"),
+        ]
 
 
 class SubscriptionMatrix(Panels):

@@ -152,6 +152,8 @@ class DrawOptions:
         Write the degree beside each node.
     circle : bool
         Place the nodes on a circle rather than with few crossings.
+    at : float or None
+        The time in seconds of the overlays that are drawn of a trace; by default its end.
     title : str
         Of the drawing of an instance.
     figure : FigureOptions
@@ -174,6 +176,7 @@ class DrawOptions:
     centres: bool = True
     degrees: bool = False
     circle: bool = False
+    at: float | None = None
     title: str = ""
     figure: FigureOptions = DEFAULT_OPTIONS
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +19,16 @@ from .trace import LEAVE, SECOND, TopicTrace
 
 Change = tuple[int, int, int, bool]
 """The time in microseconds, the two ends, and whether the link is added (else removed)."""
+Link = tuple[int, int]
+
+
+class Moment(NamedTuple):
+    """The links at a time in microseconds, and of them those that are new, and those that are gone since the last."""
+
+    time: int
+    links: Set[Link]
+    added: Set[Link]
+    gone: Set[Link]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,20 +130,33 @@ class LinkLog(Drawn):
         departures : iterable of (time, node)
             When nodes leave and crash (:meth:`.TopicTrace.departures`): their links vanish then.
         """
-        links: set[tuple[int, int]] = set()
-        rows = zip(self.times.tolist(), self.links.tolist(), self.added.tolist(), strict=True)
-        changes = [(int(when), 1, (u, v), int(sign)) for when, (u, v), sign in rows]
-        gone = [(when, 0, (node, node), 0) for when, node in departures]
-        for moment, is_change, (u, v), sign in sorted(changes + gone):
-            if moment > time:
+        links: Set[Link] = frozenset()
+        for moment in self.moments(departures):
+            if moment.time > time:
                 break
-            if not is_change:
-                links = {link for link in links if u not in link}
-            elif sign:
-                links.add((u, v))
-            else:
-                links.discard((u, v))
+            links = moment.links
         return Overlay.from_edges(self.num_nodes, sorted(links))
+
+    def moments(self, departures: Iterable[tuple[int, int]] = (), times: Iterable[int] = ()) -> Iterator[Moment]:
+        """The overlay at every time at which a link changes or a node departs, and at these `times`, in their order.
+
+        Cost O(|E|) each.
+        """
+        rows = zip(self.times.tolist(), self.links.tolist(), self.added.tolist(), strict=True)
+        given = [(int(when), 1, (u, v), int(sign)) for when, (u, v), sign in rows]
+        given += [(when, 0, (node, node), 0) for when, node in departures] + [(at, 0, (-1, -1), 0) for at in times]
+        links: Set[Link] = frozenset()
+        for time, own in groupby(sorted(given), key=itemgetter(0)):
+            before, now = links, set(links)
+            for _, is_change, (u, v), sign in own:
+                if not is_change:
+                    now = {link for link in now if u not in link} if u >= 0 else now
+                elif sign:
+                    now.add((u, v))
+                else:
+                    now.discard((u, v))
+            links = now
+            yield Moment(time, links, links - before, before - links)
 
     def __repr__(self) -> str:
         added = int(self.added.sum())

@@ -366,6 +366,25 @@ class TopicTrace(Digested):
         step = max(0, int(np.searchsorted(self.step_times, microseconds(time, "the time"), side="right")) - 1)
         return next(instance for at, instance in enumerate(self.snapshots()) if at == step)
 
+    def present(self) -> list[frozenset[int]]:
+        """The nodes that are present after each step. Cost O(|V|) each."""
+        found, now = list[frozenset[int]](), set(self.start_nodes.tolist())
+        for step, kind, v in zip(self.step_of.tolist(), self.kinds.tolist(), self.nodes.tolist(), strict=True):
+            if len(found) < step:
+                found.append(frozenset(now))
+            if kind == JOIN:
+                now.add(v)
+            elif kind >= LEAVE:
+                now.discard(v)
+        return [*found, frozenset(now)]
+
+    def described(self, event: int) -> str:
+        """An event in words: ``n3 subscribes to t1, t2``."""
+        verb = ("joins", "subscribes to", "gives up", "leaves", "crashes")[self.kinds[event]]
+        topics = ", ".join(self.topic_label(t) for t in self.topics_of_event(event).tolist())
+        with_topics = ": " if topics and self.kinds[event] == JOIN else " "
+        return f"{self.node_label(int(self.nodes[event]))} {verb}{with_topics}{topics}".rstrip()
+
     def departures(self) -> list[tuple[int, int]]:
         """The time in microseconds of every leave and crash, and its node."""
         gone = self.kinds >= LEAVE

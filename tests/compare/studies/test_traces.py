@@ -1,0 +1,50 @@
+"""Studies of traces: runs as rows, verified, repeated, grouped, and reported over time."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from overlaybench.compare.command_line import cli
+from overlaybench.compare.studies.store import Store
+from tests.compare.studies.without_spark import study_done_in
+
+SPEC = """
+name = "traces"
+[[instances]]
+workload = "churn"
+nodes = 8
+topics = 3
+subscriptions = 2
+events = [4, 8]
+[[instances]]
+file = "*.jsonl"
+kind = "trace"
+[[runs]]
+problems = ["dynamic-tco", "dynamic-tco@change-cost=2"]
+methods = ["gm-recomputed", "rings", "snapshot-optima"]
+"""
+
+
+def run(*words: object) -> str:
+    outcome = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.output
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp("traces")
+    run("generate", "flash-crowd", "--nodes", 6, "--topics", 3, "--subscriptions", 2, "-o", folder / "crowd.jsonl")
+    return study_done_in(folder, SPEC)
+
+
+def test_runs_on_traces_are_rows_that_verify_and_repeat(study: Store) -> None:
+    rows = study.rows(study.plan().keys)
+    assert len(rows) == 3 * 2 * 3
+    assert set(rows["kind"]) == {"trace"}
+    assert set(rows[rows["method"] == "rings"]["status"]) == {"feasible"}
+    assert "18 answers checked, 2 runs repeated, 0 faults found" in run("verify", study.folder, "--rerun", "0.1")
+    assert "the same row" in run("rerun", study.folder, rows["key"][0])
+    table = run("results", study.folder, "--by", "method", "--by", "change-cost").splitlines()
+    assert len(table) == 1 + 3 * 2
