@@ -4,6 +4,7 @@ from .compare.catalogue import METHODS as METHODS
 from .compare.figures.draw import draw as draw
 from .compare.figures.style import DrawOptions as DrawOptions
 from .compare.python_api.instances import generate as generate
+from .compare.python_api.instances import load as load
 from .compare.python_api.instances import methods as methods
 from .compare.python_api.instances import problems as problems
 from .compare.python_api.instances import read as read

@@ -13,7 +13,8 @@ import os
 import time
 from dataclasses import dataclass
 
-from overlaybench.compare.library.table import Entry, read_table
+from overlaybench.compare.library.table import read_table
+from overlaybench.compare.studies.library_entries import Entry
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay

@@ -12,7 +12,6 @@ from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named
 from ..library.study import chosen, library_runs, present, study_text, updated, with_digests
 from ..library.table import (
-    TABLE,
     LibraryTable,
     known_row,
     law_points,
@@ -24,6 +23,7 @@ from ..library.table import (
     write_table,
 )
 from ..printable import StatusLine
+from ..studies.library_entries import TABLE
 from ..studies.store import Store
 from ..studies.study import study_of
 from .options import (

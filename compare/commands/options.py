@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+    from ...instances.contract.kind import Kind
     from ...instances.contract.problem import Problem
 
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
@@ -181,21 +182,36 @@ def inches(length: str) -> float:
 def problem_asked(file: Path, name: str | None, columns: Mapping[str, str]) -> Problem[Any, Any]:
     """The problem of that name; without a name the one by default for the kind of the instance in a file.
 
+    Of an instance of the library it is the first one that the library poses on it.
+
     With ``costs`` among the `columns`, it is the one about costs.
     """
-    from ...instances.contract.catalogue import kind_of_file
     from ..catalogue import problem_named
+    from ..studies.library_entries import library_entry
 
     if name is not None:
         return problem_named(name)
-    kind = kind_of_file(file)
-    return problem_named(("costs" in columns and kind.priced_problem) or kind.default_problem)
+    kind, entry = kind_asked(file), library_entry(file)
+    by_default = kind.default_problem if entry is None else entry.problems[0]
+    return problem_named(("costs" in columns and kind.priced_problem) or by_default)
+
+
+def kind_asked(file: Path) -> Kind[Any, Any]:
+    """The kind of the instance in a file, or of that of the library which ``@NAME`` names."""
+    from ...instances.contract.catalogue import kind_of_file
+    from ..catalogue import kind_named
+    from ..studies.library_entries import library_entry
+
+    entry = library_entry(file)
+    return kind_of_file(file) if entry is None else kind_named(entry.kind)
 
 
 def load_instance(file: Path, problem: Problem[Any, Any], columns: Mapping[str, str]) -> Any:
-    """The instance in a file, of the kind that a problem asks for; remarks of its reader go to stderr."""
+    """The instance in a file or of the library, of the kind that a problem asks for; remarks go to stderr."""
+    from ...instances.contract.kind import LoadedInstance
     from ..catalogue import kind_named
     from ..studies.isolation import memory_bounded
+    from ..studies.library_entries import library_entry
 
     kind = kind_named(problem.kind)
     prices = {name: columns[name] for name in _PRICES if name in columns}
@@ -204,8 +220,11 @@ def load_instance(file: Path, problem: Problem[Any, Any], columns: Mapping[str, 
         raise BadInput(f"--cost-column and --score-column are of a file --costs, for topics: {file} has {kind.name}")
     if foreign := [column for column in columns if column not in kind.columns]:
         raise BadInput(f"--{foreign[0]}-column: instances of the kind '{kind.name}' have no such column: leave it out")
+    entry = library_entry(file)
+    if entry is not None and (entry.kind != kind.name or columns):
+        raise BadInput(f"{file}: has {entry.kind}, without columns: name a problem of {entry.kind}, and no columns")
     with memory_bounded(str(file)):
-        read = kind.read(file, columns)
+        read = kind.read(file, columns) if entry is None else LoadedInstance(entry.make())
     if read.remark:
         click.echo(f"overlaybench: {file}: {read.remark}", err=True)
     if not prices:

@@ -15,7 +15,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from ...instances.contract.catalogue import WORKLOADS, kind_of_file
+from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import check_writable
 from ...instances.contract.result import Result, Status
@@ -36,6 +36,7 @@ from .options import (
     figure_options,
     in_parentheses,
     key_values,
+    kind_asked,
     load_instance,
     problem_asked,
 )
@@ -279,7 +280,7 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
         proof.open("rb").close()
     except OSError as error:
         raise BadInput(f"{proof}: cannot be read ({error.strerror}): check the path") from None
-    kind = kind_of_file(file)
+    kind = kind_asked(file)
     if (formats := FORMATS.get(kind.name)) is None:
         known = ", ".join(FORMATS)
         raise BadInput(f"{file}: the checker knows no instances of the kind '{kind.name}': it knows {known}")

@@ -19,11 +19,12 @@ from ...instances.contract.option import Value
 from ...instances.contract.result import Status
 from ..catalogue import kind_named, method_named, problem_named
 from ..studies.columns import gap_integral
+from ..studies.library_entries import Entry
 from ..studies.proofs import CERTIFIED, PROOF, faults_of_evidence
 from ..studies.row import object_in
 from ..studies.store import Store
 from ..studies.task import writes_proofs
-from .table import Entry, LibraryTable, Record
+from .table import LibraryTable, Record
 
 _TOLERANCE = 1e-6
 

@@ -10,26 +10,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from msgspec import Struct, ValidationError, convert, structs
+from msgspec import Struct, structs
 
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, read_text
-from ...instances.contract.option import Value
 from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status, relative_gap
-from ..catalogue import problem_named, workload_named, workload_version
 from ..studies.columns import gap
-from ..studies.task import Recipe, freeze
+from ..studies.library_entries import INSTANCES, TABLE, Entry, read_entries, rows_of, typed
 
-TABLE = Path(__file__).parent
-"""The folder of the project's own table: instances.csv and records.csv."""
-
-_INSTANCES, _RECORDS = "instances.csv", "records.csv"
+_RECORDS = "records.csv"
 _BEGIN, _END = "<!-- the table -->", "<!-- end of the table -->"
 _DIGITS, _PROOF_DIGITS = 10, 12
 _RANKED, _ENOUGH = 0.1, 0.5
@@ -39,61 +34,9 @@ _COLUMNS = [
     *(*_METHOD, "instances", "answered", "of", "mean_gap", "improved", "proven", "primal_integral", "rank", "compared")
 ]
 
-Item = TypeVar("Item", bound=Struct)
 _EMPTY = dict.fromkeys(("value", "bound", "seconds", "integral", "time_limit"), math.nan)
 
 Key = tuple[str, str, str, float]
-
-
-class Entry(Struct, frozen=True):
-    """An instance of the library, made by a workload with the parameters that are not defaults, and a seed.
-
-    The instances of a group have the same problems. `digest` and `sizes` (``nodes=20 topics=10 subscriptions=40``) are
-    "" where the instance was never made.
-    """
-
-    name: str
-    group: str
-    workload: str
-    parameters: tuple[tuple[str, str], ...]
-    seed: int
-    digest: str
-    sizes: str
-    problems: tuple[str, ...]
-
-    @property
-    def kind(self) -> str:
-        return workload_named(self.workload).kind
-
-    @property
-    def complete(self) -> dict[str, Value]:
-        """All parameters of the workload."""
-        return workload_named(self.workload).complete(dict(self.parameters))
-
-    @property
-    def recipe(self) -> Recipe:
-        """How a study makes it; its family is the group."""
-        name, given = workload_named(self.workload).name, freeze(self.complete)
-        return Recipe(self.group, self.seed, workload=name, parameters=given, code=workload_version(name))
-
-    @property
-    def needs(self) -> str:
-        """What the instance needs of the machine; "" for nothing."""
-        return workload_named(self.workload).needs
-
-    def make(self) -> Any:
-        """The instance; BadInput if this machine lacks its data, or has others than those of the table."""
-        try:
-            instance = self.recipe.make()
-        except BadInput as error:
-            raise BadInput(f"instance '{self.name}' is not here: {error}") from None
-        if self.digest and instance.digest != self.digest:
-            data = self.needs or "the code of its workload"
-            raise BadInput(
-                f"instance '{self.name}' is not here: it depends on {data}, of which this machine has another version "
-                f"(digest {instance.digest[:12]}, not {self.digest[:12]})"
-            )
-        return instance
 
 
 class Record(Struct, frozen=True):
@@ -184,7 +127,7 @@ class LibraryTable:
     def entry(self, name: str) -> Entry:
         """The entry of that name; an unknown one is bad input."""
         if name not in self.entries:
-            raise unknown("instance of the library", name, self.entries)
+            raise unknown("instance of the library", name, self.entries, nearest=3)
         return self.entries[name]
 
     def pairs(self) -> Iterator[tuple[Entry, str]]:
@@ -227,27 +170,12 @@ def _low(number: float) -> float:
 
 def read_table(folder: Path = TABLE) -> LibraryTable:
     """Read instances.csv and, if it is there, records.csv."""
-    entries: dict[str, Entry] = {}
-    groups: dict[str, tuple[str, ...]] = {}
-    for where, row in _rows(folder / _INSTANCES, Entry):
-        pairs = [word.split("=", 1) for word in row["parameters"].split()]
-        entry = _typed(where, row | {"parameters": sorted(pairs), "problems": row["problems"].split()}, Entry)
-        try:
-            wrong = [name for name in entry.problems if problem_named(name).kind != entry.kind]
-            entry.complete  # noqa: B018
-        except BadInput as error:
-            raise BadInput(f"{where}: {error}") from None
-        if wrong or not entry.problems:
-            raise BadInput(f"{where}: '{', '.join(wrong)}' are no problems of {entry.kind}: name one at least")
-        if groups.setdefault(entry.group, entry.problems) != entry.problems:
-            raise BadInput(f"{where}: instances of group '{entry.group}' have other problems: choose another group")
-        if entries.setdefault(entry.name, entry) is not entry:
-            raise BadInput(f"{where}: there is another instance '{entry.name}': rename one")
+    entries = read_entries(folder)
     records = []
-    for where, row in _rows(folder / _RECORDS, Record) if (folder / _RECORDS).is_file() else ():
-        record = _typed(where, {name: text or _EMPTY.get(name, "") for name, text in row.items()}, Record)
+    for where, row in rows_of(folder / _RECORDS, Record) if (folder / _RECORDS).is_file() else ():
+        record = typed(where, {name: text or _EMPTY.get(name, "") for name, text in row.items()}, Record)
         if record.instance not in entries or record.problem not in entries[record.instance].problems:
-            raise BadInput(f"{where}: {_INSTANCES} has no '{record.instance}' with '{record.problem}': remove the line")
+            raise BadInput(f"{where}: {INSTANCES} has no '{record.instance}' with '{record.problem}': remove the line")
         records.append(record)
     return LibraryTable(entries).with_records(records)
 
@@ -256,32 +184,12 @@ def write_table(table: LibraryTable, folder: Path) -> None:
     """Write both files, each atomically, a line an instance or a record, in a fixed order."""
     order = {name: number for number, name in enumerate(table.entries)}
     records = sorted(table.runs, key=lambda one: (order[one.instance], *one.key[1:]))
-    for name, kind, items in ((_INSTANCES, Entry, table.entries.values()), (_RECORDS, Record, records)):
+    for name, kind, items in ((INSTANCES, Entry, table.entries.values()), (_RECORDS, Record, records)):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(kind.__struct_fields__)
         writer.writerows([_text(getattr(item, field)) for field in kind.__struct_fields__] for item in items)
         atomic_write(folder / name, text.getvalue())
-
-
-def _rows(file: Path, kind: type[Struct]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The lines of a file with their places; BadInput unless each has the fields of the type."""
-    names = kind.__struct_fields__
-    reader = csv.reader(io.StringIO(read_text(file)))
-    if tuple(head := next(reader, [])) != names:
-        raise BadInput(f"{file}: line 1: has the columns {', '.join(head)}: they must be {', '.join(names)}")
-    for row in reader:
-        where = f"{file}: line {reader.line_num}"
-        if len(row) != len(names):
-            raise BadInput(f"{where}: has {len(row)} fields, not {len(names)}: correct it")
-        yield where, dict(zip(names, row, strict=True))
-
-
-def _typed(where: str, row: dict[str, Any], kind: type[Item]) -> Item:
-    try:
-        return convert(row, kind, strict=False)
-    except ValidationError as error:
-        raise BadInput(f"{where}: {error}: correct it") from None
 
 
 def _text(value: object) -> str:

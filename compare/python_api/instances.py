@@ -16,6 +16,7 @@ from ...instances.contract.workload import Workload
 from ...instances.topics.files import from_object
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import METHODS
+from ..studies.library_entries import entry_named, library_entry
 
 Item = TypeVar("Item")
 _WIDTH = 79
@@ -36,7 +37,7 @@ def read(source: object, *, node: str = "node", topic: str = "topic") -> Any:
         (node, topic); a table with a row for each pair (pandas, polars, pyarrow); a bipartite networkx graph whose
         nodes have the attribute ``bipartite=0`` (nodes) or ``1`` (topics); a hypergraph of XGI or HyperNetX, whose
         vertices are nodes and hyperedges topics; a SciPy sparse matrix, nodes × topics, of which each entry but 0 is a
-        subscription; a NumPy matrix of 0 and 1.
+        subscription; a NumPy matrix of 0 and 1. Or ``@NAME`` for an instance of the library (see :func:`load`).
     node, topic : str
         The columns of a table, in a file or in memory.
 
@@ -64,6 +65,8 @@ def read(source: object, *, node: str = "node", topic: str = "topic") -> Any:
     'ann'
     """
     if isinstance(source, str | Path):
+        if (entry := library_entry(source)) is not None:
+            return entry.make()
         path = Path(source).expanduser()
         kind = kind_of_file(path)
         loaded = kind.read(path, {"node": node, "topic": topic} if kind.columns else {})
@@ -72,6 +75,33 @@ def read(source: object, *, node: str = "node", topic: str = "topic") -> Any:
     if loaded.remark:
         warnings.warn(loaded.remark, stacklevel=2)
     return loaded.instance
+
+
+def load(name: str) -> Any:
+    """Make the instance of the library with that name; a file is named ``@NAME`` in its place.
+
+    Parameters
+    ----------
+    name : str
+        As `overlaybench library list` prints it.
+
+    Returns
+    -------
+    TopicInstance, ContentInstance, BrokerNetwork or SteinerInstance
+        With the digest of the library's table.
+
+    Raises
+    ------
+    BadInput
+        If the name is unknown, with the three nearest ones; or if the instance needs data that this machine lacks.
+
+    Examples
+    --------
+    >>> import overlaybench as ob
+    >>> ob.load("small-uniform-20-20-5-s0")
+    TopicInstance(20 nodes, 20 topics, 100 subscriptions, ...)
+    """
+    return entry_named(name.removeprefix("@")).make()
 
 
 def generate(workload: str, *, seed: int = 0, **parameters: Any) -> Any:

@@ -25,6 +25,7 @@ from ...instances.topics.workloads import RandomTopics
 from ..catalogue import METHODS, kind_named, method_named, problem_named, version_of, workload_named, workload_version
 from .columns import limits_in, without_limit
 from .isolation import memory_bounded
+from .library_entries import Entry, library_entry
 from .plot import MEASURES, Plot, Report
 from .store import StoredInstance
 from .task import Recipe, Task, derived_seed, freeze, options_json, writes_proofs
@@ -320,7 +321,15 @@ class Sources:
         columns = {f"{column}_column": column for column in kind_named(str(source.get("kind", "topics"))).columns}
         table = checked({key: value for key, value in source.items() if key not in columns}, Files)
         renamed = {columns[key]: str(source[key]) for key in columns if key in source}
-        matching = {pattern: self._matching(pattern) for pattern in as_list(table.file)}
+        matching = {}
+        for pattern in as_list(table.file):
+            entry = None if _is_readable(self.folder / pattern) else library_entry(pattern)
+            if entry is None:
+                matching[pattern] = self._matching(pattern)
+            elif renamed or table.sample:
+                raise BadInput(f"{pattern} has no columns and no samples: leave them out")
+            else:
+                yield from self._of_library(table, entry, pattern)
         stems = Counter(file.stem for file in {file for files in matching.values() for file in files})
         for pattern, files in matching.items():
             for file in files:
@@ -329,6 +338,18 @@ class Sources:
                 yield from self._samples(table, whole)
             if not files:
                 yield from self._stand_in(table, pattern)
+
+    def _of_library(self, table: Files, entry: Entry, name: str) -> Iterator[Recipe]:
+        """The recipe of an instance of the library; made at once if it needs data, which may be absent."""
+        try:
+            if entry.needs:
+                entry.make()
+        except BadInput:
+            if table.stand_in is None:
+                raise
+            yield from self._stand_in(table, name)
+        else:
+            yield replace(entry.recipe, family=table.family or entry.name)
 
     def _matching(self, pattern: str) -> list[Path]:
         """The files of a path or a pattern, in the order of their names."""

@@ -31,17 +31,17 @@ def unknown_ending(path: Path, known: Iterable[str]) -> BadInput:
     return BadInput(f"{path}: unknown ending '{path.suffix}': use {', '.join(known)}")
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> BadInput:
+def unknown(kind: str, name: str, known: Iterable[str], *, nearest: int = 1) -> BadInput:
     """The error for a `name` of some `kind` ("option of method 'gm'") that is not `known`.
 
-    It suggests the one that differs by a slip, or the nearest three.
+    It suggests the one that differs by a slip (or as many as `nearest`), or the nearest three.
     """
     from difflib import get_close_matches
 
     names, (noun, of, owner) = sorted(known), kind.partition(" of ")
-    nearest = get_close_matches(name, names, n=1, cutoff=0.8) or get_close_matches(name, names, n=3, cutoff=0.5)
-    if nearest:
-        hint = "did you mean " + " or ".join(f"'{one}'" for one in nearest) + "?"
+    slips = get_close_matches(name, names, n=nearest, cutoff=0.8) or get_close_matches(name, names, n=3, cutoff=0.5)
+    if slips:
+        hint = "did you mean " + " or ".join(f"'{one}'" for one in slips) + "?"
     elif len(names) <= _FEW:
         hint = f"known: {', '.join(names) or 'none'}"
     else:

@@ -25,8 +25,9 @@ from msgspec import structs
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.library.study import library_runs, updated
-from overlaybench.compare.library.table import Entry, LibraryTable, Record, read_table, scored, write_page, write_table
+from overlaybench.compare.library.table import LibraryTable, Record, read_table, scored, write_page, write_table
 from overlaybench.compare.studies.isolation import IsolatedRun, memory_bounded
+from overlaybench.compare.studies.library_entries import Entry
 from overlaybench.compare.studies.results import results, write_answers
 from overlaybench.compare.studies.row import row
 from overlaybench.compare.studies.spark_session import PlugIns

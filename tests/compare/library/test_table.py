@@ -11,7 +11,6 @@ import pytest
 from overlaybench.compare.catalogue import kind_named, problem_named
 from overlaybench.compare.library.study import chosen, present, study_text
 from overlaybench.compare.library.table import (
-    TABLE,
     LibraryTable,
     Record,
     law_points,
@@ -20,6 +19,7 @@ from overlaybench.compare.library.table import (
     write_page,
     write_table,
 )
+from overlaybench.compare.studies.library_entries import TABLE
 from overlaybench.compare.studies.study import study_of
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
