@@ -141,7 +141,7 @@ def main() -> NoReturn:
         message, status = _STOPPED, 130
     if received:
         message, status = message or f"stopped by {signal.Signals(received[0]).name}", 128 + received[0]
-    for number in SIGNALS:
+    for number in (*SIGNALS, signal.SIGALRM):  # a signal that an import holds back waits for an alarm
         signal.signal(number, signal.SIG_IGN)  # the command has ended
     from .printable import printable
 
