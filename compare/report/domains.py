@@ -1,4 +1,4 @@
-"""The parts of a report about one kind of instances: content-based overlays (P4), and soft links over brokers (P5)."""
+"""The parts of a report about one kind of instances: content (P4), soft links over brokers (P5), traces."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import pandas as pd
 from ...instances.brokers.files import BROKERS
 from ...instances.content.files import CONTENT
 from ...instances.contract.result import Status
+from ...instances.topics.trace_files import TRACES
 from ..figures.charts import broker_charts, content_charts
 from ..figures.style import Drawing
 from ..intervals import mean_interval
 from ..studies.bounds import sorted_by
+from .over_time import links_over_time, over_time_charts, trace_runs, trade_table
 
 _BASELINE, _TREE, _LEAST = "random-assignment", "s0", "least-messages"
 _SHAPE = ["problem", "family", "users", "brokers", "channels", "access_to_core", "variant"]
@@ -26,14 +28,16 @@ class Domain(NamedTuple):
     """The section of the page about one kind of instances.
 
     `runs` adds to the runs of the kind (`judged_runs`) what tables and charts need. Each table has a name, a title, a
-    sentence, and the function of the runs that gives its rows.
+    sentence, and the function of the runs that gives its rows. `series` are measures over time, which charts need,
+    of the runs and of what loads an instance by its digest.
     """
 
     kind: str
     title: str
     runs: Callable[[pd.DataFrame], pd.DataFrame]
     tables: Sequence[tuple[str, str, str, Callable[[pd.DataFrame], pd.DataFrame]]]
-    charts: Callable[[pd.DataFrame], list[Drawing]]
+    charts: Callable[[pd.DataFrame, pd.DataFrame], list[Drawing]]
+    series: Callable[[pd.DataFrame, Callable[[str], Any]], pd.DataFrame] = lambda runs, load: pd.DataFrame()
 
 
 def _answered(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
@@ -215,7 +219,7 @@ DOMAINS = (
                 routing_table,
             ),
         ),
-        content_charts,
+        lambda runs, series: content_charts(runs),
     ),
     Domain(
         BROKERS.name,
@@ -261,6 +265,24 @@ DOMAINS = (
                 system_table,
             ),
         ),
-        lambda runs: broker_charts(runs, system_series(runs.assign(label=runs["variant"]))),
+        broker_charts,
+        lambda runs, load: system_series(runs.assign(label=runs["variant"])),
+    ),
+    Domain(
+        TRACES.name,
+        "Overlays over time",
+        trace_runs,
+        (
+            (
+                "trade",
+                "Links and changes",
+                "Mean links of a snapshot and, over all snapshots, links ÷ proven bounds (of snapshot-optima, where it "
+                "ran); links added and removed an event; subscriber-seconds outside of a topic's largest component. "
+                "Means over the traces of a family.",
+                trade_table,
+            ),
+        ),
+        over_time_charts,
+        links_over_time,
     ),
 )

@@ -23,7 +23,7 @@ from ...instances.contract.result import Status
 from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
-from ..catalogue import own_part
+from ..catalogue import kind_named, own_part
 from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.charts import TOPIC_CHARTS, anytime_chart, overview_chart
 from ..figures.draw import embedded_json, overlay_drawing
@@ -84,6 +84,7 @@ def report_study(
     store = Store.existing(folder)
     plan = store.plan()
     rows = store.rows(None if all_runs else plan.keys)
+    kinds = {digest: kind_named(kind) for digest, kind in zip(rows["instance"], rows["kind"], strict=True)}
     notes = list(plan.notes)
     if missing := len(set(plan.keys) - set(rows["key"])):
         notes.append(f"{missing} of {len(plan.keys)} runs are missing: the same study command resumes.")
@@ -91,7 +92,7 @@ def report_study(
         return write_report(
             into or folder,
             rows,
-            partial(store.instance, kind=TOPICS),
+            lambda digest: store.instance(digest, kinds[digest]),
             title=plan.name,
             spec=plan.spec,
             notes=notes,
@@ -106,7 +107,7 @@ def report_study(
 def write_report(
     folder: Path,
     rows: pd.DataFrame,
-    load_instance: Callable[[str], TopicInstance],
+    load_instance: Callable[[str], Any],
     *,
     title: str,
     spec: str,
@@ -120,10 +121,10 @@ def write_report(
     """Write report.html, tables/*.csv, tables/*.tex and figures/*.* into a folder, each file atomically.
 
     `rows` are one a run, with the columns of the store; `load_instance` maps a digest to its instance, for the overlays
-    that are drawn; `spec` is the study's file (TOML); `plots` are by default `default_plots`; without `strict` a plot
-    that has no points is a note on the page. `names` are what methods and others are called in the LaTeX files, and
-    `figure_options` are those of the files: the figures on the page have the default ones. `bar` shows how many figures
-    are drawn.
+    and traces that are drawn; `spec` is the study's file (TOML); `plots` are by default `default_plots`; without
+    `strict` a plot that has no points is a note on the page. `names` are what methods and others are called in the
+    LaTeX files, and `figure_options` are those of the files: the figures on the page have the default ones. `bar` shows
+    how many figures are drawn.
 
     Returns the page, which loads nothing: figures, tables (as data addresses), scripts and styles are inside. The same
     rows give the same bytes. It has about 1.6 kilobytes a run, and a megabyte of scripts. Cost O(R log R) for R runs.
@@ -144,7 +145,7 @@ def write_report(
         else:
             plotted.append((plot, points))
             study.keep(plot.name, points)
-    parts = [study.part(domain) for domain in DOMAINS if (study.runs["kind"] == domain.kind).any()]
+    parts = [study.part(domain, load_instance) for domain in DOMAINS if (study.runs["kind"] == domain.kind).any()]
     on_page = replace(DEFAULT_OPTIONS, formats=figure_options.formats)
     apart = figure_options != on_page
     drawn = partial(_drawn, study.runs, parts, load_instance, plotted, bar or Bar(0, "", quiet=True))
@@ -194,7 +195,10 @@ def _drawn(
             bar.show(done)
             drawings.append(make())
         bar.show(len(wanted))
-        return [[one for one in drawings if one is not None], *(part.domain.charts(part.runs) for part in parts)]
+        return [
+            [one for one in drawings if one is not None],
+            *(part.domain.charts(part.runs, part.series) for part in parts),
+        ]
 
 
 def _narrow_overview(runs: pd.DataFrame) -> str:
@@ -432,8 +436,8 @@ class StudyPage:
         proofs = [self.anchors.of("instance", *of) for of in zip(group["problem"], group["instance"], strict=True)]
         return table(rows, names, links=dict.fromkeys(("digest", "bound"), proofs), anchors=group["anchor"].tolist())
 
-    def part(self, domain: Domain) -> PagePart:
-        """The section about a domain."""
+    def part(self, domain: Domain, load: Callable[[str], Any]) -> PagePart:
+        """The section about a domain; `load` maps a digest to its instance."""
         runs = domain.runs(self.runs[self.runs["kind"] == domain.kind])
         built = [(name, title, sentence, build(runs)) for name, title, sentence, build in domain.tables]
         tables = [
@@ -441,12 +445,16 @@ class StudyPage:
             for name, title, sentence, rows in built
             if len(rows)
         ]
-        return PagePart(domain, runs, tables)
+        series = domain.series(runs, load)
+        if len(series):
+            self.keep(f"{domain.kind}-over-time", series)
+        return PagePart(domain, runs, tables, series)
 
 
 class PagePart(NamedTuple):
-    """The section of the page about one kind of instances: its runs, and its tables with titles and sentences."""
+    """The section of the page about one kind of instances: its runs, tables with titles and sentences, and series."""
 
     domain: Domain
     runs: pd.DataFrame
     tables: list[tuple[str, str, PageTable]]
+    series: pd.DataFrame

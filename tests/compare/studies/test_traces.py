@@ -6,7 +6,11 @@ import pytest
 from click.testing import CliRunner
 
 from overlaybench.compare.command_line import cli
+from overlaybench.compare.report.over_time import links_over_time, trace_runs, trade_table
+from overlaybench.compare.report.tables import judged_runs
+from overlaybench.compare.report.writing import report_study
 from overlaybench.compare.studies.store import Store
+from overlaybench.instances.topics.trace_files import TRACES
 from tests.compare.studies.without_spark import study_done_in
 
 SPEC = """
@@ -48,3 +52,26 @@ def test_runs_on_traces_are_rows_that_verify_and_repeat(study: Store) -> None:
     assert "the same row" in run("rerun", study.folder, rows["key"][0])
     table = run("results", study.folder, "--by", "method", "--by", "change-cost").splitlines()
     assert len(table) == 1 + 3 * 2
+
+
+def test_the_report_shows_links_over_bounds_and_changes_over_time(study: Store) -> None:
+    page = report_study(study.folder).read_text()
+    assert "Overlays over time" in page
+    runs = trace_runs(judged_runs(study.rows(study.plan().keys)))
+    series = links_over_time(runs, lambda digest: study.instance(digest, TRACES))
+    assert (series["ratio"] >= 1).all()
+    exact = series[(series["method"] == "snapshot-optima") & (series["problem"] == "dynamic-tco")]
+    assert (exact["ratio"] == 1).all()
+    trade = trade_table(runs).set_index(["problem", "variant", "family", "change_cost"])
+    assert {name for name, *_ in trade.index} == {"dynamic-tco"}
+    for run in runs.itertuples():
+        trace = study.instance(run.instance, TRACES)
+        log = TRACES.unpack(run.answer, trace)
+        wanted = int((log.times > trace.start).sum()) / trace.num_events
+        own = series[(series["label"] == run.label) & (series["instance"] == run.instance)]
+        own = own[own["problem"] == run.problem]
+        assert own["links"].iloc[-1] == log.at(trace.step_times[-1], trace.departures()).num_edges
+        assert run.recourse == pytest.approx(wanted)
+    assert (study.folder / "tables" / "trace-over-time.csv").is_file()
+    for name in ("links-over-time", "recourse-over-time", "links-against-recourse"):
+        assert (study.folder / "figures" / f"{name}.svg").is_file()
