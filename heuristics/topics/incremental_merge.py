@@ -87,6 +87,7 @@ def _run(
     steps: Steps,
     tests: int,
     shadows: int,
+    moves: int,
     living: LivingOverlay,
     broken: Broken,
     scores: _Scores,
@@ -112,6 +113,8 @@ def _run(
                     scores.allowed[v] = False
             if tests:
                 _drop(step, before, tests, living, changes)
+        if moves:
+            _improve_around(step, before, moves, tests, toggles, living, scores, changes)
     rows = np.empty((len(changes), 4), np.int64)
     for k in range(len(changes)):
         rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3] = changes[k]
@@ -245,6 +248,77 @@ def _join_parts(step: int, t: int, living: LivingOverlay, broken: Broken, scores
 
 
 @kernel
+def _improve_around(
+    step: int,
+    before: int,
+    moves: int,
+    tests: int,
+    toggles: Ids,
+    living: LivingOverlay,
+    scores: _Scores,
+    changes: Changes,
+) -> None:
+    """Improve at the ends of links that were added in this step, and at nodes whose subscriptions changed."""
+    nodes = [0 for _ in range(0)]
+    for signed in toggles:
+        v = int(living.slot_nodes[abs(signed) - 1])
+        if living.head[v] >= 0 and (len(nodes) == 0 or nodes[-1] != v):
+            nodes.append(v)
+    for k in range(before, len(changes)):
+        _, u, v, sign = changes[k]
+        if sign > 0:
+            nodes.append(u)
+            nodes.append(v)
+    for k in range(min(moves, len(nodes))):
+        _improve(step, nodes[k], tests, living, scores, changes)
+
+
+@kernel
+def _improve(step: int, v: int, tests: int, living: LivingOverlay, scores: _Scores, changes: Changes) -> None:
+    """Link a node to the one with most common topics that is no neighbour, if two other links can then go.
+
+    Otherwise nothing changes. Cost: the subscribers of the node's topics, and tests of the links beside both ends.
+    """
+    counts, num, best, before = scores.counts, 0, -1, len(changes)
+    for at in range(living.node_offsets[v], living.node_offsets[v + 1]):
+        t = living.node_topics[at]
+        if living.active[at]:
+            for slot in living.members[living.topic_offsets[t] : living.topic_offsets[t] + living.counts[t]]:
+                w = living.slot_nodes[slot]
+                if counts[w] == 0:
+                    scores.touched[num] = w
+                    num += 1
+                counts[w] += 1
+    counts[v] = 0
+    half = living.head[v]
+    while half >= 0:
+        counts[living.to[half]] = 0
+        half = living.following[half]
+    for w in scores.touched[:num]:
+        if counts[w] > 1 and (
+            best < 0 or counts[w] > counts[best] or (counts[w] == counts[best] and is_preferred(w, best, living))
+        ):
+            best = w
+    for w in scores.touched[:num]:
+        counts[w] = 0
+    if best < 0:
+        return
+    add_link(v, best, living)
+    changes.append((step, int(v), int(best), 1))
+    _drop(step, before, tests, living, changes)
+    if len(changes) < before + 3:
+        while len(changes) > before:
+            _, u, w, sign = changes.pop()
+            if sign < 0:
+                add_link(u, w, living)
+                continue
+            half = living.head[u]
+            while living.to[half] != w:
+                half = living.following[half]
+            remove_link(half, living)
+
+
+@kernel
 def _drop(step: int, before: int, tests: int, living: LivingOverlay, changes: Changes) -> None:
     """Remove links that became redundant beside those added since `before`."""
     last = len(changes)
@@ -279,7 +353,7 @@ def log_of(trace: TopicTrace, start: Ids, rows: npt.NDArray[np.int64]) -> LinkLo
     return LinkLog.from_arrays(n, trace.step_times[steps], links, sums[kept] > 0)
 
 
-def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0) -> LinkLog:
+def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0, moves: int = 0) -> LinkLog:
     """The log of an overlay that starts as Greedy Merge's and is repaired after each step.
 
     After a step, :func:`.find_broken` searches the topics that it touched from where it touched them. A node that joins
@@ -294,6 +368,8 @@ def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0) 
     shadows : int
         If above 0, parts are joined only by links among the former neighbours of what has changed and so many further
         subscribers of each topic, those of lowest degree.
+    moves : int
+        How often a step may add one more link where two others can then go: a local search with a budget of changes.
 
     Notes
     -----
@@ -302,23 +378,29 @@ def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0) 
     """
     living = started(trace)
     start = overlay_of(living).edges
-    return log_of(trace, start, repaired_over(trace, living, tests=tests, shadows=shadows))
+    return log_of(trace, start, repaired_over(trace, living, tests=tests, shadows=shadows, moves=moves))
 
 
 def repaired_over(
-    trace: TopicTrace, living: LivingOverlay, *, tests: int = 400, shadows: int = 0
+    trace: TopicTrace, living: LivingOverlay, *, tests: int = 400, shadows: int = 0, moves: int = 0
 ) -> npt.NDArray[np.int64]:
     """Repair an overlay after each step after the start; returns rows (step, u, v, 1 or -1) of what changed."""
     n = trace.num_nodes
     zeros = [np.zeros(n, np.int32) for _ in range(4)]
     scores = _Scores(zeros[0], zeros[1], zeros[2], zeros[3], np.full(n, shadows == 0))
-    return _run(steps_of(trace), tests, shadows, living, nothing_broken(living), scores, cover_space(n))
+    return _run(steps_of(trace), tests, shadows, moves, living, nothing_broken(living), scores, cover_space(n))
 
 
 def _solve(
-    trace: TopicTrace, problem: Problem[TopicTrace, LinkLog], *, seed: int, time_limit: float | None, tests: int
+    trace: TopicTrace,
+    problem: Problem[TopicTrace, LinkLog],
+    *,
+    seed: int,
+    time_limit: float | None,
+    tests: int,
+    moves: int,
 ) -> Proposal[LinkLog]:
-    return Proposal(incremental_merge(trace, tests=tests))
+    return Proposal(incremental_merge(trace, tests=tests, moves=moves))
 
 
 def _solve_with_shadows(
@@ -335,7 +417,10 @@ INCREMENTAL_MERGE: Method[TopicTrace, LinkLog] = Method(
     guarantee="connected after every event; nothing is proven of links and changes",
     cost="an event costs in the subscribers of its topics; memory 100 bytes for each subscription that ever holds",
     solve=_solve,
-    options=(Option("tests", 400, "subscriptions visited to test a link for redundancy; 0: none", least=0),),
+    options=(
+        Option("tests", 400, "subscriptions visited to test a link for redundancy; 0: none", least=0),
+        Option("moves", 0, "at most how often a step tries one link for two others", least=0),
+    ),
     compiled=True,
     anytime=False,
     colour="#D55E00",

@@ -38,6 +38,12 @@ def test_workloads_are_answered_by_every_heuristic(workload: str) -> None:
 
 
 @property_test(150, TRACES, quick=6)
+def test_moves_of_one_link_for_two_keep_topics_connected(trace: ob.TopicTrace) -> None:
+    result = METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"], moves=6)
+    assert result.answer is not None, result.reason
+
+
+@property_test(150, TRACES, quick=6)
 def test_the_structure_after_all_events_is_that_of_the_last_snapshot(trace: ob.TopicTrace) -> None:
     living = started(trace)
     first = overlay_of(living)
