@@ -107,7 +107,7 @@ def study_text(
 
 
 def _variant(text: str) -> tuple[str, dict[str, str]]:
-    name, *words = text.split()
+    name, *words = text.split() or [text]
     options = dict(word.split("=", 1) for word in words if "=" in word)
     if len(options) < len(words):
         raise BadInput(f"method '{text}': options are name=value after the method's name, each once")

@@ -30,7 +30,7 @@ from ...instances.contract.method import Method, Proposal, judged
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.contract.run import PAUSES, Trajectory, die_with_parent, watched
-from ...instances.contract.signals import default_signals, forking, keeping, stopped
+from ...instances.contract.signals import SIGNALS, default_signals, forking, keeping, stopped
 from ..catalogue import METHODS, method_named, problem_named
 from ..plug_in_code import is_local
 
@@ -211,7 +211,7 @@ class Solver:
                     if not wait([self._pidfd], timeout=_END_SECONDS):
                         return self._stopped(job, "crash: the solver closed its files and went on", peak)
                     self._process.join()
-                    output, killed = self._printed(), self._process.exitcode == -signal.SIGKILL
+                    output, killed = self._printed(), -(self._process.exitcode or 0) in (signal.SIGKILL, *SIGNALS)
                     reason = _cause_of_death(self._process.exitcode, output)
                     return IsolatedRun(job.failed(reason), peak, killed=killed, output=output)
                 if ended is not None:

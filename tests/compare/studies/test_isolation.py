@@ -68,9 +68,10 @@ def test_an_exception_is_failed_with_its_message_and_its_place_in_the_users_code
     assert result.reason == f"ZeroDivisionError: no such (test_isolation.py, line {line}, in raising)"
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(("deaths", "status"), [(1, Status.FEASIBLE), (2, Status.FEASIBLE), (9, Status.FAILED)])
 def test_a_run_whose_solver_is_killed_from_outside_is_repeated_twice(
-    tmp_path: Path, deaths: int, status: Status
+    tmp_path: Path, deaths: int, status: Status, number: signal.Signals
 ) -> None:
     note = tmp_path / "attempts"
 
@@ -78,13 +79,13 @@ def test_a_run_whose_solver_is_killed_from_outside_is_repeated_twice(
         with note.open("a") as attempts:
             attempts.write(".")
         if len(note.read_text()) <= deaths:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), number)
         return Proposal(CONNECTED)
 
     result = run(killed).result
     assert result.status is status
     assert len(note.read_text()) == min(deaths + 1, 3)
-    assert (result.reason == "crash: killed by SIGKILL") == (status is Status.FAILED)
+    assert (result.reason == f"crash: killed by {number.name}") == (status is Status.FAILED)
 
 
 def leaving(*_: Any, **__: Any) -> None:
