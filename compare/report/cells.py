@@ -127,6 +127,8 @@ COLUMNS: Mapping[str, ShownColumn] = {
     **dict.fromkeys(("mean", "worst", "forwarding", "gain", "both"), ShownColumn(write=ratio)),
     **dict.fromkeys(("saved", "yield", "late yield", "fewer forwarders"), ShownColumn(write=percentage)),
     **dict.fromkeys(("delivered", "control"), ShownColumn(write=percentage)),
+    "links ÷ bound": ShownColumn(write=ratio),
+    **dict.fromkeys(("mean links", "changes an event"), ShownColumn(write=lambda value: number(value, ",.2f"))),
 }
 """The columns of all tables of the page that are not shown as their names and entries are."""
 
