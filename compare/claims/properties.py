@@ -10,7 +10,6 @@ from ...instances.contract.catalogue import defined_in
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Result, Status
 from ...instances.contract.workload import Workload
-from ...instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import problem_named
 from .bench import TIES, Bench
@@ -23,15 +22,18 @@ _NEAR = 0.1
 
 def assorted(quick: bool) -> Iterator[tuple[str, TopicInstance]]:
     """Instances of every topic workload and construction of the project that needs no data, with their names."""
-    constructed = {workload.name for workload in (*CONSTRUCTIONS, *SET_COVER_CONSTRUCTIONS)}
-    for workload in (each for each in defined_in("overlaybench.instances.topics", Workload) if not each.needs):
+    for workload in (
+        each
+        for each in defined_in("overlaybench.instances.topics", Workload)
+        if each.kind == "topics" and not each.needs
+    ):
         options = {option.name for option in workload.parameters}
         shapes: list[dict[str, int]] = [{}]
-        if workload.name not in constructed:
-            shapes = [
-                {"nodes": nodes, "topics": topics} | ({"least": 5, "most": 30} if "least" in options else {})
-                for nodes, topics in ((60, 30), (300, 100))
+        if "nodes" in options:
+            sizes = [
+                {"nodes": nodes, "topics": topics, "least": 5, "most": 30} for nodes, topics in ((60, 30), (300, 100))
             ]
+            shapes = [{name: size for name, size in each.items() if name in options} for each in sizes]
         for shape in shapes[:1] if quick else shapes:
             for seed in range(1 if quick else 10):
                 yield f"{workload.name} {shape} seed {seed}", workload.generate(seed=seed, **shape)

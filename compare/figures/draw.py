@@ -189,7 +189,7 @@ def _named(answer: Any, number: int, options: DrawOptions) -> _Named:
 def _facts(kind: Kind[Any, Any], instance: Any, named: _Named) -> str:
     """Value, measures and validity: two lines or more."""
     _check_fits(kind, instance, named)
-    problems = [problem for problem in PROBLEMS.values() if problem.kind == kind.name]
+    problems = [problem for problem in PROBLEMS.values() if problem.kind == kind.name and problem.stated]
     violations = {problem.name: problem.violations(instance, named.answer) for problem in problems}
     valid = [name for name, found in violations.items() if not found]
     preferred = kind.default_problem in valid or not valid

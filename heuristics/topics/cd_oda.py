@@ -312,8 +312,8 @@ CD_MAX = cd_max.method(
     guarantee="every topic has diameter at most 2; no ratio is proven",
     cost="time O(C Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)",
     pace=60,
-    colour="#44AA99",
-    marker="^",
+    colour="#0072B2",
+    marker="<",
     source="Yumusak et al. 2021, of which only the abstract was read",
     starts=DIAMETER_DEGREE,
 )

@@ -1,4 +1,12 @@
-"""The decentralised scheme of P3 §IV.D on a trace: after each step nodes send what changed, and compute again."""
+"""The decentralised scheme of P3 §IV.D on a trace: after each step nodes send what changed, and compute again.
+
+Examples
+--------
+>>> import overlaybench as ob
+>>> trace = ob.generate("churn", nodes=6, topics=3, subscriptions=2, events=5, seed=1)
+>>> ob.solve(trace, "dynamic-tco", "dcbr-m-decentralised").value
+43
+"""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ PTCO: Method[TopicInstance, Overlay] = Method(
     anytime=False,
     pace=20,
     colour="#0072B2",
-    marker="o",
+    marker=">",
 )
 
 
@@ -254,5 +254,5 @@ CAPPED_GM: Method[TopicInstance, Overlay] = Method(
     compiled=True,
     pace=200,
     colour="#117733",
-    marker="s",
+    marker="8",
 )

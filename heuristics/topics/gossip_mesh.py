@@ -1,4 +1,12 @@
-"""A gossip mesh on a trace, as libp2p's GossipSub keeps one for each topic: what other methods are compared with."""
+"""A gossip mesh on a trace, as libp2p's GossipSub keeps one for each topic: what other methods are compared with.
+
+Examples
+--------
+>>> import overlaybench as ob
+>>> trace = ob.generate("churn", nodes=6, topics=3, subscriptions=2, events=5, seed=1)
+>>> ob.solve(trace, "dynamic-tco", "gossip-mesh").value
+128
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,14 @@
-"""Incremental Greedy Merge: after each step of a trace, repair by the links that join most components."""
+"""Incremental Greedy Merge: after each step of a trace, repair by the links that join most components.
+
+Examples
+--------
+>>> import overlaybench as ob
+>>> trace = ob.generate("churn", nodes=6, topics=3, subscriptions=2, events=5, seed=1)
+>>> ob.solve(trace, "dynamic-tco", "gm-incremental").value
+43
+>>> ob.solve(trace, "dynamic-tco", "shadow-repair").value
+45
+"""
 
 from __future__ import annotations
 
@@ -439,5 +449,5 @@ SHADOW_REPAIR: Method[TopicTrace, LinkLog] = Method(
     compiled=True,
     anytime=False,
     colour="#009E73",
-    marker="v",
+    marker="<",
 )

@@ -1,4 +1,14 @@
-"""Traces answered by an overlay that is computed again at every event: the yardstick of links."""
+"""Traces answered by an overlay that is computed again at every event: the yardstick of links.
+
+Examples
+--------
+>>> import overlaybench as ob
+>>> trace = ob.generate("churn", nodes=6, topics=3, subscriptions=2, events=5, seed=1)
+>>> ob.solve(trace, "dynamic-tco", "gm-recomputed").value
+42
+>>> ob.solve(trace, "dynamic-tco", "rings").value
+64
+"""
 
 from __future__ import annotations
 
@@ -54,7 +64,7 @@ GM_RECOMPUTED: Method[TopicTrace, LinkLog] = Method(
     compiled=True,
     anytime=False,
     colour="#0072B2",
-    marker="o",
+    marker="*",
 )
 
 RINGS: Method[TopicTrace, LinkLog] = Method(
@@ -69,5 +79,5 @@ RINGS: Method[TopicTrace, LinkLog] = Method(
     compiled=True,
     anytime=False,
     colour="#8C8C8C",
-    marker="X",
+    marker="*",
 )

@@ -30,6 +30,8 @@ class Problem(ABC, Generic[Instance, Answer]):
         Whether every value is an integer (then a lower bound may be rounded up).
     default_method : str
         The exact method that answers it where none is named; "" if one must be named.
+    stated : bool
+        Whether its name states it; False for the family of problems with limits whose limits are left out.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class Problem(ABC, Generic[Instance, Answer]):
     kind: str
     integral: bool = True
     default_method: str = ""
+    stated: bool = True
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name}: {self.summary})"

@@ -306,6 +306,7 @@ class CappedTCO(DegreeLimited):
     ) -> None:
         super().__init__(rule, limit, degrees)
         self.name = name or f"{self.family}@{self.limits}"
+        self.stated = "@" in self.name
         self.summary = f"fewest edges, every topic connected, {self.limits}"
 
     def variant(self, name: str) -> CappedTCO:
@@ -353,6 +354,7 @@ class PartialTCO(DegreeLimited):
             raise BadInput(f"'{measure}' measures no partial overlay: take one of {', '.join(MEASURES)}")
         self.measure = measure
         self.name = name or f"{self.family}{'' if measure == 'topics' else f'@{measure}'}@{self.limits}"
+        self.stated = "@" in self.name
         self.summary = f"{MEASURES[measure]}, {self.limits}"
 
     def variant(self, name: str) -> PartialTCO:

@@ -144,5 +144,5 @@ SNAPSHOT_OPTIMA: Method[TopicTrace, LinkLog] = Method(
     skip=skip_delays,
     compiled=True,
     colour="#CC6677",
-    marker="d",
+    marker="8",
 )

