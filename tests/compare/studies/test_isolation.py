@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,8 @@ def test_an_exception_is_failed_with_its_message_and_its_place_in_the_users_code
     def raising(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("no such\nthing")
 
-    result = run(raising).result
+    of_the_user = FunctionType(raising.__code__, {"__name__": "__main__"})  # "tests" may be installed by a package, too
+    result = run(of_the_user).result
     assert result.status is Status.FAILED
     line = raising.__code__.co_firstlineno + 1
     assert result.reason == f"ZeroDivisionError: no such (test_isolation.py, line {line}, in raising)"
