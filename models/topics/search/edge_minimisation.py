@@ -115,9 +115,9 @@ class _Search:
         searchable = self.goal.searchable and self.goal.cap >= self.instance.num_nodes
         part = clock.share(_LP_SHARE) if searchable else clock
         root = planes.tighten(part, stall=_ROOT_STALL, at_round=self._at_round)
-        # The split may have proven more than the LP.
-        strongest = planes.best_proven if root is None or root.units < planes.best_units else root.proven
-        self.case.bound(0, strongest)
+        # An earlier LP or the split may have proven more than the last LP, but not that there is no overlay.
+        is_last = root is not None and (not planes.lp.feasible or root.units >= planes.best_units)
+        self.case.bound(0, root.proven if root is not None and is_last else planes.best_proven)
         if not planes.lp.feasible:
             self.infeasible = root is not None
             return
