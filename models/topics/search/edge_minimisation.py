@@ -116,8 +116,10 @@ class _Search:
         part = clock.share(_LP_SHARE) if searchable else clock
         root = planes.tighten(part, stall=_ROOT_STALL, at_round=self._at_round)
         # An earlier LP or the split may have proven more than the last LP, but not that there is no overlay.
-        is_last = root is not None and (not planes.lp.feasible or root.units >= planes.best_units)
-        self.case.bound(0, root.proven if root is not None and is_last else planes.best_proven)
+        strongest = planes.best_proven
+        if root is not None and (not planes.lp.feasible or root.units >= planes.best_units):
+            strongest = root.proven
+        self.case.bound(0, strongest)
         if not planes.lp.feasible:
             self.infeasible = root is not None
             return
