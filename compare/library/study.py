@@ -162,6 +162,7 @@ def _record(name: str, row: Mapping[str, Any], best: float) -> Record:
         integral=math.nan if math.isnan(best) else gap_integral(row["points"], best, row["time_limit"]),
         proof="",
         version=row["code_version"][:12],
+        date=row["started"][:10],
     )
 
 

@@ -45,7 +45,10 @@ class Record(Struct, frozen=True):
     `value` is that of the answer, which the problem has validated, `bound` is certified by the checker, both NaN
     without one; `seconds` are processor seconds, NaN where they are unknown; `integral` is the primal integral ÷ time
     limit against the best value known when the run was taken in; `proof` is the SHA-256 of the proof file, "" without a
-    certified bound, and `version` that of the code.
+    certified bound, and `version` that of the code. `date` is the day of the run (ISO), "" where it is unknown.
+
+    A submission has the `name` of its author and a `source` (a DOI, an address); `method` is what the author says, and
+    limit, seconds and integral are NaN.
     """
 
     instance: str
@@ -59,10 +62,14 @@ class Record(Struct, frozen=True):
     integral: float
     proof: str
     version: str
+    date: str = ""
+    name: str = ""
+    source: str = ""
 
     @property
     def key(self) -> Key:
-        return self.instance, self.problem, self.method, self.time_limit
+        by = f"{self.name}: {self.method}" if self.name else self.method
+        return self.instance, self.problem, by, _high(self.time_limit)  # NaN equals no other
 
 
 @dataclass(frozen=True)
@@ -173,7 +180,7 @@ def read_table(folder: Path = TABLE) -> LibraryTable:
     entries = read_entries(folder)
     records = []
     for where, row in rows_of(folder / _RECORDS, Record) if (folder / _RECORDS).is_file() else ():
-        record = typed(where, {name: text or _EMPTY.get(name, "") for name, text in row.items()}, Record)
+        record = typed(where, {column: text or _EMPTY.get(column, "") for column, text in row.items()}, Record)
         if record.instance not in entries or record.problem not in entries[record.instance].problems:
             raise BadInput(f"{where}: {INSTANCES} has no '{record.instance}' with '{record.problem}': remove the line")
         records.append(record)
@@ -210,7 +217,7 @@ def scored(table: LibraryTable, records: Iterable[Record] | None = None) -> pd.D
     the rank by mean gap among `compared` methods, which are these and those of the table, each compared on the
     instances that both ran on, if these are at least half.
     """
-    known = {_key(each): each for each in table.records.values()}
+    known = {_key(each): each for each in table.records.values() if not each.name}
     own = known if records is None else {_key(each): each for each in records}
     every = pd.DataFrame(map(structs.asdict, (known | own).values()), columns=list(Record.__struct_fields__))
     every = every.astype({"value": float, "integral": float})
@@ -381,6 +388,8 @@ def _sizes(entry: Entry) -> str:
 def _by(record: Record | None) -> str:
     if record is None:
         return ""
+    if record.name:
+        return f"{record.name}, {record.method}" if record.method else record.name
     seconds = "?" if math.isnan(record.seconds) else f"{record.seconds:.2g}"
     return f"{record.method}, {seconds} s of {record.time_limit:g} s"
 
