@@ -42,8 +42,10 @@ class Interval:
         return shown if self.low is None else f"{shown} [{self.low:.4g}, {self.high:.4g}]"
 
 
-def mean_interval(sample: Iterable[float], *, together: int = 1) -> Interval:
+def mean_interval(sample: Iterable[float], *, together: int = 1, least: float = -math.inf) -> Interval:
     """A mean with Student's interval; `together` intervals are each widened so that all hold together (Bonferroni).
+
+    Where no sample can be below `least`, the interval is cut there, which excludes no mean that is possible.
 
     The sample has one number an instance: average over ties' seeds and repeats first, since instances are sampled.
     """
@@ -54,7 +56,7 @@ def mean_interval(sample: Iterable[float], *, together: int = 1) -> Interval:
     from scipy import stats
 
     half = float(stats.t.ppf(1 - LEVEL / (2 * together), n - 1)) * float(numbers.std(ddof=1)) / math.sqrt(n)
-    return Interval(mean, mean - half, mean + half, n)
+    return Interval(mean, max(min(least, mean), mean - half), mean + half, n)
 
 
 def share_interval(hits: int, trials: int, *, together: int = 1) -> Interval:

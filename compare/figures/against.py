@@ -90,9 +90,8 @@ def plot_table(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
     eighth of the runs where there are more than twelve), and x is their mean.
     """
     points = _points(runs, plot)
-    log = plot.y == "time"
     found = [
-        (*position, name, *_interval(values, log=log), asked)
+        (*position, name, *_interval(values, MEASURES[plot.y].least, log=plot.y == "time"), asked)
         for position, group in points.groupby(["problem", "panel", "x"], sort=False)
         for name, values, asked in _columns(group, plot)
     ]
@@ -128,9 +127,8 @@ def means_chart(
     several = shown.groupby("problem")["family"].transform("nunique") > 1
     shown = shown.assign(panel=shown["problem"] + (", " + shown["family"]).where(several, ""))
     each = shown.groupby(["panel", "label", x, "instance"], sort=False)[y].mean()
-    found = [
-        (*at, *_interval(values.to_numpy(), log=False)) for at, values in each.groupby(level=[0, 1, 2], sort=False)
-    ]
+    least = 1.0 if y == "ratio" else -np.inf
+    found = [(*at, *_interval(values.to_numpy(), least)) for at, values in each.groupby(level=[0, 1, 2], sort=False)]
     points = pd.DataFrame(found, columns=["panel", "curve", "x", "y", "low", "high", "instances"])
     order = {panel: rank for rank, panel in enumerate(shown["panel"].unique())}
     points = points.sort_values(["panel", "x"], key=lambda own: own.map(order) if own.name == "panel" else own)
@@ -139,9 +137,11 @@ def means_chart(
     return curves(points, along, up, name=name, caption=caption, styles=method_styles(shown), shaded=False, rule=rule)
 
 
-def _interval(values: np.ndarray[Any, np.dtype[np.float64]], *, log: bool) -> tuple[float, float, float, int]:
+def _interval(
+    values: np.ndarray[Any, np.dtype[np.float64]], least: float, *, log: bool = False
+) -> tuple[float, float, float, int]:
     """Mean, the ends of its interval, and the number of values; `log`: of the geometric mean."""
-    found = mean_interval(np.log(values) if log else values)
+    found = mean_interval(np.log(values)) if log else mean_interval(values, least=least)
     low, high = (found.low, found.high) if len(values) >= _FEWEST else (None, None)
     ends = np.array([np.nan if end is None else end for end in (found.mean, low, high)])
     mean, least, most = (np.exp(ends) if log else ends).tolist()

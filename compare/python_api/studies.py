@@ -20,7 +20,7 @@ import pandas as pd
 from ...instances.contract.catalogue import KINDS
 from ...instances.contract.errors import BadInput, unknown
 from ..catalogue import method_named, problem_named
-from ..intervals import bootstrap_interval
+from ..intervals import mean_interval as student
 from ..report.tables import judged_runs
 from ..studies.bounds import problem_order, sizes_of, sorted_by
 from ..studies.columns import varied
@@ -238,7 +238,10 @@ def paired(
 
     rows = pd.concat([one.table.assign(problem=one.problem, measure=measure) for one in found], ignore_index=True)
     notes = tuple(f"{one.problem}: {explained(one)}" for one in found)
-    title = f"Paired differences of the {measure}, first minus second"
+    title = (
+        f"Paired differences of the {measure}, first minus second: 95% bootstrap intervals over instances, "
+        "p of Wilcoxon's signed-rank test"
+    )
     return PairedTable(rows, title, notes, drawn=drawn, names=_results(study).names, comparisons=tuple(found))
 
 
@@ -310,7 +313,7 @@ def mean_interval(
     measure: str = "ratio",
     **where: object,
 ) -> ResultTable:
-    """The mean of a measure for each method, with its 95% interval by bootstrap over instances.
+    """The mean of a measure for each method, with its 95% interval by Student's t over instances.
 
     The table has a row a problem, method and value of the columns `by` (such as a workload's parameter): instances,
     mean, low, high, worst. Its figure has the means against the last column of `by`, a panel for each value of others.
@@ -334,8 +337,9 @@ def mean_interval(
     each = measured.dropna(subset="y").groupby(["problem", "label", *keys, "instance"], sort=False)["y"].mean()
     rows = []
     for at, values in each.groupby(["problem", "label", *keys], sort=False):
-        low, high = bootstrap_interval(values.to_numpy(), np.mean)
-        numbers = {"instances": len(values), "mean": values.mean(), "low": low, "high": high, "worst": values.max()}
+        found = student(values, least=MEASURES[measure].least)
+        low, high = (np.nan if end is None else end for end in (found.low, found.high))
+        numbers = {"instances": found.n, "mean": found.mean, "low": low, "high": high, "worst": values.max()}
         rows.append(dict(zip(["problem", "method", *keys], at, strict=True)) | numbers)
     table = pd.DataFrame(rows, columns=["problem", "method", *keys, "instances", "mean", "low", "high", "worst"])
 
@@ -352,7 +356,8 @@ def mean_interval(
         styles = method_styles(runs)
         return _chart(curves, points, across, Axis(MEASURES[measure].title), name="mean", styles=styles, shaded=False)
 
-    return ResultTable(table, f"Mean {measure} with its 95% interval", drawn=drawn, names=_results(study).names)
+    title = f"Mean {_titled(measure)} with its 95% interval"
+    return ResultTable(table, title, drawn=drawn, names=_results(study).names)
 
 
 def ratio_plot(
@@ -379,9 +384,12 @@ def ratio_plot(
     runs, plot = _runs(study, methods, problem, where), plot_of({"x": x, "y": y, "group": group})
     table = plot_table(runs, plot)
     names = {"x": x.replace("_", " "), **_results(study).names}
-    return ResultTable(
-        table, f"Mean {y} against {x}", drawn=partial(_chart, plot_drawing, runs, plot, table), names=names
-    )
+    title = f"{'Geometric mean' if y == 'time' else 'Mean'} {_titled(y)} against {x}"
+    return ResultTable(table, title, drawn=partial(_chart, plot_drawing, runs, plot, table), names=names)
+
+
+def _titled(measure: str) -> str:
+    return measure if measure == "ratio" else MEASURES[measure].title
 
 
 def _results(study: AnyStudy) -> StudyResults:

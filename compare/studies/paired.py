@@ -122,7 +122,7 @@ def _label(runs: pd.DataFrame, name: str) -> str:
 
 def _values(runs: pd.DataFrame, labels: Sequence[str], measure: str) -> tuple[pd.DataFrame, dict[str, int]]:
     """The measure by instance and method, and why instances are left out: an instance counts for its first reason."""
-    column, _, unit = MEASURES[measure]
+    column, _, unit, _ = MEASURES[measure]
     present = runs.assign(measured=runs[column].mask(runs["status"].isin([Status.FAILED, Status.SKIPPED])) / unit)
     cells = present.groupby(["instance", "label"])
     count = cells["measured"].agg(["size", "count", "mean"]).unstack("label").reindex(columns=labels, level="label")
@@ -233,5 +233,5 @@ def explained(one: Paired) -> str:
             f"not told apart: {groups}."
         )
     if least > LEVEL:
-        sentences.append(f"With {fewest} different pairs p cannot fall below {least:.2g}.")
+        sentences.append(f"With {fewest} pairs that differ p cannot fall below {least:.2g}.")
     return " ".join(sentences)

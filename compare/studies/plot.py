@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from typing import NamedTuple
@@ -13,16 +14,17 @@ from .toml_tables import checked
 
 
 class Measure(NamedTuple):
-    """What is measured of a run: a column of `judged_runs` divided by the unit, and a title with the unit."""
+    """What is measured of a run: a column of `judged_runs` divided by the unit, a title with the unit, what is least."""
 
     column: str
     title: str
     unit: float = 1.0
+    least: float = 0.0
 
 
 MEASURES = {
-    "ratio": Measure("ratio", "value ÷ best bound"),
-    "value": Measure("value", "value"),
+    "ratio": Measure("ratio", "value ÷ best bound", least=1.0),
+    "value": Measure("value", "value", least=-math.inf),
     "time": Measure("seconds", "time (s)"),
     "degree": Measure("max_degree", "maximum degree"),
     "gap": Measure("gap", "gap"),

@@ -95,7 +95,9 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     each = counted[counted["ratio"].notna()].groupby([*names, "ratio_instances"], dropna=False)["ratio"].mean()
     for end in ("low", "high"):
         own = each.groupby(level=names if len(names) > 1 else names[0], dropna=False)
-        found[f"ratio_{end}"] = own.agg(lambda ratios, end=end: getattr(mean_interval(ratios), end)).astype(np.float64)
+        found[f"ratio_{end}"] = own.agg(lambda ratios, end=end: getattr(mean_interval(ratios, least=1), end)).astype(
+            np.float64
+        )
     table = pd.concat([found, groups[list(_MEANS)].mean().add_prefix("mean_")], axis=1).reset_index()
     table.attrs[COMPARED] = list(compared)
     return table
