@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..studies.paired import Paired
 
 RENAME = click.option(
-    "--rename", multiple=True, metavar="NAME=TEXT", help="With -o FILE.tex: what a name is called there."
+    "--rename", multiple=True, metavar="NAME=TEXT", help="What a name is called in a .tex file or a figure of -o."
 )
 _IGNORABLE = click.Choice(("options", "time_limit", "memory_limit"))
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "ratio", "seconds", "key")
@@ -275,7 +276,7 @@ def _write_paired(file: Path, found: PairedTable, options: FigureOptions, names:
     elif file.suffix not in ENDINGS:
         export(found.rows, file)
     else:
-        with styled(options):
+        with styled(replace(options, names={**found.names, **names})):
             figures = {file.with_stem(f"{file.stem}-{part}"): found.drawn((part,)) for part in PARTS}
         drawn = {path: figure for path, figure in figures.items() if figure}
         for path, figure in drawn.items():

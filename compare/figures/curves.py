@@ -17,12 +17,15 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path as Outline
 
 from ...instances.contract.terms import said
+from ..studies.latex import called
 from .style import INK, QUIET, TICKS, TITLE, Drawing, FigureOptions, Style, current_options, drawing, rank_styles
 
 _PANEL_WIDTH, _PANEL_HEIGHT, _COLUMNS = 150, 118, 3  # points, and panels side by side
 _LEAST_PANEL = 117  # points at a font size of 7
 _HANDLE, _CHARACTER = 20, 0.6  # of a legend: points, and a letter's width as a share of the font size
 _MOST_TICKS = 8
+_DATA = ("values", "datasets")  # of a specification
+_SHOWN = (*_DATA, "title", "domain", "sort")
 _TIME = "datum.value < 1 ? format(datum.value * 1000, '~g') + ' ms' : format(datum.value, ',~g') + ' s'"
 _PLAIN = "format(datum.value, ',.9~g')"
 
@@ -152,6 +155,9 @@ def panels(
     have one. `independent` are the axes that are a panel's own; at most `most` panels stand side by side.
     """
     options = current_options()
+    points = points.assign(
+        **{name: [_called(each) for each in points[name]] for name in points.select_dtypes("object")}
+    )
     given = points["panel"] if "panel" in points else pd.Series("", points.index)
     fitting = max(1, int(options.width * 72 / (_LEAST_PANEL * options.enlarged))) if options.width else _COLUMNS
     columns = min(given.nunique(), most, fitting)
@@ -175,7 +181,7 @@ def panels(
         .facet(facet=alt.Facet("panel:N", sort=titles, header=title), columns=columns, data=alt.NamedData("points"))
         .resolve_scale(**own)
     )
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec: dict[str, Any] = _called(chart.to_dict(validate=False))
     spec["data"] = {"values": records(table)}
     return spec | {
         "config": _config(options, entries, columns * (width + 40)),
@@ -188,7 +194,7 @@ def concatenated(charts: Sequence[Any], columns: int, entries: Iterable[str]) ->
     options = current_options()
     joined = alt.concat(*charts, columns=columns).resolve_scale(color="shared", shape="shared")
     config = _config(options, entries, 72 * options.width or columns * 220.0)
-    spec: dict[str, Any] = joined.to_dict(validate=False)
+    spec: dict[str, Any] = _called(joined.to_dict(validate=False))
     return spec | {"config": config, "usermeta": {"width": 72 * options.width}}
 
 
@@ -203,8 +209,19 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
+def _called(given: Any, at: str = "title") -> Any:
+    """A text, or the texts that a specification shows, with the names of the options."""
+    if not (names := current_options().names):
+        return given
+    if isinstance(given, dict):
+        return {name: _called(each, at if at in _DATA else name) for name, each in given.items()}
+    if isinstance(given, list):
+        return [_called(each, at) for each in given]
+    return called(given, names) if isinstance(given, str) and at in _SHOWN else given
+
+
 def _config(options: FigureOptions, entries: Iterable[str], width: float) -> dict[str, Any]:
-    size, longest = options.font_size, max((len(str(entry)) for entry in entries), default=1)
+    size, longest = options.font_size, max((len(_called(str(entry))) for entry in entries), default=1)
     side_by_side = max(1, int(width / (_HANDLE + _CHARACTER * size * longest)))
     text: dict[str, Any] = {
         "titleFontSize": size,
@@ -233,7 +250,10 @@ def _config(options: FigureOptions, entries: Iterable[str], width: float) -> dic
 def x_channel(x: Axis, values: pd.Series[Any], field: str = "x", *, few: bool = True) -> alt.X:
     """The horizontal channel: words stand in their order; numbers have a tick each where there are `few` of them."""
     if not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
-        return alt.X(f"{field}:O", title=said(x.title), sort=list(dict.fromkeys(values)))
+        words = list(dict.fromkeys(values))
+        crowded = len("".join(map(str, words))) * _CHARACTER * current_options().font_size > 0.7 * _PANEL_WIDTH
+        readable = alt.Axis(labelAngle=-40 if crowded else 0, labelOverlap=False)
+        return alt.X(f"{field}:O", title=said(x.title), sort=words, axis=readable)
     distinct = sorted(values.dropna().unique().tolist())
     ticks: dict[str, Any] = {"values": distinct} if few and len(distinct) <= _MOST_TICKS and not x.unit else {}
     return alt.X(f"{field}:Q", title=said(x.title), scale=scale(x), axis=_axis(x, **({"tickCount": 5} | ticks)))

@@ -72,7 +72,8 @@ class FigureOptions:
     `width` is that of every figure in inches, 0 for as many panels of the usual width as there are; `font` a family
     that is installed, or serif, sans-serif or monospace, "" for DejaVu Sans; `font_size` that of labels in points,
     ticks are a little smaller and titles a little larger; `usetex` has LaTeX set all texts; `formats` are the files to
-    write, of `FORMATS`. PGF figures take their fonts from the document that includes them.
+    write, of `FORMATS`; `names` says what methods, problems and columns are called. PGF figures take their fonts from
+    the document that includes them.
     """
 
     width: float = 0.0
@@ -80,6 +81,7 @@ class FigureOptions:
     font_size: float = 7.0
     usetex: bool = False
     formats: tuple[str, ...] = ("svg", "pdf")
+    names: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def enlarged(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ class ResultTable:
     drawn : callable
         Draws the figure of the table: a chart's specification (Vega-Lite) or a figure of matplotlib.
     names : mapping, optional
-        What methods, problems and columns are called in LaTeX.
+        What methods, problems and columns are called in LaTeX and in the figure.
 
     Examples
     --------
@@ -92,9 +92,9 @@ class ResultTable:
         """
         from ..figures.draw import NotebookFigure
         from ..figures.files import figure_of, vega_svg
-        from ..figures.style import styled
+        from ..figures.style import current_options, styled
 
-        with styled():
+        with styled(replace(current_options(), names=self.names)):
             drawn = self.drawn()
             return figure_of(vega_svg(drawn), NotebookFigure) if isinstance(drawn, dict) else drawn
 
@@ -109,11 +109,16 @@ class ResultTable:
         return "".join(part if part.startswith("<table") else f"<p>{part}</p>" for part in parts if part)
 
     def _texts(self) -> pd.DataFrame:
-        """The first and last rows that are shown, as texts."""
+        """The first and last rows that are shown, with dots between them, as texts; no column without a text."""
         import pandas as pd
 
-        rows = self.shown
-        if len(rows) > _MOST_ROWS:
-            rows = pd.concat([rows.head(_MOST_ROWS // 2), rows.tail(_MOST_ROWS // 2)])
-        texts = {name.replace("_", " "): [cell(name, each) for each in rows[name].tolist()] for name in rows}
+        rows, most = self.shown, _MOST_ROWS // 2
+        dots = ["…"] if len(rows) > _MOST_ROWS else []
+        rows = pd.concat([rows.head(most), rows.tail(most)]) if dots else rows
+        columns = {name: [cell(name, each) for each in rows[name].tolist()] for name in rows}
+        texts = {
+            name.replace("_", " "): [*own[:most], *dots, *own[most:]]
+            for name, own in columns.items()
+            if any(own) or not own
+        }
         return pd.DataFrame(texts)

@@ -123,8 +123,8 @@ def write_report(
     `rows` are one a run, with the columns of the store; `load_instance` maps a digest to its instance, for the overlays
     and traces that are drawn; `spec` is the study's file (TOML); `plots` are by default `default_plots`; without
     `strict` a plot that has no points is a note on the page. `names` are what methods and others are called in the
-    LaTeX files, and `figure_options` are those of the files: the figures on the page have the default ones. `bar` shows
-    how many figures are drawn.
+    files of figures and LaTeX, and `figure_options` are those of the files: the figures on the page have the default
+    ones. `bar` shows how many figures are drawn.
 
     Returns the page, which loads nothing: figures, tables (as data addresses), scripts and styles are inside. The same
     rows give the same bytes. It has about 1.6 kilobytes a run, and a megabyte of scripts. Cost O(R log R) for R runs.
@@ -134,6 +134,7 @@ def write_report(
     rows, title = printable_rows(rows), printable(title)
     pairs = proven(rows)
     study = StudyPage(rows, pairs, disagreements(rows, pairs), names or {})
+    figure_options = replace(figure_options, names=names or {})
     plotted, missing = [], []
     for plot in plots or default_plots(study.runs):
         try:

@@ -185,13 +185,18 @@ def _column_format(column: pd.Series[Any], digits: int) -> Any:
 
 
 def _called(entry: object, names: Mapping[str, str]) -> object:
-    """The entry by its name in the paper, also a method's with its options; yes and no for truth."""
+    """The entry by its name in the paper; yes and no for truth."""
     if isinstance(entry, (bool, np.bool_)):
         return "yes" if entry else "no"
-    if not isinstance(entry, str) or entry in names:
-        return names.get(str(entry), entry)
-    methods = (each.partition(" ") for each in entry.split(", "))
-    return ", ".join(f"{names.get(first, first)}{space}{options}" for first, space, options in methods)
+    return called(entry, names) if isinstance(entry, str) else names.get(str(entry), entry)
+
+
+def called(text: str, names: Mapping[str, str]) -> str:
+    """A text with the names in it as the paper has them, such as a method's with its options."""
+    if not names or text in names:
+        return names.get(text, text)
+    longest = sorted(map(re.escape, names), key=len, reverse=True)
+    return re.sub(rf"(?<![\w-])(?:{'|'.join(longest)})(?![\w-])", lambda found: names[found[0]], text)
 
 
 def _text(entry: object) -> str:

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 import overlaybench as ob
 from overlaybench.compare.commands.results import compare as command
+from overlaybench.compare.figures.style import FigureOptions, styled
 from overlaybench.compare.studies.row import SCHEMA, table_of
 from overlaybench.compare.studies.store import Plan, Store, write_part
 from overlaybench.instances.contract.errors import BadInput
@@ -194,6 +195,11 @@ def test_tables_for_a_paper_have_the_names_of_the_study_file(folders: tuple[Path
     assert not {"gm", "gm-m", "low-oda"} & set(ranks.replace(",", " ").split())
     for table in (ob.profile(named.folder), ob.mean_interval(named.folder), ob.StudyResults(named.folder).results()):
         assert "Greedy Merge" in table.to_latex()
+    with styled(FigureOptions(names={"gm": "Greedy Merge"})):
+        for table in (ob.profile(named.folder), ob.paired(named.folder, *VALUES)):
+            spec = json.dumps(table.drawn(), ensure_ascii=False)
+            assert '"gm"' not in spec
+            assert '"Greedy Merge"' in spec
 
 
 def test_means_by_two_columns_have_a_panel_for_each_value_of_the_first(tmp_path: Path) -> None:
