@@ -275,8 +275,7 @@ def table(title: str, rows: Iterable[Mapping[str, Any]], if_room: Sequence[str] 
     for name in reversed([name for name in if_room if name in widths]):
         if sum(width + 2 for width in widths.values()) > room:
             del widths[name]
-    looks: dict[str, Any] = {"title_justify": "left", "title_style": "bold", "header_style": ""}
-    made = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, **looks)
+    made = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="")
     for name in widths:
         number = all(_NUMBER.fullmatch(each) for each in texts[name])
         fixed, least = number or name == names[0], widths[name] if number else None
@@ -291,7 +290,12 @@ def show(*parts: RenderableType) -> None:
     """Print tables and texts within the terminal; in a file or pipe every row is one line, without rules."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
+    parts = tuple(each for part in parts for each in (Text(getattr(part, "title", None) or "", "bold"), part) if each)
+    for part in parts:
+        if isinstance(part, Table):
+            part.title = None  # the table would wrap it at its own width
     if sys.stdout.isatty():
         for part in parts:
             whole = bool(getattr(part, "no_wrap", False))  # a command line is copied whole

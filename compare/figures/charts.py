@@ -35,7 +35,7 @@ from .curves import (
 )
 from .style import INK, QUIET, TICKS, Drawing, Style, current_options, drawing, method_styles
 
-_EVENLY, _WIDE, _MOST_DOTS = 10, 3.0, 2000
+_WIDE, _MOST_DOTS = 3.0, 2000
 _OVERVIEW, _NARROW = 170, 6.0  # points a panel; inches, below which its panels are below each other
 _SHORTEST, _SMALLEST_GAP = 1e-5, 0.1
 SIZES = {"nodes": "nodes", "topics": "topics", "subscriptions": "topics a node"}
@@ -94,7 +94,7 @@ def ratio_chart(runs: pd.DataFrame) -> Drawing | None:
         "Ratio of each run's value to the best proven lower bound of its instance, against the number of nodes. "
         "Every run is a dot; at a ratio of 1 it is optimal. Filled: the optimum of the instance is proven, "
         "so the ratio is exact. Hollow: only a bound is known, and the true ratio is lower or equal. "
-        "At each size the methods are side by side in the legend's order; a short bar is a method's mean."
+        "A short bar is a method's mean."
     ) + (f" {missing:,} of {len(runs):,} runs have no answer or no bound and are not shown." if missing else "")
     axis = Axis("value ÷ best bound", log=True)
     return _dots(shown, shown["ratio"], axis, shown["optimum"].notna(), "only a bound", "ratio", caption, rule=1.0)
@@ -141,7 +141,8 @@ def _dots(
         }
     ).sort_values("panel", key=lambda column: column.map(order), kind="stable")
     along: dict[str, Any] = {"x": x_channel(Axis("nodes", log=True), points["x"])}
-    if points["x"].nunique() <= _EVENLY:
+    beside = points["x"].nunique() == 1
+    if beside:
         along["x"] = alt.X("x:O", title=said("nodes"), sort="ascending")
         along["xOffset"] = alt.XOffset("curve:N", sort=list(styles), scale=alt.Scale(domain=list(styles)))
     colour = {"color": colours(styles)}
@@ -154,9 +155,9 @@ def _dots(
         .transform_aggregate(mean="mean(scaled)", count="count()", groupby=["x", "curve"])
         .transform_filter("datum.count > 1")
         .transform_calculate(y=power)
-        .mark_tick(orient="horizontal", thickness=1.2, size=max(3, 110 / points["x"].nunique() / len(styles)))
-        .encode(**along, **colour, y=y_channel(axis))
     )
+    marked = means.mark_tick(orient="horizontal", thickness=1.2, size=max(3, 110 / len(styles)) if beside else 8)
+    ways = [marked] if beside else [means.mark_line(strokeWidth=0.8), marked]
     dots = alt.Chart().transform_filter("datum.filled").mark_point(filled=True, size=11, opacity=0.7).encode(**own)
     layers = [dots]
     if len(points) > _MOST_DOTS:
@@ -168,7 +169,8 @@ def _dots(
         rings = alt.Chart().transform_filter("!datum.filled").transform_calculate(hollow=f"'{empty}'")
         ring = rings.mark_point(filled=False, size=11, strokeWidth=0.6)
         layers.append(ring.encode(**own, opacity=hollow(empty)))
-    return drawing(panels([*across(rule), *layers, means], points, styles), name, said(caption))
+    layers += [way.encode(**along, **colour, y=y_channel(axis)) for way in ways]
+    return drawing(panels([*across(rule), *layers], points, styles), name, said(caption))
 
 
 def _about(runs: pd.DataFrame) -> list[str]:

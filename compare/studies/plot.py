@@ -14,7 +14,7 @@ from .toml_tables import checked
 
 
 class Measure(NamedTuple):
-    """What is measured of a run: a column of `judged_runs` divided by the unit, a title with the unit, what is least."""
+    """What is measured of a run: a column of `judged_runs` divided by the unit, a title with the unit, the least."""
 
     column: str
     title: str
