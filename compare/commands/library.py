@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,9 @@ from typing import Any
 import click
 
 from ...instances.contract.errors import BadInput
+from ...instances.contract.files import check_writable
 from ..catalogue import kind_named
+from ..library.archive import FolderEvidence, RunEvidence, check_folder, unpacked, write_archive
 from ..library.study import chosen, library_runs, present, study_text, updated, with_digests
 from ..library.table import (
     LibraryTable,
@@ -53,7 +57,8 @@ def library_() -> None:
     """List, get and run the library's instances, and score methods on them.
 
     The table has the best value and the best proven bound known of each instance. `run` is a study over the library,
-    `score` ranks its methods, `update` takes its results into the table, and `map` draws what is proven.
+    `score` ranks its methods, `update` takes its results into the table, and `map` draws what is proven. `archive`
+    writes all of it to one file, which `check`, and anyone without this package, can check.
     """
 
 
@@ -165,6 +170,46 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) ->
     write_table(library, folder or TABLE)
     if page is not None:
         write_page(library, page)
+
+
+@library_.command("archive")
+@click.argument("results", nargs=-1, type=FILE)
+@click.option("-o", "--output", required=True, type=FILE, help="A .tar.zst file.")
+@_TABLE
+def archive(results: tuple[Path, ...], output: Path, folder: Path | None) -> None:
+    """Write instances, best answers, proofs, the table and the checker to one file that anyone can check.
+
+    Answers and proofs are looked for in RESULTS, folders of studies and earlier archives, and beside the table, where
+    `submit` puts them. What they lack is left out, and the table says so.
+    """
+    if output.suffixes[-2:] != [".tar", ".zst"]:
+        raise BadInput(f"{output}: an archive's name ends with .tar.zst: choose such a name")
+    check_writable(output)
+    library, line = _table(folder), StatusLine()
+    with ExitStack() as stack:
+        sources: list[RunEvidence | FolderEvidence] = [FolderEvidence(folder or TABLE)]
+        for one in results:
+            sources.append(
+                FolderEvidence(stack.enter_context(unpacked(one))) if one.is_file() else RunEvidence(library, one)
+            )
+        of = len(library.entries)
+        done = write_archive(library, sources, output, lambda number: line.show(number, f"{number} of {of} instances"))
+    line.clear()
+    for reason in done.refused:
+        click.echo(f"overlaybench: left out: {reason}", err=True)
+    click.echo(f"{output}: {done.pairs} lines, {done.answers} with an answer, {done.proofs} with a proof")
+
+
+@library_.command("check")
+@click.argument("archive", type=FILE)
+def check(archive: Path) -> None:
+    """Check every record of an ARCHIVE as its own check_all.py does, by the checker of this package. Exit status 1 on
+    a fault.
+    """
+    with unpacked(archive) as root:
+        shown, right = check_folder(root)
+    click.echo(shown, nl=False)
+    sys.exit(0 if right else 1)
 
 
 @library_.command("map")

@@ -199,11 +199,16 @@ def write_table(table: LibraryTable, folder: Path) -> None:
         atomic_write(folder / name, text.getvalue())
 
 
+def number_text(value: float) -> str:
+    """A number as the files have it; "" for NaN."""
+    return "" if math.isnan(value) else f"{value:.{_DIGITS}g}"
+
+
 def _text(value: object) -> str:
     if isinstance(value, tuple):
         return " ".join("=".join(one) if isinstance(one, tuple) else one for one in value)
     if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.{_DIGITS}g}"
+        return number_text(value)
     return str(value)
 
 
@@ -365,9 +370,9 @@ def known_row(entry: Entry, problem: str, known: Known) -> dict[str, str]:
         "sizes": _sizes(entry),
         "problem": problem,
         "value": _number(known.value),
-        "by": _by(known.best),
+        "by": by_text(known.best),
         "bound": _number(known.bound),
-        "by ": _by(known.bounded),
+        "by ": by_text(known.bounded),
         "gap": "–" if math.isnan(known.gap) else f"{known.gap:.2%}",
         "proof": known.bounded.proof[:_PROOF_DIGITS] if known.bounded else "",
     }
@@ -385,7 +390,8 @@ def _sizes(entry: Entry) -> str:
     return ", ".join(size.split("=")[1] for size in entry.sizes.split())
 
 
-def _by(record: Record | None) -> str:
+def by_text(record: Record | None) -> str:
+    """Who found it: a method with its seconds and its limit, or an author and what he says; "" for none."""
     if record is None:
         return ""
     if record.name:
@@ -395,4 +401,4 @@ def _by(record: Record | None) -> str:
 
 
 def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.10g}"
+    return number_text(value) or "–"

@@ -101,7 +101,7 @@ def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, di
     return CheckedProof(f"{_NO_VERDICT}: {sentence}")
 
 
-def _check_proof(instance: Any, problem: Problem[Any, Any], proof: Path, run_seconds: float) -> CheckedProof:
+def checked_proof(instance: Any, problem: Problem[Any, Any], proof: Path, run_seconds: float) -> CheckedProof:
     """Check a proof about an instance in memory, for at most a minute and ten times the seconds of its run."""
     if problem.kind not in FORMATS:
         return CheckedProof(f"{_NO_VERDICT}: the checker knows no instances of the kind {problem.kind}")
@@ -152,7 +152,7 @@ def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path |
         if written:
             try:
                 with keeping(False):
-                    checked = _check_proof(job.instance, job.problem, proof, done.result.seconds)
+                    checked = checked_proof(job.instance, job.problem, proof, done.result.seconds)
             except KeyboardInterrupt:
                 checked = CheckedProof("not checked: interrupted")
             added = {PROOF: digest_of(proof), VERDICT: checked.sentence}
@@ -181,7 +181,7 @@ def faults_of_evidence(
     elif counters.get(PROOF) != digest_of(proof):
         yield f"its proof {proof.name} is not the file that was checked"
     else:
-        checked = _check_proof(instance, problem, proof, seconds)
+        checked = checked_proof(instance, problem, proof, seconds)
         bound = _bound(checked, problem)
         found = {PROOF: digest_of(proof), VERDICT: checked.sentence} | ({} if bound is None else {CERTIFIED: bound})
         undecided = any(str(each.get(VERDICT)).startswith(_NO_VERDICT) for each in (counters, found))

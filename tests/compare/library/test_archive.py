@@ -1,0 +1,274 @@
+"""An archive of the library is the same every time, is checked by python3 alone, and every kind of damage is found."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from overlaybench.compare.command_line import cli
+from overlaybench.compare.library.archive import RunEvidence, unpacked, write_archive
+from overlaybench.compare.library.study import chosen, study_text, updated, with_digests
+from overlaybench.compare.library.table import LibraryTable, read_table, write_table
+from overlaybench.compare.studies.store import Store
+from overlaybench.instances.contract.errors import BadInput
+from tests.compare.studies.without_spark import study_done_in
+
+INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
+a,small,uniform,nodes=7 subscriptions=3 topics=4,3,,,min-tco capped-tco@max-degree=4
+b,other,zipf,nodes=7 subscriptions=3 topics=5,0,,,min-tco
+c,cubes,steiner-hypercube,dimension=3,0,,,steiner
+z,real,lastfm,nodes=5,0,,,min-tco
+"""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LibraryTable, Store]:
+    """The folder of a table whose best answers and proofs a study has, the table and the study."""
+    folder = tmp_path_factory.mktemp("table")
+    (folder / "instances.csv").write_text("".join(INSTANCES.splitlines(keepends=True)[:-1]))
+    table, _ = with_digests(read_table(folder))
+    text = study_text(chosen(table), ["branch-and-cut", "cp-sat"], time_limit=20, memory_limit=2000, proof=True)
+    store = study_done_in(tmp_path_factory.mktemp("out"), text)
+    write_table(updated(table, store).table, folder)
+    with (folder / "instances.csv").open("a") as file:
+        file.write(INSTANCES.splitlines()[-1] + "\n")
+    return folder, read_table(folder), store
+
+
+@pytest.fixture(scope="module")
+def archive(study: tuple[Path, LibraryTable, Store], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    _, table, store = study
+    file = tmp_path_factory.mktemp("archive") / "a.tar.zst"
+    done = write_archive(table, [RunEvidence(table, store.folder)], file)
+    assert (done.pairs, done.answers, done.proofs, done.refused) == (5, 4, 3, ())
+    return file
+
+
+@pytest.fixture
+def folder(archive: Path, tmp_path: Path) -> Path:
+    """What is in the archive."""
+    with unpacked(archive) as root:
+        return Path(shutil.copytree(root, tmp_path / "unpacked"))
+
+
+def checked(folder: Path, cwd: Path) -> tuple[int, str]:
+    words = [sys.executable, "-S", "-E", "-B", str(folder / "check_all.py")]
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env={}, check=False)
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def resummed(folder: Path) -> None:
+    """Write the checksums of the files as they are now."""
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    sums = [f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    (folder / "SHA256SUMS").write_text("".join(line for line in sums if "SHA256SUMS" not in line))
+
+
+def test_two_archives_are_equal_byte_for_byte(
+    study: tuple[Path, LibraryTable, Store], archive: Path, tmp_path: Path
+) -> None:
+    folder, _, store = study
+    words = ["library", "archive", str(store.folder), str(archive), "--table", str(folder)]
+    done = CliRunner().invoke(cli, [*words, "-o", str(tmp_path / "b.tar.zst")], catch_exceptions=False)
+    assert "5 lines, 4 with an answer, 3 with a proof" in done.output
+    assert (tmp_path / "b.tar.zst").read_bytes() == archive.read_bytes()
+
+
+def test_python_alone_in_an_empty_folder_finds_nothing_wrong(folder: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    status, printed = checked(folder, empty)
+    assert (status, printed.splitlines()[-1]) == (0, "5 lines: 4 values and 3 bounds checked, 0 faults")
+    assert [line.split()[-2:] for line in printed.splitlines()[1:4]] == [
+        ["valid", "proven"],
+        ["valid", "–"],
+        ["valid", "proven"],
+    ]
+    assert "left out: data of others" in printed
+    assert list(empty.iterdir()) == []
+
+
+def test_an_archive_is_a_source_of_another_one(
+    study: tuple[Path, LibraryTable, Store], archive: Path, tmp_path: Path
+) -> None:
+    folder, table, _ = study
+    words = ["library", "archive", str(archive), "--table", str(folder), "-o", str(tmp_path / "again.tar.zst")]
+    CliRunner().invoke(cli, words, catch_exceptions=False)
+    assert (tmp_path / "again.tar.zst").read_bytes() == archive.read_bytes()
+    assert write_archive(table, [], tmp_path / "none.tar.zst")[1:] == (0, 0, ())
+    with unpacked(tmp_path / "none.tar.zst") as root:
+        assert {row["note"] for row in csv.DictReader((root / "table.csv").open())} > {"not at hand: answer and proof"}
+        assert checked(root, tmp_path)[0] == 0
+
+
+def test_what_judge_and_checker_refuse_is_left_out_with_the_reason(
+    study: tuple[Path, LibraryTable, Store], tmp_path: Path
+) -> None:
+    _, table, store = study
+    out = Path(shutil.copytree(store.folder, tmp_path / "out"))
+    for proof in (out / "proofs").iterdir():
+        proof.write_bytes(gzip.compress(gzip.decompress(proof.read_bytes()).replace(b'["bound",0', b'["none",0')))
+    done = write_archive(table, [RunEvidence(table, out)], tmp_path / "a.tar.zst")
+    assert (done.answers, done.proofs) == (4, 3 - len(done.refused))
+    assert done.refused
+
+
+def an_edge_less(folder: Path) -> None:
+    file = folder / "answers" / "a" / "min-tco.json"
+    answer = json.loads(file.read_text())
+    file.write_text(json.dumps(answer | {"edges": answer["edges"][1:]}))
+
+
+def all_edges(folder: Path) -> None:
+    names = list(json.loads((folder / "instances" / "a.json").read_text())["subscriptions"])
+    edges = [[u, v] for u in names for v in names if u < v]
+    (folder / "answers" / "a" / "min-tco.json").write_text(json.dumps({"format": "overlay/1", "edges": edges}))
+
+
+def a_degree_too_high(folder: Path) -> None:
+    all_edges(folder)
+    shutil.copy(folder / "answers" / "a" / "min-tco.json", folder / "answers" / "a" / "capped-tco@max-degree=4.json")
+
+
+def a_higher_claim(folder: Path) -> None:
+    file = folder / "proofs" / "a" / "min-tco.proof.gz"
+    lines = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
+    lines[-1][1] += 1
+    file.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
+
+
+def a_proof_cut_short(folder: Path) -> None:
+    file = folder / "proofs" / "c" / "steiner.proof.gz"
+    file.write_bytes(file.read_bytes()[:-20])
+
+
+def the_proof_of_another_instance(folder: Path) -> None:
+    shutil.copy(folder / "proofs" / "b" / "min-tco.proof.gz", folder / "proofs" / "a" / "min-tco.proof.gz")
+
+
+def another_instance(folder: Path) -> None:
+    for part, name in (("instances", "{}.json"), ("answers", "{}/min-tco.json"), ("proofs", "{}/min-tco.proof.gz")):
+        shutil.copy(folder / part / name.format("b"), folder / part / name.format("a"))
+
+
+def changed(file: str, column: str, to: str, *, instance: str = "b") -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        rows = list(csv.DictReader((folder / file).open()))
+        for row in rows:
+            if row["instance"] == instance:
+                row[column] = to
+        with (folder / file).open("w") as opened:
+            writer = csv.DictWriter(opened, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+
+    change.__name__ = f"{column} {to or 'empty'} in {file}"
+    return change
+
+
+def lower_numbers_in_both_tables(folder: Path) -> None:
+    changed("table.csv", "value", "1")(folder)
+    changed("records.csv", "value", "1")(folder)
+
+
+def higher_bounds_in_both_tables(folder: Path) -> None:
+    changed("table.csv", "bound", "99")(folder)
+    changed("records.csv", "bound", "99")(folder)
+
+
+def a_line_less(folder: Path) -> None:
+    file = folder / "table.csv"
+    file.write_text("\n".join(line for line in file.read_text().splitlines() if not line.startswith("b,")) + "\n")
+
+
+def no_table(folder: Path) -> None:
+    (folder / "table.csv").unlink()
+
+
+def a_table_of_nothing(folder: Path) -> None:
+    (folder / "table.csv").write_text("\0")
+
+
+DAMAGES = (
+    *(an_edge_less, all_edges, a_degree_too_high, a_higher_claim, a_proof_cut_short, the_proof_of_another_instance),
+    *(another_instance, a_line_less, no_table, a_table_of_nothing),
+    *(lower_numbers_in_both_tables, higher_bounds_in_both_tables),
+    changed("table.csv", "value", "1"),
+    changed("table.csv", "value", "nan"),
+    changed("table.csv", "bound", "1"),
+    changed("table.csv", "bound", ""),
+    changed("table.csv", "digest", "0" * 64),
+    changed("table.csv", "answer", "answers/none.json"),
+    changed("table.csv", "problem", "k-tco"),
+    changed("records.csv", "value", "1"),
+)
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_damage_is_found_with_new_checksums_too(damage: Callable[[Path], None], folder: Path, tmp_path: Path) -> None:
+    damage(folder)
+    status, printed = checked(folder, tmp_path)
+    assert status == 1
+    assert "wrong: " in printed
+    resummed(folder)
+    status, printed = checked(folder, tmp_path)
+    assert status == 1
+    assert "SHA256SUMS" not in printed
+
+
+@pytest.mark.parametrize("name", ["README.md", "check_proof.py", "instances.csv", "answers/b/min-tco.json"])
+def test_a_file_changed_missing_or_added_is_found_by_its_checksum(name: str, folder: Path, tmp_path: Path) -> None:
+    file = folder / name
+    before = file.read_bytes()
+    file.write_bytes(before + b"\n")
+    assert f"wrong: {name}: has another checksum" in checked(folder, tmp_path)[1]
+    file.write_bytes(before)
+    assert checked(folder, tmp_path)[0] == 0
+    added = file.with_name(f"more-{file.name}")
+    file.rename(added)
+    if name != "check_proof.py":
+        status, printed = checked(folder, tmp_path)
+        assert status == 1
+        assert f"wrong: {name}: is missing" in printed or "No such file" in printed
+
+
+def test_the_command_checks_by_this_packages_own_checker(archive: Path, folder: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["library", "check", str(archive)], catch_exceptions=False)
+    assert (done.exit_code, done.output.splitlines()[-1].split(": ")[1]) == (
+        0,
+        "4 values and 3 bounds checked, 0 faults",
+    )
+    (folder / "check_all.py").write_text("print('all is fine')\n")
+    all_edges(folder)
+    resummed(folder)
+    root = tmp_path / "overlaybench-library"
+    folder.rename(root)
+    with tarfile.open(tmp_path / "forged.tar", "w") as tar:
+        tar.add(root, root.name)
+    (tmp_path / "forged.tar.zst").write_bytes(pa.compress((tmp_path / "forged.tar").read_bytes(), "zstd", asbytes=True))
+    done = CliRunner().invoke(cli, ["library", "check", str(tmp_path / "forged.tar.zst")], catch_exceptions=False)
+    assert done.exit_code == 1
+    assert "wrong: a, min-tco" in done.output
+
+
+def test_what_is_no_archive_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "no.tar.zst").write_bytes(b"nothing")
+    for name in ("no.tar.zst", "absent.tar.zst"):
+        done = CliRunner().invoke(cli, ["library", "check", str(tmp_path / name)])
+        assert isinstance(done.exception, BadInput)
+        assert name in str(done.exception)
+    done = CliRunner().invoke(cli, ["library", "archive", "-o", str(tmp_path / "a.zip")])
+    assert isinstance(done.exception, BadInput)
