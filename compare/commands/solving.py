@@ -118,7 +118,9 @@ def _named_values(words: tuple[str, ...]) -> dict[str, object]:
 @TIME_LIMIT
 @click.option("--memory-limit", type=click.IntRange(min=1), help="MiB beyond what the program itself takes.")
 @column_options
-@click.option("-o", "--output", type=FILE, help="Write the answer to this file (JSON; overlays also .graphml, .dot).")
+@click.option(
+    "-o", "--output", type=FILE, help="Write the answer to this file (.json; overlays also .parquet, .graphml, .dot)."
+)
 @click.option(
     "--start", "overlay", type=FILE, help="A file with the answer that the method starts from (polish, migration)."
 )
@@ -154,6 +156,7 @@ def solve(file: Path, problem: str | None, options: tuple[str, ...], columns: Ma
         instance = load_instance(file, judge, columns)
         further = {"time_limit": None} | {name: value for name, value in given.items() if value is not None}
         if output is not None:
+            kind_named(judge.kind).check_ending(output)
             check_writable(output)
         with keeping():
             result = solved(instance, judge, method, apart=True, **further, **key_values(options))

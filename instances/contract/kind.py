@@ -16,6 +16,8 @@ from .files import write_json
 from .problem import Answer, Instance
 from .terms import said
 
+_NO_JSON = (".parquet", ".csv", ".tsv", ".xlsx", ".graphml", ".gexf", ".dot", ".gv")
+
 
 @dataclass(frozen=True)
 class LoadedInstance(Generic[Instance]):
@@ -50,6 +52,8 @@ class Kind(ABC, Generic[Instance, Answer]):
         What the key ``format`` of a JSON file names, such as ``topics/1``; "" if it has no JSON.
     answer_format : str
         The same of a file with an answer.
+    answer_endings : tuple of str
+        The suffixes of files with an answer that are not JSON.
     first_keys : tuple of str
         The keys with which JSON files of other programs may begin that :meth:`read` reads.
     endings : tuple of str
@@ -79,6 +83,7 @@ class Kind(ABC, Generic[Instance, Answer]):
     priced_problem: str = ""
     format: str = ""
     answer_format: str
+    answer_endings: tuple[str, ...] = ()
     first_keys: tuple[str, ...] = ()
     endings: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
@@ -110,7 +115,14 @@ class Kind(ABC, Generic[Instance, Answer]):
 
     def write_answer(self, answer: Answer, instance: Instance, path: Path) -> None:
         """Write an answer with the labels of its instance; the inverse of :meth:`read_answer`."""
+        self.check_ending(path)
         write_json(path, {"format": self.answer_format, **self.labelled(answer, instance)})
+
+    def check_ending(self, path: Path) -> None:
+        """Raise BadInput if an answer is not written in the format that the suffix of `path` promises."""
+        if path.suffix in _NO_JSON and path.suffix not in self.answer_endings:
+            written = " or ".join((".json", *self.answer_endings))
+            raise BadInput(f"{path}: an answer is not written as {path.suffix[1:]}: choose the ending {written}")
 
     @abstractmethod
     def labelled(self, answer: Answer, instance: Instance) -> dict[str, object]:

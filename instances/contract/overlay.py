@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -202,6 +202,7 @@ def _check_size(num_nodes: int) -> None:
 
 
 FORMAT = "overlay/1"
+PARQUET, _ENDS = ".parquet", ("u", "v")
 
 
 class _OverlayInFile(Struct):
@@ -230,8 +231,8 @@ def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
     """
     path = Path(path)
     with errors_in(path):
-        if path.suffix == ".parquet":
-            ends, _ = parquet_labels(path, ("u", "v"))
+        if path.suffix == PARQUET:
+            ends, _ = parquet_labels(path, _ENDS)
             edges = zip(*([one.distinct[at] for at in one.codes.tolist()] for one in ends), strict=True)
             return Overlay.from_labels(edges, instance)
         if path.suffix == GRAPHML:
@@ -242,7 +243,7 @@ def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
 
 
 def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -> None:
-    """Write an overlay with the labels of its instance: JSON, or GraphML or DOT where the suffix says so.
+    """Write an overlay with the labels of its instance: JSON, or GraphML, DOT or Parquet where the suffix says so.
 
     The inverse of :func:`read_overlay`, which reads no DOT.
 
@@ -261,6 +262,12 @@ def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -
         with errors_in(path):
             labels = [instance.node_label(v) for v in range(instance.num_nodes)]
             atomic_write(path, write_graph(path.suffix, labels, edges))
+    elif path.suffix == PARQUET:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        ends = {name: pa.array([edge[at] for edge in edges], pa.string()) for at, name in enumerate(_ENDS)}
+        atomic_write(path, partial(pq.write_table, pa.table(ends)))
     else:
         write_json(path, {"format": FORMAT, "edges": edges})
 
@@ -276,12 +283,13 @@ _Nodes = TypeVar("_Nodes", bound=LabelledNodes)
 class OverlayKind(Kind[_Nodes, Overlay]):
     """A kind of instances that overlays answer."""
 
-    shown, answer_format = ("edges",), FORMAT
+    shown, answer_format, answer_endings = ("edges",), FORMAT, (PARQUET, GRAPHML, *DOT)
 
     def read_answer(self, path: Path, instance: _Nodes) -> Overlay:
         return read_overlay(path, instance)
 
     def write_answer(self, answer: Overlay, instance: _Nodes, path: Path) -> None:
+        self.check_ending(path)
         write_overlay(answer, instance, path)
 
     def labelled(self, answer: Overlay, instance: _Nodes) -> dict[str, object]:

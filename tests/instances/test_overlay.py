@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from overlaybench.instances.contract import overlay as overlay_module
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay, read_overlay, write_overlay
+from overlaybench.instances.contract.overlay import Overlay, read_overlay
+from overlaybench.instances.topics.files import TOPICS
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.instances.topics.test_files import LABELS
 from tests.properties import property_test
@@ -189,10 +190,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_written_is_read_back(folder: Path, labels: set[str], data: st.DataObject) -> None:
     instance = TopicInstance.from_subscriptions({label: ["x"] for label in labels})
     overlay = data.draw(overlays(len(labels)))
-    path = folder / "overlay.json"
-    write_overlay(overlay, instance, path)
-    assert read_overlay(path, instance) == overlay
-    assert [file.name for file in folder.iterdir()] == [path.name]
+    for path in (folder / "overlay.json", folder / "overlay.parquet"):
+        TOPICS.write_answer(overlay, instance, path)
+        assert TOPICS.read_answer(path, instance) == overlay
+    assert sorted(file.name for file in folder.iterdir()) == ["overlay.json", "overlay.parquet"]
+    with pytest.raises(BadInput, match=r"overlay\.csv: .* choose the ending \.json or"):
+        TOPICS.write_answer(overlay, instance, folder / "overlay.csv")
 
 
 def test_parts_in_parquet_as_spark_writes_them_are_one_overlay(tmp_path: Path) -> None:
