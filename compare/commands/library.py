@@ -15,10 +15,12 @@ from ...instances.contract.files import check_writable
 from ..catalogue import kind_named
 from ..library.archive import FolderEvidence, RunEvidence, check_folder, unpacked, write_archive
 from ..library.study import chosen, library_runs, present, study_text, updated, with_digests
+from ..library.submission import faults_since, submit
 from ..library.table import (
     LibraryTable,
     known_row,
     law_points,
+    line_of,
     page_text,
     read_table,
     score_row,
@@ -201,15 +203,50 @@ def archive(results: tuple[Path, ...], output: Path, folder: Path | None) -> Non
 
 
 @library_.command("check")
-@click.argument("archive", type=FILE)
-def check(archive: Path) -> None:
-    """Check every record of an ARCHIVE as its own check_all.py does, by the checker of this package. Exit status 1 on
-    a fault.
+@click.argument("archive", type=FILE, required=False)
+@click.option("--since", type=FILE, help="A folder with an older table: check the records that are new since.")
+@_TABLE
+def check(archive: Path | None, since: Path | None, folder: Path | None) -> None:
+    """Check every record of an ARCHIVE as its own check_all.py does, by the checker of this package.
+
+    With --since check what a table has beyond an older one in place of an archive: that new records are submissions
+    which judge or checker accept, and that nothing else has changed. Exit status 1 on a fault.
     """
-    with unpacked(archive) as root:
-        shown, right = check_folder(root)
-    click.echo(shown, nl=False)
-    sys.exit(0 if right else 1)
+    if (archive is None) == (since is None):
+        raise BadInput("give an ARCHIVE, or --since FOLDER with an older table")
+    if archive is not None:
+        with unpacked(archive) as root:
+            shown, right = check_folder(root)
+        click.echo(shown, nl=False)
+        sys.exit(0 if right else 1)
+    own = folder or TABLE
+    library, older = read_table(own), read_table(since or TABLE)
+    faults = list(faults_since(library, own, older))
+    for fault in faults:
+        click.echo(f"wrong: {fault}")
+    new = {line_of(one) for one in library.runs} - {line_of(one) for one in older.runs}
+    click.echo(f"{len(new)} new records, {len(faults)} faults")
+    sys.exit(1 if faults else 0)
+
+
+@library_.command("submit")
+@click.argument("file", type=FILE)
+@click.option("--name", required=True, help="Who found it.")
+@click.option("--source", required=True, help="Where it is from: a DOI, an address, a repository.")
+@click.option("--method", default="", help="How it was found, in a few words.")
+@click.option("--instance", type=LIBRARY_INSTANCE, help="Of an answer; a proof names its own.")
+@click.option("--problem", type=PROBLEM_NAME, help="Of an answer.  [default: the first that the library poses]")
+@_TABLE
+def submit_(file: Path, folder: Path | None, **given: Any) -> None:
+    """Take an answer or a proof of someone else's into the table, from FILE: JSON as `solve -o` writes it, or a proof
+    (.gz) as `solve --proof` does.
+
+    It must be better than what is known. The file is kept beside the table, for all to check.
+    """
+    own = folder or TABLE
+    record = submit(read_table(own), own, file, **given)
+    found = f"value {record.value:.10g}" if record.value == record.value else f"bound {record.bound:.10g}"
+    click.echo(f"{record.instance}, {record.problem}: {found} by {record.name}, taken into {own}")
 
 
 @library_.command("map")

@@ -198,15 +198,20 @@ def updated(table: LibraryTable, store: Store, progress: Callable[[int, int], ob
         except (BadInput, ValueError, IndexError) as error:
             refused.append((one.row["key"], str(error)))
     after = table.with_records(records)
-    for entry, problem in after.pairs():
-        known = after.known(entry.name, problem)
+    check_consistent(after)
+    certified = sum(not math.isnan(record.bound) for record in records)
+    return LibraryUpdate(after, len(records), certified, tuple(refused))
+
+
+def check_consistent(table: LibraryTable) -> None:
+    """Bad input if a certified bound of the table lies above an answer's value: one of the two is wrong."""
+    for entry, problem in table.pairs():
+        known = table.known(entry.name, problem)
         if known.best and known.bounded and known.bound > known.value + _TOLERANCE * max(1.0, abs(known.value)):
             raise BadInput(
                 f"{entry.name}, {problem}: the bound {known.bound:g} of {known.bounded.method} lies above the value "
-                f"{known.value:g} of {known.best.method}: one is wrong; nothing was taken in"
+                f"{known.value:g} of {known.best.method}: one is wrong; nothing is taken in"
             )
-    certified = sum(not math.isnan(record.bound) for record in records)
-    return LibraryUpdate(after, len(records), certified, tuple(refused))
 
 
 def _accepted(one: LibraryRun, store: Store, refused: list[tuple[str, str]]) -> Record:

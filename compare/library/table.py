@@ -195,8 +195,13 @@ def write_table(table: LibraryTable, folder: Path) -> None:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(kind.__struct_fields__)
-        writer.writerows([_text(getattr(item, field)) for field in kind.__struct_fields__] for item in items)
+        writer.writerows(map(line_of, items))
         atomic_write(folder / name, text.getvalue())
+
+
+def line_of(item: Struct) -> tuple[str, ...]:
+    """An entry or a record as the texts of a line."""
+    return tuple(_text(getattr(item, field)) for field in item.__struct_fields__)
 
 
 def number_text(value: float) -> str:
