@@ -9,6 +9,7 @@ import os
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -135,9 +136,50 @@ class ProofTree:
         self._created += 2
         return self._created - 1, self._created
 
+    @property
+    def is_written(self) -> bool:
+        """Whether there is a file."""
+        return self._file.is_written
+
+    def replay(self, record: Record) -> dict[int, int]:
+        """Write what another process noted; returns the numbers here of the nodes that it made."""
+        made: dict[int, int] = {}
+        for node, children, what in record:
+            number = made.get(node, node)
+            if isinstance(what, Multipliers):
+                self.bound(number, partial(Multipliers, *what))
+            else:
+                made.update(zip(children, self.branch(number, what), strict=True))
+        return made
+
     def end(self, below: float) -> None:
         """End the case: it holds no answer of a value below the bounds of all leaves and below this one."""
         self._file.line("end", None if below == math.inf else int(below) if below == int(below) else below)
+
+
+Record = list[tuple[int, tuple[int, ...], Any]]
+"""Nodes with their multipliers, or with the numbers of their children and the column that they differ in."""
+
+
+class NotedTree(ProofTree):
+    """Bounds and branchings noted for :meth:`ProofTree.replay`; nodes made here have negative numbers."""
+
+    def __init__(self, tree: ProofTree) -> None:
+        self._with_bounds, self._created = tree.is_written, 0
+        self.record: Record = []
+
+    def bound(self, node: int, proven: Proven | None) -> None:
+        """Note the multipliers of a node."""
+        if proven is not None and self._with_bounds:
+            given = proven()
+            self.record.append((node, (), given._replace(rows=list(given.rows), prices=list(given.prices))))
+
+    def branch(self, node: int, column: Any) -> tuple[int, int]:
+        """Note a branching."""
+        self._created -= 2
+        children = self._created + 1, self._created
+        self.record.append((node, children, column))
+        return children
 
 
 NO_FILE = ProofFile()

@@ -67,6 +67,11 @@ class HighsLP:
         ):
             self._highs.setOptionValue(name, value)
 
+    @property
+    def effort(self) -> int:
+        """All simplex iterations so far."""
+        return self.iterations + self.probed
+
     def append_columns(
         self,
         costs: Reals,
@@ -219,6 +224,14 @@ class Relaxation(ABC, Generic[Rows]):
             "columns": len(self.columns),
             "simplex_iterations": self.lp.iterations,
         }
+
+    @property
+    def keys(self) -> npt.NDArray[np.int64]:
+        """What each column is called in all processes of a search."""
+        return np.arange(len(self.columns))
+
+    def include(self, keys: npt.NDArray[np.int64]) -> None:
+        """Add those columns that the LP of another process has and this one has not; by default all have the same."""
 
     def print_on(
         self, log: SearchLog, incumbent: float, *, units: int | None = None, force: bool = False, **nodes: int

@@ -1,4 +1,4 @@
-"""Work that cannot check the time itself, in a forked process that is killed at the time limit."""
+"""Forked processes: work that cannot check the time itself and is killed at the limit, and workers of a search."""
 
 from __future__ import annotations
 
@@ -6,14 +6,57 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable
-from multiprocessing.connection import wait
-from typing import TypeVar, cast
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar, cast
 
 from ...instances.contract.run import Clock, die_with_parent
 from ...instances.contract.signals import default_signals, forking
 
 Answer = TypeVar("Answer")
 _POLL_SECONDS, _FEW_STEPS = 0.05, 2e7
+
+
+class Fork:
+    """A forked process that does `work` with its end of a pipe, and dies with its parent; Ctrl-C is the parent's."""
+
+    def __init__(self, work: Callable[[Connection], object]) -> None:
+        context = multiprocessing.get_context("fork")
+        self.pipe, end = context.Pipe()
+
+        def run() -> None:
+            default_signals()
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the process group; the parent handles it
+            die_with_parent()
+            self.pipe.close()
+            work(end)
+            os._exit(0)
+
+        self._process = context.Process(target=run)
+        with forking():
+            self._process.start()
+        end.close()
+
+    def receive(self, within: float | None = None) -> Any:
+        """What the process sends next; TimeoutError after so many seconds, RuntimeError if the process died."""
+        if not wait([self.pipe, self._process.sentinel], timeout=within):
+            raise TimeoutError
+        try:
+            return self.pipe.recv()
+        except (EOFError, ConnectionResetError):
+            self._process.join()
+            raise RuntimeError(f"a child process ended with exit code {self._process.exitcode}") from None
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        if self._process.pid is not None and self._process.is_alive():
+            os.kill(self._process.pid, number)
+
+    def end(self) -> None:
+        """Kill it."""
+        self._process.kill()
+        self._process.join()
+        self.pipe.close()
 
 
 def finished_within(clock: Clock, work: Callable[[], Answer], *, steps: float) -> Answer | None:
@@ -28,34 +71,19 @@ def finished_within(clock: Clock, work: Callable[[], Answer], *, steps: float) -
         return None
     if steps <= _FEW_STEPS:
         return work()
-    context = multiprocessing.get_context("fork")
-    receive, send = context.Pipe(duplex=False)
 
-    def run() -> None:
-        default_signals()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the process group; the parent handles it
-        die_with_parent()
+    def run(pipe: Connection) -> None:
         try:
             answer: Answer | None = work()
         except MemoryError:
             answer = None
-        send.send(answer)
-        os._exit(0)
+        pipe.send(answer)
 
-    process = context.Process(target=run)
-    with forking():
-        process.start()
-    send.close()
+    child = Fork(run)
     try:
         while clock.left > 0:
-            if wait([receive, process.sentinel], timeout=min(_POLL_SECONDS, clock.left)):
-                try:
-                    return cast(Answer | None, receive.recv())
-                except EOFError:
-                    process.join()
-                    raise RuntimeError(f"a child process ended with exit code {process.exitcode}") from None
+            with suppress(TimeoutError):
+                return cast(Answer | None, child.receive(min(_POLL_SECONDS, clock.left)))
         return None
     finally:
-        process.kill()
-        process.join()
-        receive.close()
+        child.end()

@@ -76,6 +76,7 @@ class Branching:
 
     def learn(self, step: BranchStep) -> None:
         """Count what the LP of a child gained over that of its parent; the LP has the child's bounds."""
+        self._grow(step.column + 1)  # another process may have chosen it
         gained = max(0.0, self._lp.value - step.value) / self._scale
         self._count_gain(step.column, step.direction, step.change, gained)
 
@@ -103,6 +104,15 @@ class Incumbent(ABC):
 
     value: float = np.inf
     unit = UNIT
+    overlay: Any = None  # the answer, where several processes search; then it is also what :meth:`offer` takes
+
+    def offer(self, answer: Any) -> object:
+        """Keep an answer of another process if it is better."""
+        raise NotImplementedError
+
+    def vary(self, number: int) -> None:
+        """Draw other random numbers from now on than the processes of other numbers."""
+        raise NotImplementedError
 
     @property
     def cutoff(self) -> int:
@@ -140,8 +150,9 @@ class TreeSearch:
     """Search for answers better than the incumbent until there are none.
 
     The `planes` should be tightened at the root already. `stop_at_first` asks for feasibility only. `nodes` counts
-    those solved so far, `fixed` the columns fixed by reduced cost at the root; `complete` says whether the search has
-    ended, so that the incumbent, if any, is optimal.
+    those solved so far, `fixed` the columns fixed by reduced cost at the root; `open` is a heap of those to be solved,
+    and `current` the one that is solved next. `complete` says whether the search has ended, so that the incumbent, if
+    any, is optimal.
     """
 
     def __init__(
@@ -161,18 +172,18 @@ class TreeSearch:
         self._stop_at_first = stop_at_first
         self._root: Bound | None = None
         self._guide = np.zeros(0)
-        self._open: list[Node] = []
-        self._current: Node | None = None
+        self.open: list[Node] = []
+        self.current: Node | None = None
         self._created = 0
         self._searches = self._steps = 0
-        self._closed = NO_CUTOFF  # the least bound of the nodes closed by an integral solution
+        self.closed = NO_CUTOFF  # the least bound of the nodes closed by an integral solution
 
     @property
     def units(self) -> int:
         """The bound proven so far, in units: the least of all open nodes, or the cutoff if none is open."""
-        open_ = [node.units for node in self._open[:1]] + ([self._current.units] if self._current else [])
+        open_ = [node.units for node in self.open[:1]] + ([self.current.units] if self.current else [])
         bound = min(open_, default=self.incumbent.cutoff + 1 if self.nodes else self.planes.best_units)
-        return max(self.planes.best_units, min(bound, self._closed, self.incumbent.cutoff + 1))
+        return max(self.planes.best_units, min(bound, self.closed, self.incumbent.cutoff + 1))
 
     def run(
         self, clock: Clock, root: Bound | None, guide: Reals, *, lower: Bits | None = None, upper: Bits | None = None
@@ -182,35 +193,60 @@ class TreeSearch:
         `guide` is a fractional solution of the root, one value a column, that guides primal heuristics. The search is
         within the bounds `lower` and `upper` of the columns, if they are given.
         """
+        self.begin(root, guide, lower=lower, upper=upper)
+        self.advance(clock)
+        self.end()
+
+    def begin(self, root: Bound | None, guide: Reals, *, lower: Bits | None = None, upper: Bits | None = None) -> None:
+        """Open the root; the parameters are those of :meth:`run`."""
         self._root, self._guide = root, guide
         units = self.planes.best_units if root is None else root.units
         free = [NO_COLUMNS.astype(np.int8) if bits is None else bits for bits in (lower, upper)]
         size = len(self.planes.columns)
-        self._current = Node(units, 0, 0, _extended(free[0], size, 0), _extended(free[1], size, 1))
-        while self._current is not None or self._open:
-            if clock.passed or (self._stop_at_first and np.isfinite(self.incumbent.value)):
-                break
-            if self._current is None:
-                self._current = heapq.heappop(self._open)
-            node = self._current
+        self.current = Node(units, 0, 0, _extended(free[0], size, 0), _extended(free[1], size, 1))
+
+    def end(self) -> None:
+        """Close the nodes that the last incumbent cuts off."""
+        while self.open and self.open[0].units > self.incumbent.cutoff:
+            heapq.heappop(self.open)
+        if self.current is not None and self.current.units > self.incumbent.cutoff:
+            self.current = None
+        self.complete = self.current is None and not self.open
+
+    def advance(self, clock: Clock, iterations: int = 2**62) -> bool:
+        """Search for about so many simplex iterations; returns whether there is more to search."""
+        enough = self.planes.lp.effort + iterations
+        while self.current is not None or self.open:
+            if clock.passed or self.is_answered:
+                return False
+            if self.planes.lp.effort >= enough:
+                return True
+            if self.current is None:
+                self.current = heapq.heappop(self.open)
+            node = self.current
             if node.units > self.incumbent.cutoff:
-                self._current = None
+                self.current = None
                 continue
             children = self._solve(node, clock)
             if children is None:
-                break
+                return False
             self.nodes += 1
             # A dive saves simplex iterations, unless nodes keep their parents' bases.
-            self._current = children.pop(0) if children and not self.planes.keeps_rows else None
+            self.current = children.pop(0) if children and not self.planes.keeps_rows else None
             for child in children:
-                heapq.heappush(self._open, child)
-            log, value, open_nodes = self.progress, self.incumbent.value, len(self._open)
-            self.planes.print_on(log, value, units=self.units, nodes=self.nodes, open_nodes=open_nodes)
-        while self._open and self._open[0].units > self.incumbent.cutoff:
-            heapq.heappop(self._open)
-        if self._current is not None and self._current.units > self.incumbent.cutoff:
-            self._current = None
-        self.complete = self._current is None and not self._open
+                heapq.heappush(self.open, child)
+            self.print()
+        return False
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether one answer is enough, and there is one."""
+        return self._stop_at_first and np.isfinite(self.incumbent.value)
+
+    def print(self) -> None:
+        """Add a line to the log."""
+        log, value, open_nodes = self.progress, self.incumbent.value, len(self.open)
+        self.planes.print_on(log, value, units=self.units, nodes=self.nodes, open_nodes=open_nodes)
 
     def _solve(self, node: Node, clock: Clock) -> list[Node] | None:
         """The children of a node, the one to solve next first; None if time ran out."""
@@ -249,7 +285,7 @@ class TreeSearch:
                 if node.units > self.incumbent.cutoff:
                     return []
                 if planes.converged:
-                    self._closed = min(self._closed, node.units)
+                    self.closed = min(self.closed, node.units)
                     # The bound is below the value of an integral solution by rounding, or by columns left to price.
                     return []
             elif planes.converged or clock.passed:

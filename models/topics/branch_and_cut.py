@@ -20,7 +20,6 @@ from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, interruptible, offer
 from ...instances.topics.instance import TopicInstance
 from ..engine.exact_method import PROGRESS, SolverOutcome
-from ..engine.integer_model import THREADS
 from ..engine.proof import ProofFile
 from .compact.overlay_model import SimpleBounds, Subproblem, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
@@ -225,7 +224,7 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
         Option("sparse", SearchSettings.sparse, "start the LP with few edges and price the others in"),
         PRESOLVE,
         Option("steps", SearchSettings.steps, "steps of local search at the root", least=0, most=10**9),
-        THREADS,
+        Option("threads", 1, "processes that search the tree; a seed and a number give one answer", least=1, most=64),
         PROGRESS,
     ),
     inputs=("proof",),

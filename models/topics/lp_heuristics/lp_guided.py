@@ -289,6 +289,10 @@ class GuidedIncumbent(tree_search.Incumbent):
             offer(overlay)
         return better
 
+    def vary(self, number: int) -> None:
+        """Draw other random numbers from now on."""
+        self.seed += number
+
     def cost(self, overlay: Overlay) -> int:
         """What an overlay costs: its number of edges if each costs 1."""
         if self._costs is None:

@@ -200,6 +200,16 @@ class CuttingPlanes(Relaxation[TopicRows]):
         costs = self.goal.edge_cost * costs_of(edges.u[first:], edges.v[first:], self._costs).astype(np.float64)
         self.lp.append_columns(costs, 0.0, 1.0, starts, row_of[order], value[order])
 
+    @property
+    def keys(self) -> Edges:
+        """The edges, as numbers u·|V| + v."""
+        return self.edges.keys
+
+    def include(self, keys: Edges) -> None:
+        """Add edges that are not candidates yet."""
+        if len(new := np.setdiff1d(keys, self.edges.keys)):
+            self._add_columns(new)
+
     def warm_start(self, splitting: Splitting) -> None:
         """Take the bound of a split of costs, and add the edges and the rows with significant values in it."""
         self._add_columns(np.setdiff1d(splitting.used, self.edges.keys))

@@ -13,6 +13,7 @@ from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog, SolverOutcome
+from ...engine.parallel_tree import search_tree
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
@@ -38,7 +39,7 @@ class SearchSettings:
 
     seed: int = 0
     sparse: bool = True  # start from few edges and price the others in
-    threads: int = 1  # of the LP solver
+    threads: int = 1  # processes that search the tree
     steps: int = 10_000  # of local search at the root, each time
     progress: str = "auto"
     proof: ProofFile = NO_FILE  # receives a case for each search
@@ -100,9 +101,7 @@ class _Search:
         cap = self.goal.cap
         self.case = self.settings.proof.case(cap=cap if cap < self.instance.num_nodes else None)
         settings, incumbent, clock = self.settings, self.incumbent, self.clock
-        planes = self.planes = CuttingPlanes(
-            self.instance, self.goal, self.start, sparse=settings.sparse, threads=settings.threads
-        )
+        planes = self.planes = CuttingPlanes(self.instance, self.goal, self.start, sparse=settings.sparse)
         guide, part = None, clock.share(0.2)
         split = len(planes.edges) > _FEW_EDGES and settings.sparse and self.goal.separator.splits
         if split and count_links(self.instance) <= ALL_PAIRS and is_affordable(self.instance, part):
@@ -142,7 +141,7 @@ class _Search:
             self.tree = TreeSearch(
                 planes, incumbent, stop_at_first=self.stop_at_first, progress=self.log, proof=self.case
             )
-            self.tree.run(clock, root, along)
+            search_tree(self.tree, clock, root, along, workers=settings.threads)
             self._print(force=True)
 
     def _search_long(self, clock: Clock) -> None:

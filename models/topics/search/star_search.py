@@ -18,6 +18,7 @@ from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, offer, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog, SolverOutcome
+from ...engine.parallel_tree import search_tree
 from ...engine.proof import Multipliers, Proven
 from ...engine.relaxation import Bits, Bound, Probing, Reals, RowList, SparseRelaxation, SparseRows, Text
 from ...engine.tree_search import WORK_A_STEP, Incumbent, TreeSearch
@@ -198,7 +199,7 @@ class StarPlanes(SparseRelaxation):
 
     probing = Probing(columns=20, iterations=1000)
 
-    def __init__(self, instance: TopicInstance, *, threads: int = 1) -> None:
+    def __init__(self, instance: TopicInstance) -> None:
         self.instance, self.pairs = instance, CandidateEdges(instance, all_pairs(instance))
         links, first = self.pairs.links, instance.topic_offsets[:-1]
         self._shared = np.flatnonzero(self.pairs.common > 1)
@@ -216,7 +217,7 @@ class StarPlanes(SparseRelaxation):
         for t in range(instance.num_topics):
             centres = len(self._shared) + np.arange(instance.topic_offsets[t], instance.topic_offsets[t + 1])
             rows.add(centres, 1, 1, ("centre", t))
-        super().__init__(costs, rows.rows(), threads=threads)
+        super().__init__(costs, rows.rows())
         self.cost_scale = 1.0
 
     def described(self, column: int) -> tuple[int, ...]:
@@ -292,15 +293,19 @@ class StarIncumbent(Incumbent):
         self._planes, self.unit, self._random = planes, planes.unit, np.random.default_rng(seed)
         self.overlay, self.value = start, float(start.num_edges)
 
+    def vary(self, number: int) -> None:
+        """Draw other random numbers from now on."""
+        self._random = np.random.default_rng([number, int(self._random.integers(2**62))])
+
     def offer_chosen(self, columns: object, chosen: npt.NDArray[np.bool_]) -> None:
         """Offer the stars at the chosen centres."""
-        self._offer(self._stars(chosen.astype(np.float64)).overlay)
+        self.offer(self._stars(chosen.astype(np.float64)).overlay)
 
     def build_along(self, columns: object, x: Reals) -> StarCentres:
         """Take the centre of largest value in each topic, then move centres while that saves edges."""
         stars = self._stars(x)
         stars.descend(self._planes.edges_of(x))
-        self._offer(stars.overlay)
+        self.offer(stars.overlay)
         return stars
 
     def improve_along(self, columns: object, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
@@ -308,12 +313,13 @@ class StarIncumbent(Incumbent):
         stars = self.build_along(columns, x)
         if self.value > goal:
             stars.anneal(steps * MOVES_A_STEP, clock, int(self._random.integers(2**62)))
-            self._offer(stars.overlay)
+            self.offer(stars.overlay)
 
     def _stars(self, x: Reals) -> StarCentres:
         return StarCentres(self._planes.pairs, self._planes.centres_of(x))
 
-    def _offer(self, overlay: Overlay) -> None:
+    def offer(self, overlay: Overlay) -> None:
+        """Keep an overlay with fewer edges."""
         if overlay.num_edges < self.value:
             self.overlay, self.value = overlay, float(overlay.num_edges)
             offer(overlay)
@@ -328,7 +334,7 @@ def minimise_stars(
     """
     log = SearchLog(settings.progress, on_bound=offer_bound if settings.offers else None)
     case = settings.proof.case(cap=None)
-    planes = StarPlanes(instance, threads=settings.threads)
+    planes = StarPlanes(instance)
     incumbent = StarIncumbent(planes, start, settings.seed)
     tree, root = TreeSearch(planes, incumbent, progress=log, proof=case), None
     try:
@@ -339,7 +345,7 @@ def minimise_stars(
             steps = max(settings.steps, planes.lp.work // WORK_A_STEP)  # about as long as the LP took
             planes.add_all_rows()
             incumbent.improve_along(planes.columns, x, clock.share(0.25), goal=goal, steps=steps)
-            tree.run(clock, root, x)
+            search_tree(tree, clock, root, x, workers=settings.threads)
         reason = clock.stopped_by
     except MemoryError:
         reason = "out of memory"

@@ -1,0 +1,68 @@
+"""A tree searched by several processes has the optimum, one answer for a seed, and a proof that holds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import overlaybench as ob
+from overlaybench.compare.studies.proofs import run_checker
+from overlaybench.models.engine import parallel_tree
+
+
+@pytest.fixture(autouse=True)
+def _rounds_of_small_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel_tree, "_SMALL_TREE", 0)
+    monkeypatch.setattr(parallel_tree, "_ROUND", (40, 40))
+
+
+@pytest.mark.parametrize(
+    ("problem", "sizes"),
+    [
+        ("2d-true", (10, 10, 4)),
+        ("2d-star", (18, 16, 5)),
+        *(pytest.param("min-tco", (n, n, n // 2), marks=pytest.mark.slow) for n in (20, 22, 24)),
+    ],
+)
+def test_processes_find_the_optimum_prove_it_and_repeat(
+    problem: str, sizes: tuple[int, int, int], tmp_path: Path
+) -> None:
+    nodes, topics, subscriptions = sizes
+    instance = ob.generate("uniform", nodes=nodes, topics=topics, subscriptions=subscriptions, seed=0)
+    ob.write_topics(instance, tmp_path / "instance.json")
+    alone = ob.solve(instance, problem, "branch-and-cut", threads=1)
+    proof = tmp_path / "proof.gz"
+    two, again = (ob.solve(instance, problem, "branch-and-cut", threads=2, proof=proof) for _ in range(2))
+    assert (two.status, two.value, two.lower_bound) == (alone.status, alone.value, alone.value)
+    assert (again.answer, again.counters) == (two.answer, two.counters)
+    assert run_checker(tmp_path / "instance.json", proof).accepted
+
+
+def test_a_time_limit_leaves_a_proven_bound(tmp_path: Path) -> None:
+    instance = ob.generate("uniform", nodes=26, topics=26, subscriptions=13, seed=1)
+    ob.write_topics(instance, tmp_path / "instance.json")
+    proof = tmp_path / "proof.gz"
+    result = ob.solve(instance, "min-tco", "branch-and-cut", threads=3, time_limit=1.0, proof=proof)
+    assert result.lower_bound is not None
+    assert result.value is not None
+    assert 39 <= result.lower_bound <= 41 <= result.value
+    assert run_checker(tmp_path / "instance.json", proof).accepted
+
+
+def _die(*_: object) -> None:
+    os._exit(3)
+
+
+def _fail(*_: object) -> None:
+    raise RuntimeError("exit code 3 is not what ended this process")
+
+
+@pytest.mark.parametrize("end", [_die, _fail])
+def test_a_process_that_ends_is_an_error_of_the_run(end: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel_tree, "_done", end)
+    instance = ob.generate("uniform", nodes=10, topics=10, subscriptions=4, seed=0)
+    with pytest.raises(RuntimeError, match="exit code 3"):
+        ob.solve(instance, "2d-true", "branch-and-cut", threads=2)
