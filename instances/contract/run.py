@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from .problem import Problem
+from .signals import RAISING
 
 Value = TypeVar("Value")
 
@@ -131,20 +132,20 @@ def interruptible(time_limit: float | Clock | None) -> Iterator[Clock]:
     Outside the main thread, on a trial instance, or if SIGINT has another handler, signals are not handled here.
     """
     clock = time_limit if isinstance(time_limit, Clock) else Clock(time_limit)
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or on_trial.get() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    in_main_thread, before = threading.current_thread() is threading.main_thread(), signal.getsignal(signal.SIGINT)
+    if not in_main_thread or on_trial.get() or before not in RAISING:
         yield clock
         return
 
     def stop(_number: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before)
         clock.interrupt()
 
     signal.signal(signal.SIGINT, stop)
     try:
         yield clock
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -55,6 +55,15 @@ def _raise(frame: FrameType | None, latest: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, _POLL_SECONDS)
 
 
+def interrupt(_number: int, frame: FrameType | None) -> None:
+    """As Python's own handler of SIGINT, but it raises where the exception is not lost and breaks nothing."""
+    _raise(frame, time.monotonic() + _PATIENCE)
+
+
+RAISING = (signal.default_int_handler, interrupt)
+"""Handlers that raise KeyboardInterrupt."""
+
+
 def stopped() -> bool:
     """Whether a signal has arrived that :func:`keeping` has kept from raising."""
     return bool(_received)
@@ -66,8 +75,8 @@ def keeping(answer: bool = True) -> Iterator[None]:
 
     In programs that do not :func:`handle_signals`, this is for Ctrl-C alone, and it counts for this part alone.
     """
-    own = threading.current_thread() is threading.main_thread()
-    own = own and answer and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    before = signal.getsignal(signal.SIGINT)
+    own = threading.current_thread() is threading.main_thread() and answer and before in RAISING
     if own:
         _received.clear()
         signal.signal(signal.SIGINT, _receive)
@@ -79,7 +88,7 @@ def keeping(answer: bool = True) -> Iterator[None]:
     finally:
         _kept.pop()
         if own:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, before)
             _received.clear()
 
 
@@ -103,7 +112,7 @@ def default_signals() -> None:
     """In a forked process: take none of the signals that its parent has been sent, and handle the next as usual."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # discards those that wait
-        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+        signal.signal(number, interrupt if number == signal.SIGINT else signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     _received.clear()
     _kept[:] = [False]

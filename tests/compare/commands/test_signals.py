@@ -78,16 +78,23 @@ def test_a_signal_ends_a_search_of_many_runs(tmp_path: Path, number: signal.Sign
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize(("seconds", "ended"), [(0.3, "KeyboardInterrupt, imported\n"), (60, "")])
+@pytest.mark.parametrize(
+    ("begin", "number", "seconds", "ended"),
+    [
+        ("handle_signals", 15, 0.3, "KeyboardInterrupt, imported\n"),
+        ("default_signals", 2, 0.3, "KeyboardInterrupt, imported\n"),  # as in the process of a run
+        ("handle_signals", 15, 60, ""),
+    ],
+)
 def test_a_signal_within_an_import_waits_for_its_end_or_ends_the_process(
-    tmp_path: Path, seconds: float, ended: str
+    tmp_path: Path, begin: str, number: int, seconds: float, ended: str
 ) -> None:
     """Libraries cannot be imported again after an import that an exception ended, and some crash."""
     (tmp_path / "slow.py").write_text(
-        f"import os, time; os.kill(os.getpid(), 15); time.sleep({seconds}); imported = True"
+        f"import os, time; os.kill(os.getpid(), {number}); time.sleep({seconds}); imported = True"
     )
     program = (
-        "from overlaybench.instances.contract.signals import handle_signals; handle_signals()\n"
+        f"from overlaybench.instances.contract.signals import {begin}; {begin}()\n"
         "try:\n    import slow\n"
         "except KeyboardInterrupt:\n    pass\n"
         "try:\n    [None for _ in range(10**9)]\n"
