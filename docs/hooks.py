@@ -23,7 +23,10 @@ from overlaybench.compare.claims.pages import pages as claim_pages
 from overlaybench.compare.claims.register import record
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.commands.listing import Explanation, explain, values_of, with_papers
+from overlaybench.compare.library.archive import answer_file
+from overlaybench.compare.library.pages import instance_page, page_of, table_page
 from overlaybench.compare.library.table import read_table, with_table
+from overlaybench.compare.studies.library_entries import TABLE, Entry
 from overlaybench.docs.drawn_constructions import DRAWN, construction_drawing
 
 _ROOT = Path(__file__).resolve().parents[1]
@@ -61,6 +64,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if (stored := files.get_file_from_path(path)) is not None:
             files.remove(stored)
         files.append(File.generated(config, path, content=drawn.files["svg"]))
+    for path, text in _library_pages():
+        files.append(File.generated(config, path, content=text))
     for page in sorted(_ROOT.glob("docs/*.md")):
         for workload, trade in _DRAWN.findall(page.read_text(encoding="utf-8")):
             if svg := _optimum(workload, trade)[1]:
@@ -69,6 +74,33 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 _DRAWN = re.compile(r"<!-- drawn: (\S+) (\S+) -->")
+
+
+_MOST_DRAWN = 100
+
+
+def _library_pages() -> Iterator[tuple[str, str]]:
+    """The table of the library's instances with its script, a page for each, and drawings."""
+    table = read_table()
+    yield "instances.md", table_page(table)
+    yield "tables.js", (_ROOT / "compare" / "report" / "tables.js").read_text(encoding="utf-8")
+    for entry in table.entries.values():
+        svg, about = _drawn_entry(entry)
+        if svg:
+            yield f"instances/{entry.name}.svg", svg
+        drawing = f"![{about}]({entry.name}.svg)" if svg else about
+        yield page_of(entry.name), instance_page(table, entry, drawing)
+
+
+def _drawn_entry(entry: Entry) -> tuple[str, str]:
+    """A drawing of an instance, or of an answer that was submitted, and its text; "" with the reason if it has none."""
+    size = int(entry.sizes.partition("=")[2].split()[0]) if entry.sizes else 0
+    if entry.needs or not 0 < size <= _MOST_DRAWN:
+        return "", "Not drawn: data of others." if entry.needs else f"Not drawn: more than {_MOST_DRAWN} nodes."
+    instance, kind = entry.make(), ob.KINDS[entry.kind]
+    submitted = [answer_file(TABLE, entry.name, problem) for problem in entry.problems]
+    answers = [kind.read_answer(file, instance) for file in submitted if file.is_file()][:1]
+    return ob.draw(instance, *answers)._repr_svg_(), "An answer that was submitted" if answers else "The instance"
 
 
 @cache
@@ -93,7 +125,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
     markdown = _DRAWN.sub(drawn, markdown)
     if page.file.src_uri == "library.md":
-        markdown = with_table(markdown, read_table())
+        markdown = with_table(markdown, read_table(), listed=False)
     return _LINK.sub(lambda link: _led(link, page.file.src_uri), markdown)
 
 

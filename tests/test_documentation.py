@@ -156,3 +156,37 @@ def test_the_search_works_without_a_server(site: dict[Path, Links]) -> None:
         page.wait_for_selector(".md-search-result__item")
         assert "ring-per-topic" in page.locator(".md-search-result__list").inner_text().lower()
         browser.close()
+
+
+@pytest.mark.slow
+def test_the_table_of_the_library_sorts_and_filters(site: dict[Path, Links]) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    (table,) = (page for page in site if page.name == "instances.html")
+    assert len(list((table.parent / "instances").glob("*.html"))) > 200
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        page = browser.new_page()
+        failures: list[str] = []
+        page.on("pageerror", lambda error: failures.append(str(error)))
+        page.goto(table.as_uri())
+        shown = ".scroll tbody tr:not([hidden])"
+        every = page.locator(shown).count()
+        count: dict[str, int] = {}
+        for status in ("easy", "hard", "open"):
+            page.click(f"button[value={status}]")
+            others = f"{shown} td:nth-child(3):not(:empty)"
+            page.wait_for_function(
+                f"[...document.querySelectorAll('{others}')].every((cell) => cell.textContent === '{status}')"
+            )
+            count[status] = page.locator(shown).count()
+            assert set(page.locator(f"{shown} td:nth-child(3)").all_inner_texts()) == {status}
+        assert sum(count.values()) == every
+        page.fill("#filter", "")
+        heads = page.locator(".scroll th").all_inner_texts()
+        column = [head.split()[0] for head in heads].index("value") + 1
+        page.click(f".scroll th:nth-child({column}) button")
+        texts = page.locator(f".scroll tbody td:nth-child({column})").all_inner_texts()
+        values = [float(text) for text in texts if text != "–"]
+        assert values == sorted(values)
+        assert failures == []
+        browser.close()

@@ -131,6 +131,10 @@ class LibraryTable:
             pairs.setdefault((record.instance, record.problem), []).append(record)
         return pairs
 
+    def of_pair(self, instance: str, problem: str) -> list[Record]:
+        """The records of an instance and a problem."""
+        return self._by_pair.get((instance, problem), [])
+
     def entry(self, name: str) -> Entry:
         """The entry of that name; an unknown one is bad input."""
         if name not in self.entries:
@@ -145,7 +149,7 @@ class LibraryTable:
 
     def known(self, instance: str, problem: str) -> Known:
         """What is known of an instance and a problem: of equal records the fastest."""
-        records = self._by_pair.get((instance, problem), [])
+        records = self.of_pair(instance, problem)
         valued = [one for one in records if not math.isnan(one.value)]
         bounded = [one for one in records if not math.isnan(one.bound)]
         return Known(
@@ -296,9 +300,9 @@ def page_text(file: Path) -> str:
     return text
 
 
-def with_table(text: str, table: LibraryTable) -> str:
-    """A page's text with the table between its two marks."""
-    body = "\n".join(_body(table))
+def with_table(text: str, table: LibraryTable, *, listed: bool = True) -> str:
+    """A page's text with the table between its two marks, with its instances or with what is said of all of them."""
+    body = "\n".join(_body(table, listed))
     return re.sub(f"{_BEGIN}.*{_END}", lambda _: f"{_BEGIN}\n\n{body}\n{_END}", text, flags=re.DOTALL)
 
 
@@ -325,7 +329,7 @@ def law_points(table: LibraryTable, problem: str = "min-tco") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["law", "nodes", "subscriptions", "gap", "seconds"])
 
 
-def _body(table: LibraryTable) -> Iterator[str]:
+def _body(table: LibraryTable, listed: bool) -> Iterator[str]:
     known = [(entry, problem, table.known(entry.name, problem)) for entry, problem in table.pairs()]
     closed = [one for one in known if not one[2].is_open]
     tried = [one for one in known if one[2].is_open and one[2].best is not None]
@@ -335,13 +339,14 @@ def _body(table: LibraryTable) -> Iterator[str]:
     for limit, seconds in sorted(_stopped(table.runs).items()):
         spent = f"{min(seconds):.1f} to {max(seconds):.1f}"
         yield f"Runs that a limit of {limit:g} s ended had {spent} processor seconds."
-    yield from _section(f"Open: {len(tried)}", [known_row(*one) for one in tried])
-    yield from _section(f"Proven: {len(closed)}", [known_row(*one) for one in closed])
-    problems: dict[Entry, list[str]] = {}
-    for entry, problem, _ in untried:
-        problems.setdefault(entry, []).append(problem)
-    lines = [{"instance": e.name, "sizes": _sizes(e), "problems": ", ".join(of)} for e, of in problems.items()]
-    yield from _section(f"Without a result: {len(untried)}", lines) if lines else ()
+    if listed:
+        yield from _section(f"Open: {len(tried)}", [known_row(*one) for one in tried])
+        yield from _section(f"Proven: {len(closed)}", [known_row(*one) for one in closed])
+        problems: dict[Entry, list[str]] = {}
+        for entry, problem, _ in untried:
+            problems.setdefault(entry, []).append(problem)
+        lines = [{"instance": e.name, "sizes": _sizes(e), "problems": ", ".join(of)} for e, of in problems.items()]
+        yield from _section(f"Without a result: {len(untried)}", lines) if lines else ()
     yield from _section("Methods", list(_scores(table)))
     yield "\n## Data of others\n"
     for needs in dict.fromkeys(entry.needs for entry in table.entries.values() if entry.needs):
@@ -361,11 +366,13 @@ def _stopped(records: Iterable[Record]) -> dict[float, list[float]]:
 
 def _section(title: str, rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
     yield f"\n## {title}\n"
-    if rows:
-        yield f"| {' | '.join(name.rstrip() for name in rows[0])} |"
-        yield f"|{' --- |' * len(rows[0])}"
-    for row in rows:
-        yield f"| {' | '.join(row.values())} |"
+    yield from rows_of_table(rows)
+
+
+def rows_of_table(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """Rows as the lines of a table in Markdown, without any where there are none."""
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)] if rows else []
+    return [f"| {' | '.join(each.rstrip() for each in line)} |" for line in lines]
 
 
 def known_row(entry: Entry, problem: str, known: Known) -> dict[str, str]:

@@ -1,0 +1,123 @@
+"""Pages of the documentation about the library: its instances in one table, and a page for each with its history."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...instances.contract.result import Status
+from ..studies.library_entries import Entry
+from .table import LibraryTable, Record, by_text, known_row, number_text, rows_of_table
+
+EASY, HARD, OPEN = "easy", "hard", "open"
+EASY_SECONDS = 10.0
+
+
+def difficulty(table: LibraryTable, instance: str, problem: str) -> str:
+    """``easy``, ``hard`` or ``open``, by the records of an instance and a problem.
+
+    Open: no certified bound meets the best value. Easy: a run with default options certified its own answer's optimum
+    in at most :data:`EASY_SECONDS` processor seconds. Hard: proven otherwise.
+    """
+    if table.known(instance, problem).is_open:
+        return OPEN
+    quick = (_is_quick(record) for record in table.of_pair(instance, problem))
+    return EASY if any(quick) else HARD
+
+
+def _is_quick(record: Record) -> bool:
+    by_default = not record.name and " " not in record.method
+    return by_default and record.status is Status.OPTIMAL and bool(record.proof) and record.seconds <= EASY_SECONDS
+
+
+def page_of(name: str) -> str:
+    """The page of an instance in the documentation."""
+    return f"instances/{name}.md"
+
+
+def table_page(table: LibraryTable) -> str:
+    """The page with the table of all instances and problems, which a script sorts and filters."""
+    rows = []
+    for entry, problem in table.pairs():
+        row = known_row(entry, problem, table.known(entry.name, problem))
+        status = difficulty(table, entry.name, problem)
+        linked = {"instance": f"[{entry.name}]({page_of(entry.name)})"}
+        rows.append(linked | {"problem": problem, "status": status, "group": entry.group} | row | linked)
+    count = Counter(row["status"] for row in rows)
+    buttons = [f'<button type="button" class="md-button" value="{each}">{each}</button>' for each in (EASY, HARD, OPEN)]
+    return "\n".join(
+        [
+            "# The instances of the library\n",
+            f"{len(table.entries)} instances, {len(rows)} with their problems. **Easy** ({count[EASY]}): a run with",
+            f"default options proved the optimum in {EASY_SECONDS:g} processor seconds or less. **Hard**",
+            f"({count[HARD]}): proven by a longer run, by other options or by someone else. **Open** ({count[OPEN]}):",
+            "no [checked proof](proofs.md) meets the best value. Click a head to sort; words filter the rows, such as",
+            "`open min-tco dense`. [What the columns mean](library.md#reading-the-tables).\n",
+            '<p class="filters" hidden><input id="filter" type="search" placeholder="words" aria-label="Filter rows">',
+            f'{" ".join(buttons)} <span id="filter-count" role="status"></span></p>\n',
+            '<div class="scroll" markdown="1">\n',
+            *rows_of_table(rows),
+            "\n</div>\n",
+            '<script src="library_table.js"></script>\n<script src="tables.js"></script>\n',
+        ]
+    )
+
+
+def instance_page(table: LibraryTable, entry: Entry, drawing: str) -> str:
+    """The page of an instance: what it is, a drawing (Markdown), and of each problem what is known and since when."""
+    recipe = ", ".join([*(f"{name} = {value}" for name, value in entry.parameters), f"seed {entry.seed}"])
+    sizes = ", ".join(" ".join(reversed(size.split("="))) for size in entry.sizes.split())
+    facts = {
+        "sizes": sizes,
+        "group": entry.group,
+        "workload": f"[{entry.workload}](../reference/workloads.md), {recipe}",
+        "needs": entry.needs,
+        "digest": f"`{entry.digest}`" if entry.digest else "not made yet",
+    }
+    lines = [f"# {entry.name}\n", "\n".join(f"* **{about}**: {text}" for about, text in facts.items() if text)]
+    lines += [f"\n```\noverlaybench solve @{entry.name} --problem {entry.problems[0]}\n```\n", drawing]
+    for problem in entry.problems:
+        lines += _problem(table, entry.name, problem)
+    return "\n".join([*lines, "\n[All instances](../instances.md)\n"])
+
+
+def _problem(table: LibraryTable, name: str, problem: str) -> Iterator[str]:
+    known = table.known(name, problem)
+    yield f"\n## {problem}: {difficulty(table, name, problem)}\n"
+    if known.best is not None:
+        yield f"* **value** {number_text(known.value)}, by {by_text(known.best)}{_source(known.best)}"
+    if known.bounded is not None:
+        gap = "" if math.isnan(known.gap) else f", gap {known.gap:.2%}"
+        yield f"* **bound** {number_text(known.bound)}{gap}, by {by_text(known.bounded)}{_source(known.bounded)}"
+        yield f"* **proof** SHA-256 `{known.bounded.proof}`"
+    yield ""
+    yield from rows_of_table(list(_history(table.of_pair(name, problem)))) or ["No result yet."]
+
+
+def _source(record: Record) -> str:
+    return f" ({record.source})" if record.source else ""
+
+
+def _history(records: Sequence[Record]) -> Iterator[Mapping[str, str]]:
+    """The records by day, of one day from the worst on; bold is what improved on all before."""
+    value, bound = math.inf, -math.inf
+    for record in sorted(records, key=_order):
+        lower, higher = record.value < value, record.bound > bound
+        value, bound = min(value, record.value) if lower else value, record.bound if higher else bound
+        yield {
+            "day": record.date or "–",
+            "by": by_text(record),
+            "value": _bold(number_text(record.value), lower),
+            "bound": _bold(number_text(record.bound), higher),
+            "proof": f"`{record.proof[:12]}`" if record.proof else "",
+        }
+
+
+def _order(record: Record) -> tuple[str, float, float]:
+    value = math.inf if math.isnan(record.value) else record.value
+    return record.date, -value, -math.inf if math.isnan(record.bound) else record.bound
+
+
+def _bold(number: str, improves: bool) -> str:
+    return f"**{number}**" if number and improves else number or "–"
