@@ -61,7 +61,7 @@ def overview_chart(runs: pd.DataFrame, name: str = "overview") -> Drawing | None
     points = points.sort_values("panel", key=lambda column: column.map(order), kind="stable")
     own = points[["panel", "curve"]]
     share = runs.groupby(["problem", "label"])["reached"].mean().reindex(pd.MultiIndex.from_frame(own))
-    points["share"] = np.where(own.duplicated(), None, share.map("{:.0%}".format).to_numpy())
+    points["share"] = np.where(own.duplicated(), None, (100 * share).map("{:.3g}%".format).to_numpy())
     styles, many, options = method_styles(shown), len(points) > _MOST_DOTS, current_options()
     y = alt.Y("curve:N", sort=list(styles), title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
     axis, colour = Axis("value ÷ best bound", log=True), colours(styles, shown=False)

@@ -93,7 +93,7 @@ def curves(
 
 def across(*values: float | None) -> list[alt.Chart]:
     """The layers of quiet lines across at these values, none for None."""
-    quiet = alt.Chart().mark_rule(color=QUIET, strokeWidth=0.6)
+    quiet = alt.Chart().transform_aggregate(points="count()").mark_rule(color=QUIET, strokeWidth=0.6)
     return [quiet.encode(y=alt.datum(value)) for value in values if value is not None]
 
 

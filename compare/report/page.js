@@ -42,9 +42,9 @@ document.addEventListener("toggle", ({ target }) => {
 async function reveal() {
   const name = decodeURIComponent(location.hash.slice(1));
   const number = Number(name.replace("run-", ""));
-  const holds = (box) => Number(box.dataset.first) <= number && number <= Number(box.dataset.last);
-  const packed = [...document.querySelectorAll("[data-packed]")].find(holds);
-  if (packed) await unpack(packed);
+  const holds = ({ dataset: { first, last, prefix } }) =>
+    (first ? Number(first) <= number && number <= Number(last) : name.startsWith(prefix));
+  await Promise.all([...document.querySelectorAll("[data-packed]")].filter(holds).map(unpack));
   const target = document.getElementById(name);
   for (let element = target; element; element = element.parentElement) {
     if (element.tagName === "DETAILS") element.open = true;

@@ -8,6 +8,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from os.path import commonpath
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -224,7 +225,7 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["said"] = said
+    environment.filters |= {"said": said, "prefix": lambda names: commonpath(list(names))}
     environment.filters["compressed"] = lambda rows: b64encode(gzip.compress(str(rows).encode(), mtime=0)).decode()
     return environment.get_template("report.html")
 

@@ -135,13 +135,18 @@ class RunTally:
     """Counts the runs done and failed that a store logs from now on, of the `tasks` to do; costs reading what is new.
 
     The rows so far say how long runs take. `sizes` has the first size of each instance by digest, `planned` the number
-    of all runs of the study by method.
+    of all runs of the study by method; `cores` run at a time once all workers have started.
     """
 
     def __init__(
-        self, store: Store, tasks: Iterable[Task], sizes: Mapping[str, int], planned: Mapping[str, int] | None = None
+        self,
+        store: Store,
+        tasks: Iterable[Task],
+        sizes: Mapping[str, int],
+        planned: Mapping[str, int] | None = None,
+        cores: int = 1,
     ) -> None:
-        self._store, self._planned = store, planned or {}
+        self._store, self._planned, self._cores = store, planned or {}, cores
         self.done = self.failed = 0
         self._start, self._saved = time.monotonic(), float("-inf")
         self._seconds, self._longest, self._work = 0.0, 0.0, None
@@ -222,7 +227,8 @@ class RunTally:
         done, elapsed = total - sum(self._left.values()), time.monotonic() - self._start
         running = min(running, max(0, total - done))  # a worker without a run may still be at its end
         left, work = max(0, total - done - running), self.work
-        about = work.about(work.to_go(self._busy_now(), running, self.done)) if done < total else ""
+        at_once = running if self.done else max(running, self._cores)
+        about = work.about(work.to_go(self._busy_now(), at_once, self.done)) if done < total else ""
         on, failed = f"{running} running" if running else "", f"{self.failed} failed" if self.failed else ""
         waiting = "waiting for workers" if done < total else "ending the workers"
         to_do = f"{left} left" if done < total else ""

@@ -148,7 +148,7 @@ def _run_all(context: SparkContext, tasks: Mapping[str, Task], store: Store, plu
     deaths: Counter[str] = Counter()
     planned = Counter(task.method for task in tasks.values())
     sizes = {instance.digest: instance.size for instance in store.index().values()}
-    tally, most = RunTally(store, missing, sizes, planned), _MOST_TOGETHER
+    tally, most = RunTally(store, missing, sizes, planned, context.defaultParallelism), _MOST_TOGETHER
     bar.total, bar.what = len(tasks), "runs done"
     if len(missing) < len(tasks) and not bar.quiet:
         bar.note(f"{len(tasks) - len(missing)} of {len(tasks)} runs were done before")

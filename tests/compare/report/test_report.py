@@ -205,6 +205,12 @@ def test_a_page_of_many_runs_carries_their_rows_compressed(tmp_path: Path, monke
     assert [each[:2] for each in found] == [("1", "4")]
     shown = gzip.decompress(base64.b64decode(found[0][2])).decode()
     assert all(f">{key}</td>" in shown and f">{key}</td>" not in html for key in rows["key"])
+    folded = re.findall(r'data-prefix="([^"]*)" data-packed="([^"]*)"', html)
+    inside = "".join(gzip.decompress(base64.b64decode(text)).decode() for _, text in folded)
+    anchors = set(re.findall(r'href="#(in(?:stance|put)-[^"]*)"', shown + inside))
+    assert anchors <= set(Page(html + inside).ids)
+    assert all(any(name.startswith(prefix) for prefix, _ in folded) for name in anchors)
+    assert anchors
 
 
 def test_short_tables_are_latex_too_and_nothing_but_the_report_is_left_in_the_folder(folder: Path) -> None:
