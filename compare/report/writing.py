@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from os.path import commonpath
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -225,7 +224,7 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"said": said, "prefix": lambda names: commonpath(list(names))}
+    environment.filters["said"] = said
     environment.filters["compressed"] = lambda rows: b64encode(gzip.compress(str(rows).encode(), mtime=0)).decode()
     return environment.get_template("report.html")
 
