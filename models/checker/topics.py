@@ -152,6 +152,8 @@ class TopicRules(Model):
             u, v = labels, other
             return [(self.column((u, v)), 1), (self.centre(topic, u), -1), (self.centre(topic, v), -1)], 0
         nodes = self.members[topic] if is_count(topic) and topic < len(self.members) else []
+        if kind == "centres":
+            return self.centres(nodes, labels)
         need(len(labels) == len(nodes) > 0, "the labels are not those of the topic's subscribers")
         pairs = combinations(zip(nodes, labels, strict=True), 2)
         if kind == "parts":
@@ -167,9 +169,33 @@ class TopicRules(Model):
             need(len(nodes) > 2 and len(set(labels)) == 2, "no cut of three subscribers or more")
             return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if a != b], 2
         need(kind == "pair" and self.problem.startswith("2d-"), f"rows {kind!r} are not valid here")
-        need(labels.count(0) == labels.count(1) == 1 and set(labels) <= {0, 1, 2, 3}, "no pair of subscribers")
-        crosses = ({0, 1}, {0, 2}, {1, 3})
-        return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if {a, b} in crosses], 1
+        helps = links_of(labels)
+        return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if {a, b} in helps], 1
+
+    def centres(self, nodes, numbers):
+        """The weights of all pairs; a graph of diameter 2 is a star and more, or has no centre.
+
+        A star weighs as much as the pairs at its centre. Without a centre, k ≥ 4 subscribers have max(k, 2k − 5) edges
+        (Erdős, Rényi 1962; Murty 1968), each has 2 neighbours, and the rows "pair" hold. The numbers that follow the
+        weights are multipliers of these: of the edges, of each subscriber, and of pairs, each before its labels. Their
+        sum weighs every pair at most as much as the row does, so it bounds the weight of a graph without a centre.
+        """
+        k, pairs = len(nodes), list(combinations(range(len(nodes)), 2))
+        need(self.problem == "2d-true" and k > 3, "no topic of four subscribers or more of diameter 2")
+        own = len(pairs) + 1 + k
+        fits = len(numbers) >= own and (len(numbers) - own) % (k + 1) == 0
+        need(fits, "the numbers are not those of the topic's pairs and subscribers")
+        need(all(is_count(number) for number in numbers), "a weight or multiplier is no number")
+        weight, (edges, *degrees), blocks = dict(zip(pairs, numbers)), numbers[len(pairs) : own], numbers[own:]
+        without, used = edges * max(k, 2 * k - 5) + 2 * sum(degrees), dict.fromkeys(pairs, edges)
+        for start in range(0, len(blocks), k + 1):
+            factor, *labels = blocks[start : start + k + 1]
+            without, helps = without + factor, links_of(labels)
+            for i, j in pairs:
+                used[i, j] += factor * ({labels[i], labels[j]} in helps)
+        need(all(used[i, j] + degrees[i] + degrees[j] <= weight[i, j] for i, j in pairs), "a pair weighs too little")
+        stars = [sum(weight[pair] for pair in pairs if c in pair) for c in range(k)]
+        return [(nodes[i] * self.n + nodes[j], weight[i, j]) for i, j in pairs], min(without, *stars)
 
     def value(self, answer):
         """The value of an answer, which must be valid: the edges of an overlay."""
@@ -206,6 +232,12 @@ class TopicRules(Model):
                 continue  # the degrees add up to twice the edges
             least = min(least, degree if self.problem == "minmax-tco" else degree * edges)
         return least
+
+
+def links_of(labels):
+    """The labels that an edge of a row of the pair u and v (0 and 1) has: it is uv, u–W (2) or v–the others (3)."""
+    need(labels.count(0) == labels.count(1) == 1 and set(labels) <= {0, 1, 2, 3}, "no pair of subscribers")
+    return {0, 1}, {0, 2}, {1, 3}
 
 
 @reading

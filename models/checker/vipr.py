@@ -324,9 +324,9 @@ class Translation:
     def __init__(self, instance, proof):
         self.model, cases, self.value, self.bound, claim = examine(instance, proof)
         lines = [line for _, line in lines_of(proof)]
-        reduced = {line[0] for line in lines} & {"leaf", "node", "edge", "paths", "seen"}
-        need(not reduced, f"lines {sorted(reduced)} have no translation: solve with --option presolve=false")
         self.given = [line[1:] for line in lines if line[0] == "row"]
+        tags = {line[0] for line in [*lines, *self.given]} & {"leaf", "node", "edge", "paths", "seen", "centres"}
+        need(not tags, f"lines {sorted(tags)} have no translation: solve with --option presolve=false")
         self.read, self.made = {}, {}
         begins = [k for k, line in enumerate(lines) if line[0] == "case"]
         self.cases = [lines[k:end] for k, end in zip(begins, [*begins[1:], len(lines) - 1])]

@@ -43,10 +43,10 @@ class Bound:
 class HighsLP:
     """Minimise costs·columns subject to rows ≥ right-hand sides; the columns from `first` on are decisions in [0, 1].
 
-    `x` has the value of each decision, `value` the objective in floating point, `row_duals` a nonnegative dual for each
-    row. If `feasible` is False, the LP has no solution, and the duals are a Farkas ray, scaled to a largest entry of 1.
-    `iterations` counts simplex iterations, `probed` those of probes apart; `work` is the sum of each iteration's number
-    of rows, to which its time is about proportional.
+    `x` has the value of each decision, `all_values` that of each column, `value` the objective in floating point,
+    `row_duals` a nonnegative dual for each row. If `feasible` is False, the LP has no solution, and the duals are a
+    Farkas ray, scaled to a largest entry of 1. `iterations` counts simplex iterations, `probed` those of probes apart;
+    `work` is the sum of each iteration's number of rows, to which its time is about proportional.
     """
 
     def __init__(self, *, threads: int = 1, first: int = 0) -> None:
@@ -54,6 +54,7 @@ class HighsLP:
 
         self._first = first
         self.x, self.row_duals, self.value, self.feasible = np.empty(0), np.empty(0), 0.0, True
+        self.all_values = self.x
         self.iterations = self.work = self.probed = 0
         self._highs, self._status = highspy.Highs(), highspy.HighsModelStatus
         self._infinity, self._no_limit = highspy.kHighsInf, highspy.kHighsIInf
@@ -151,7 +152,8 @@ class HighsLP:
         self.work += iterations * self._highs.getNumRow()
         if status == self._status.kOptimal:
             solution = self._highs.getSolution()
-            self.x = np.clip(np.array(solution.col_value)[self._first :], 0.0, 1.0)
+            self.all_values = np.array(solution.col_value)
+            self.x = np.clip(self.all_values[self._first :], 0.0, 1.0)
             self.value, self.feasible = float(info.objective_function_value), True
             self.row_duals = np.maximum(np.array(solution.row_dual), 0.0)
             return True

@@ -185,6 +185,8 @@ def branch_and_cut(
     degree. Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     """
     objective = OBJECTIVES[problem.name]
+    if not presolve and objective.separator.derivable is not None:
+        objective = replace(objective, separator=objective.separator.derivable)
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock, share=0.5)

@@ -22,10 +22,10 @@ from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bits, Bound, HighsLP, Reals, Relaxation
-from .cost_splitting import Splitting, proof_rows
 from .presolve import Presolved
 from .separation import Goal
 from .topic_rows import (
+    CENTRES,
     DIAMETER,
     LEAVING,
     PARTITION,
@@ -46,7 +46,7 @@ from .topic_rows import (
 )
 
 _NO_PRICES = np.empty(0, np.int64)
-_KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice"}
+_KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice", CENTRES: "centres"}
 LP_LINKS = 30_000
 """Up to so many pairs of subscribers of a topic the LP alone gives the best bound within seconds."""
 MOST_PROVEN = 2**28
@@ -101,14 +101,14 @@ def proven_bound(
 def row_multipliers(rows: TopicRows, units: Units, prices: Units = _NO_PRICES, farkas: bool = False) -> Multipliers:
     """The rows of a bound and the nodes' degree rows with their multipliers in units, for a proof.
 
-    A row's text is its kind, topic, and the labels of the topic's subscribers. `farkas` says that they are counted
-    without the edges' costs: their sum contradicts the cap on degrees, if any.
+    A row's text is its kind, topic, and its labels, but |V_t| in those of `CENTRES`. `farkas` says that they are
+    counted without the edges' costs: their sum contradicts the cap on degrees, if any.
     """
     used, priced = np.flatnonzero(units), np.flatnonzero(prices)
     label, offsets = rows.label.tolist(), rows.offsets.tolist()
     listed = (used.tolist(), rows.kind[used].tolist(), rows.topic[used].tolist(), units[used].tolist())
     texts = (
-        ((_KINDS[kind], topic, tuple(label[offsets[r] : offsets[r + 1]])), factor)
+        ((_KINDS[kind], topic, tuple(label[offsets[r] + (kind == CENTRES) : offsets[r + 1]])), factor)
         for r, kind, topic, factor in zip(*listed, strict=True)
     )
     return Multipliers(texts, zip(priced.tolist(), prices[priced].tolist(), strict=True), farkas)
@@ -187,10 +187,9 @@ class CuttingPlanes(Relaxation[TopicRows]):
     def _load_edges(self, first: int) -> None:
         """Append the columns of the candidate edges from this number on."""
         edges, count = self.edges, len(self.edges) - first
-        offsets, crossed = crossing(self.rows, edges.links, first)
+        offsets, crossed, value = crossing(self.rows, edges.links, first)
         row_of = np.repeat(np.arange(len(self.rows.topic)), np.diff(offsets)) + self.fixed_rows
         edge_of = crossed.astype(np.int64) - first
-        value = np.ones(len(row_of))
         if self.fixed_rows:
             row_of = np.concatenate([edges.u[first:], edges.v[first:], row_of])
             edge_of = np.concatenate([np.arange(count), np.arange(count), edge_of])
@@ -210,14 +209,13 @@ class CuttingPlanes(Relaxation[TopicRows]):
         if len(new := np.setdiff1d(keys, self.edges.keys)):
             self._add_columns(new)
 
-    def warm_start(self, splitting: Splitting) -> None:
-        """Take the bound of a split of costs, and add the edges and the rows with significant values in it."""
-        self._add_columns(np.setdiff1d(splitting.used, self.edges.keys))
-        rows, duals = proof_rows(splitting)
+    def warm_start(self, used: Edges, rows: TopicRows, duals: Reals, *, worth: float = _WORTH) -> None:
+        """Take the bound of rows with dual values, the edges that it uses, and the rows of more than some value."""
+        self.include(used)
         prices = np.zeros(self.instance.num_nodes)
         bound = proven_bound(self.edges, rows, duals, prices, self.goal)
         self.best_units, self.best_proven = bound.units, bound.proven
-        rows = rows.chosen(duals > _WORTH)
+        rows = rows.chosen(duals > worth)
         self.cuts += len(rows.topic)
         self._add_rows(rows)
 
@@ -242,8 +240,8 @@ class CuttingPlanes(Relaxation[TopicRows]):
         return proven_bound(self.edges, self.rows, duals[self.fixed_rows :], prices, goal, lower=lower, upper=upper)
 
     def _add_rows(self, rows: TopicRows) -> None:
-        offsets, crossed = crossing(rows, self.edges.links, 0)
-        self.lp.append_rows(rows.rhs.astype(np.float64), offsets[:-1], crossed + 1, np.ones(len(crossed)))
+        offsets, crossed, values = crossing(rows, self.edges.links, 0)
+        self.lp.append_rows(rows.rhs.astype(np.float64), offsets[:-1], crossed + 1, values)
         self.rows = joined(self.rows, rows)
         self.idle = np.concatenate([self.idle, np.zeros(len(rows.topic), np.int64)])
 

@@ -24,27 +24,38 @@ import numpy.typing as npt
 from ....heuristics.topics.kernels.interest import EdgeCosts, unit_costs
 from ....instances.contract.arrays import Ids, Offsets, entries_of, offsets_of
 from ....instances.contract.compiled import kernel
-from .topic_rows import DIAMETER, LEAVING, TWICE, CandidateEdges, TopicEdges, TopicRows, joined, no_rows
+from ....instances.contract.run import Clock
+from ....instances.topics.instance import TopicInstance
+from .centre_rows import CentreSeparation, first_centre_rows
+from .topic_rows import DIAMETER, LEAVING, TWICE, CandidateEdges, Edges, TopicEdges, TopicRows, joined, no_rows
 
 Weights = npt.NDArray[np.float64]
 
 
 class Separator:
-    """The rows of connected topics."""
+    """The rows of connected topics.
+
+    `derivable` is the separator of those of its rows that follow from the compact model (docs/proofs.md), None if all
+    do.
+    """
 
     splits = True
+    derivable: type[Separator] | None = None
 
     def first_rows(self, topic_offsets: Offsets) -> TopicRows:
         """Rows for the first LP, beside a partition of each topic into single subscribers."""
         return no_rows()
 
+    @staticmethod
+    def first_lp(instance: TopicInstance, clock: Clock) -> tuple[Edges, TopicRows, Weights] | None:
+        """The solution of an LP with more columns, if there is one: the pairs that it uses, rows and their duals."""
+        return None
+
     def violated(self, edges: CandidateEdges, x: Weights, *, tolerance: float, exact: bool) -> TopicRows:
         """Rows that x violates. If x is 0/1, there are none exactly if x is an overlay of the problem."""
         offsets, links = edges.instance.topic_offsets, edges.links
-        rows = joined(
-            violated_partitions(offsets, links, x, tolerance=tolerance, exact=False),
-            self._others(edges, x, tolerance),
-        )
+        rows = violated_partitions(offsets, links, x, tolerance=tolerance, exact=False)
+        rows = joined(rows, self._others(edges, x, tolerance))
         if exact and not len(rows.topic):
             rows = violated_partitions(offsets, links, x, tolerance=tolerance, exact=True)
         return rows
@@ -53,11 +64,27 @@ class Separator:
         return no_rows()
 
 
-class DiameterSeparator(Separator):
-    """The rows of topics of diameter at most 2."""
+class PairSeparator(Separator):
+    """The rows of pairs of topics of diameter at most 2."""
 
     def _others(self, edges: CandidateEdges, x: Weights, tolerance: float) -> TopicRows:
         return violated_diameters(edges.instance.topic_offsets, edges.links, x, tolerance=tolerance)
+
+
+class DiameterSeparator(PairSeparator):
+    """The rows of topics of diameter at most 2: those of pairs, and :mod:`.centre_rows` of topics without any."""
+
+    derivable = PairSeparator
+    first_lp = staticmethod(first_centre_rows)
+
+    def __init__(self) -> None:
+        self._centres = CentreSeparation()
+
+    def violated(self, edges: CandidateEdges, x: Weights, *, tolerance: float, exact: bool) -> TopicRows:
+        """See :meth:`.Separator.violated`."""
+        rows = super().violated(edges, x, tolerance=tolerance, exact=exact)
+        offsets, links = edges.instance.topic_offsets, edges.links
+        return joined(rows, self._centres.violated(offsets, links, x, rows.topic, tolerance))
 
 
 class FaultSeparator(Separator):

@@ -95,6 +95,11 @@ RING = 1 - np.eye(5)
 ANY_ONE_LEAVES = [["leaving", 0, labels] for labels in ([-1, 0, 1], [0, -1, 1], [0, 1, -1])]
 PAIRS = list(combinations(range(4), 2))
 
+CHAIN_MIN = topics("min-tco", p="ab", q="bc", r="cd", t="abcd")
+CYCLE_2D = topics("2d-true", p="ab", q="bc", r="cd", s="ad", t="abcd")
+CYCLE_ROWS = [["parts", t, [0, 1]] for t in range(4)]
+DIAGONALS = [0, 1, 0, 0, 1, 0]
+
 # By the reason that the checker gives: a false claim that it accepts if it does not look at this.
 UNCHECKED = {
     "rows 'pair' are not valid here": proof(CHAIN, CASE, *bounded(*CHAIN_ROWS, ["pair", 3, [0, 3, 2, 1]])),
@@ -107,6 +112,17 @@ UNCHECKED = {
     "no cut of three subscribers or more": proof(topics("k-tco", s="ab"), CASE, *bounded(["twice", 0, [0, 1]])),
     "no pair of subscribers": proof(
         CHAIN_2D, CASE, *bounded(*CHAIN_ROWS, ["pair", 3, [0, 3, 2, 3]], ["pair", 3, [3, 0, 3, 2]])
+    ),
+    "no topic of four subscribers or more of diameter 2": proof(
+        CHAIN_MIN, CASE, *bounded(*CHAIN_ROWS, ["centres", 3, [0, 1, 1, 0, 1, 0, *[0] * 5, 1, 0, 3, 2, 1]])
+    ),
+    "a pair weighs too little": proof(
+        CYCLE_2D, CASE, *bounded(*CYCLE_ROWS, ["centres", 4, [*DIAGONALS, 1, 0, 0, 0, 0]])
+    ),
+    "a weight or multiplier is no number": proof(
+        CYCLE_2D,
+        CASE,
+        *bounded(*CYCLE_ROWS, ["centres", 4, [*DIAGONALS, 1, 0, 0, 0, 0, -1, 0, 2, 1, 3, -1, 0, 3, 1, 2]]),
     ),
     "degrees have a price in a case without a cap": proof(
         PATH, CASE, *bounded(["parts", 1, [0, 1, 2]], factors=[2], prices=[0, 1, 1, 1, 2, 1])

@@ -22,6 +22,7 @@ from tests.steiner_brute_force import least_cost
 
 SEEDS = st.integers(0, 10**9)
 ROWS = 60
+PAIRS = list(combinations(range(5), 2))
 Values = dict[Any, int]
 Tree = tuple[tuple[int, int], ...]
 
@@ -56,7 +57,9 @@ def drawn(draw: random.Random, most: int) -> Any:
 
 def topic_rows(draw: random.Random, sizes: list[int], nodes: int) -> Iterator[list[Any]]:
     for _ in range(ROWS):
-        kind = draw.choice(["parts", "parts", "pair", "pair", "centre", "star", "star", "cut", "leaving", "twice"])
+        kind = draw.choice(
+            ["parts", "parts", "pair", "pair", "centre", "star", "star", "cut", "leaving", "twice", "centres"]
+        )
         topic = drawn(draw, len(sizes))
         size = sizes[topic] if type(topic) is int and 0 <= topic < len(sizes) else draw.randint(0, nodes)
         labels: list[Any] = [
@@ -68,12 +71,27 @@ def topic_rows(draw: random.Random, sizes: list[int], nodes: int) -> Iterator[li
             labels[first], labels[second] = 0, 1
         if kind == "leaving" and size and draw.random() < 0.9:
             labels[draw.randrange(size)] = -1
+        if kind == "centres" and size > 3:
+            labels = centre_weights(draw, size)
         if draw.random() < 0.1:
             labels.append(0)
-        if kind in ("parts", "pair", "leaving", "twice"):
+        if kind in ("parts", "pair", "leaving", "twice", "centres"):
             yield [kind, topic, labels]
         else:
             yield [kind, topic, drawn(draw, nodes), drawn(draw, nodes)][: 2 if kind == "centre" else 4]
+
+
+def centre_weights(draw: random.Random, size: int) -> list[Any]:
+    """Weights of the pairs of a topic that its multipliers allow, or nearly, and these."""
+    multipliers = [draw.randint(0, 2), *(draw.choice([0, 0, 1, 2]) for _ in range(size))]
+    weights = {(i, j): multipliers[0] + multipliers[1 + i] + multipliers[1 + j] for i, j in PAIRS if j < size}
+    for _ in range(draw.randint(0, 3)):
+        factor, sides = draw.choice([1, 2]), draw.sample([0, 1, *draw.choices([2, 3], k=size - 2)], size)
+        multipliers += [factor, *sides]
+        for i, j in weights:
+            weights[i, j] += factor * ({sides[i], sides[j]} in ({0, 1}, {0, 2}, {1, 3}))
+    more = [draw.choice([0, 0, 0, 1, 2, 3]) - (draw.random() < 0.02) for _ in weights]
+    return [*map(sum, zip(weights.values(), more, strict=True)), *multipliers]
 
 
 @property_test(1500, SEEDS, quick=30)
