@@ -256,13 +256,27 @@ def guided_candidates(
         best = min([start, *overlays], key=lambda overlay: overlay.num_edges)
         least = -(-splitting.units // UNIT)
         work = steps * ENTRIES_A_STEP if math.isinf(clock.left) else 10**18
-        for found in RowWeighting(kept, usage, best, seed).overlays(best.num_edges, clock.share(0.5), work, least):
+        search = RowWeighting(*_searched(kept, usage), best, seed)
+        for found in search.overlays(best.num_edges, clock.share(0.5), work, least):
             offer(found)
             overlays.append(found)
     weights = preferred(usage).astype(np.float32)
     if weighted:
         weights *= priced_weights(instance, kept.keys)
     return candidate_lists(instance, kept.keys, weights), overlays
+
+
+def _searched(edges: CandidateEdges, values: Reals) -> tuple[CandidateEdges, Reals]:
+    """The edges among which row weighting searches, with their LP values: these or, in a small instance, all pairs.
+
+    Where a node has many topics, the best overlays have edges that the LP does not use, yet few of them.
+    """
+    if edges.instance.num_nodes > _FEW_NODES:
+        return edges, values
+    keys = np.union1d(all_pairs(edges.instance), edges.keys)
+    extended = np.zeros(len(keys))
+    extended[np.searchsorted(keys, edges.keys)] = values
+    return CandidateEdges(edges.instance, keys), extended
 
 
 class GuidedIncumbent(tree_search.Incumbent):
@@ -276,7 +290,6 @@ class GuidedIncumbent(tree_search.Incumbent):
         self.seed, self.calls = seed, 0
         self.overlay: Overlay | None = None
         self._searchable, self._costs = goal.searchable, goal.costs
-        self._pairs: CandidateEdges | None = None
         if start is not None:
             self.offer(start)
 
@@ -338,16 +351,7 @@ class GuidedIncumbent(tree_search.Incumbent):
             self._ruin_and_recreate(edges, x, start, clock, goal, steps)
 
     def _exchange(self, edges: CandidateEdges, x: Reals, start: Overlay, clock: Clock, goal: float, steps: int) -> None:
-        """Row weighting among the candidate edges along their LP values; in a small instance among all pairs, without.
-
-        Where a node has many topics, the LP says little about the best overlays of a small instance.
-        """
-        values = _padded(x, len(edges))
-        if self.instance.num_nodes <= _FEW_NODES:
-            if self._pairs is None:
-                self._pairs = CandidateEdges(self.instance, all_pairs(self.instance))
-            edges, values = self._pairs, np.zeros(len(self._pairs))
-        search = RowWeighting(edges, values, start, self._next())
+        search = RowWeighting(*_searched(edges, _padded(x, len(edges))), start, self._next())
         for overlay in search.overlays(int(self.value), clock, steps * ENTRIES_A_STEP, goal):
             self.offer(overlay)
 

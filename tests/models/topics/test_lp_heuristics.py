@@ -9,13 +9,14 @@ from scipy.optimize import linprog
 
 from overlaybench.compare.library.table import read_table
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_heuristics.lp_guided import GuidedIncumbent, weighted_greedy
 from overlaybench.models.topics.lp_heuristics.row_weighting import GAIN, ITEM, LOSS, SIZE, SPLIT, WEIGHT, RowWeighting
+from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.relaxation.separation import Goal
 from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs
 from overlaybench.models.topics.search import star_search
@@ -106,6 +107,17 @@ def test_dense_instances_reach_what_ruin_and_recreate_rarely_does() -> None:
     for seed in range(3):
         found = search_of(instance, seed).overlays(1000, Clock(None), 1_000_000_000)
         assert any(overlay.num_edges == 40 for overlay in found)
+
+
+def test_a_small_instance_is_searched_among_all_pairs_with_the_values_of_the_lp() -> None:
+    """Searches of this length, among the LP's edges alone or without its values, end at 62 with most seeds."""
+    instance = WORKLOADS["uniform"].generate(seed=390_200_000, nodes=38, topics=24, subscriptions=10)
+    planes = CuttingPlanes(instance, Goal(), greedy_merge(instance))
+    planes.tighten(Clock(None), stall=1e-3)
+    for seed in range(3):
+        incumbent = GuidedIncumbent(instance, Goal(), None, seed)
+        incumbent.improve_along(planes.edges, planes.lp.x, Clock(None), goal=61, steps=20_000)
+        assert incumbent.value == 61
 
 
 def is_connected(instance: TopicInstance, overlay: Overlay | None) -> bool:
