@@ -8,6 +8,7 @@ runs with these values: ``family="Zipf"``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +24,7 @@ from ..catalogue import method_named, problem_named
 from ..intervals import mean_interval as student
 from ..report.tables import judged_runs
 from ..studies.bounds import problem_order, sizes_of, sorted_by
-from ..studies.columns import varied
+from ..studies.columns import varied, without_limit
 from ..studies.comparison import StudyComparison, compared, results_of_version
 from ..studies.paired import Paired, explained
 from ..studies.paired import paired as paired_on
@@ -330,9 +331,11 @@ def mean_interval(
         raise unknown("column", missing[0], columns.columns)
     if measure not in MEASURES:
         raise unknown("measure", measure, MEASURES)
-    measured = runs.assign(
-        y=runs[MEASURES[measure].column] / MEASURES[measure].unit, **{name: columns[name] for name in keys}
-    )
+    problems = runs["problem"]
+    for name in keys:  # a limit that is a column varies within a problem
+        problems = problems.map(partial(without_limit, limit=re.escape(name)))
+    values = runs[MEASURES[measure].column] / MEASURES[measure].unit
+    measured = runs.assign(y=values, **{name: columns[name] for name in keys}, problem=problems)
     # Repeats are averaged first: instances are what is sampled.
     each = measured.dropna(subset="y").groupby(["problem", "label", *keys, "instance"], sort=False)["y"].mean()
     rows = []
