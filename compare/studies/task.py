@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -107,9 +107,7 @@ class Task:
     @property
     def key(self) -> str:
         """32 hexadecimal digits: the same task has the same key on every machine."""
-        parts = asdict(self)
-        del parts["recipe"], parts["family"], parts["proof"]
-        return derived(*(str(parts[name]) for name in sorted(parts)), *(["proof"] if self.proof else []))
+        return derived(*(str(getattr(self, name)) for name in _KEYED), *(["proof"] if self.proof else []))
 
     @property
     def equal_keys(self) -> tuple[str, ...]:
@@ -132,6 +130,8 @@ class Task:
 
 STORED = tuple(field.name for field in fields(Task) if field.name != "proof")
 """The fields of a task that its row has."""
+
+_KEYED = sorted({*STORED} - {"recipe", "family"})
 
 
 def task_of(row: Mapping[str, Any]) -> Task:

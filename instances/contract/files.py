@@ -388,7 +388,10 @@ def parquet_labels(path: Path, columns: Sequence[str]) -> tuple[list[Coded], Map
                 metadata = source.schema_arrow.metadata or {}
         if rows > _MOST_ROWS or size > MOST_BYTES:
             raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {MOST_BYTES >> 30} GiB: give it fewer")
-        tables = [pq.read_table(file, columns=list(columns), partitioning=None) for file in files]
+        tables = []
+        for file in files:
+            with pq.ParquetFile(file) as source:  # a third of the time of read_table, which takes it for a data set
+                tables.append(source.read(list(columns)))
         return labels_of(pa.concat_tables(tables, promote_options="permissive"), columns), metadata
     except (pa.ArrowException, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]

@@ -23,7 +23,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.compare.studies.isolation import IsolatedRun, Job, Solver, memory_bounded, run_isolated
+from overlaybench.compare.studies.isolation import (
+    IsolatedRun,
+    Job,
+    Solver,
+    memory_bounded,
+    private_memory,
+    run_isolated,
+)
 from overlaybench.instances.contract import method as method_module
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
@@ -360,3 +367,21 @@ def test_no_solver_that_was_forked_before_makes_the_trial_run_of_a_method(
             job = Job(METHODS["ring-per-topic"], instance, PROBLEMS["minmax-tco"], 1, {}, 60.0, 512)
             assert solver.run(job).result.status is Status.FEASIBLE
     assert [file.name for file in tmp_path.iterdir()] == [str(os.getpid())]
+
+
+def test_private_memory_is_what_the_system_says_and_zero_once_a_process_has_ended() -> None:
+    words = [sys.executable, "-c", "print(flush=True); input()"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as started:
+        assert started.stdout is not None
+        started.stdout.readline()
+        process = psutil.Process(started.pid)
+        process.suspend()
+        while process.status() != psutil.STATUS_STOPPED:
+            time.sleep(0.01)
+        held = process.memory_info()
+        assert private_memory(started.pid) == held.rss - held.shared > 0
+        started.kill()
+        while process.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.01)
+        assert private_memory(started.pid) == 0
+    assert private_memory(started.pid) == 0
