@@ -170,7 +170,7 @@ def step_remove(slot: int, cap: int, links: Links, space: Workspace) -> None:
 @kernel
 def step_add(u: int, v: int, cap: int, subscriptions: VertexTable, links: Links, space: Workspace) -> int:
     """Add an edge, and return its slot."""
-    space.counts[DEGREE_EXCESS] += (links.degrees[u] >= cap) + (links.degrees[v] >= cap)
+    space.counts[DEGREE_EXCESS] += int(links.degrees[u] >= cap) + int(links.degrees[v] >= cap)
     space.counts[COST] += cost_of(u, v, space.costs)
     return add_edge(min(u, v), max(u, v), subscriptions, links)
 
@@ -424,7 +424,7 @@ def _list_candidates(
 
 @kernel
 def _level(gain: int, weight: float, u: int, v: int, parameters: SearchParameters, links: Links, levels: int) -> int:
-    full = (links.degrees[u] >= parameters.cap) + (links.degrees[v] >= parameters.cap)
+    full = int(links.degrees[u] >= parameters.cap) + int(links.degrees[v] >= parameters.cap)
     return int(levels * gain * weight / (1 + parameters.penalty * full))
 
 

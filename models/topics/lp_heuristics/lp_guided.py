@@ -187,7 +187,7 @@ def _connect(
         if contribution == 0:
             heapq.heappop(queue)
             continue
-        price = 1.0 + overload * ((degree[space.u[e]] >= cap) + (degree[space.v[e]] >= cap))
+        price = 1.0 + overload * (int(degree[space.u[e]] >= cap) + int(degree[space.v[e]] >= cap))
         score = -contribution * noisy[e] / price
         # Its place was of an earlier state: it may not be the best any more.
         if score > before:

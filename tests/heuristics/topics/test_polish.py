@@ -39,6 +39,7 @@ from overlaybench.heuristics.topics.local_search.ruin_and_recreate import Search
 from overlaybench.heuristics.topics.polish import POLISH, polish, searches_in_parts
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.contract.compiled import Interpreter, interpreted
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
@@ -228,6 +229,21 @@ def test_after_any_number_of_steps_marks_costs_and_overlays_are_right(cap: int, 
             graph.remove_edge(u, v)
             assert bridge == (not nx.is_connected(graph))
         assert {ends for (_, ends), bridge in found.items() if bridge} == set(map(tuple, now.edges.tolist()))
+
+
+def test_an_interpreted_search_is_the_compiled_one() -> None:
+    """Degrees above a limit are counted at both ends of an edge: NumPy's sum of two truth values is 1."""
+
+    def searched() -> tuple[float, Overlay]:
+        instance = uniform_instance(18, 12, 4)
+        start = connected(instance, Overlay.from_edges(18, []))
+        search = OverlaySearch(subscriptions_of(instance), start, candidate_lists(instance), 3)
+        search.drop_redundant()
+        return search.run(SearchParameters(4, 1.5, 1.0), 200), search.overlay
+
+    compiled = searched()
+    with interpreted(Interpreter()):
+        assert searched() == compiled
 
 
 def test_one_seed_gives_one_answer() -> None:
