@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import psutil
+
 from overlaybench.instances.contract.run import watched
 
 
@@ -57,3 +59,11 @@ def ctrl_c_at_answer(number: int = 1) -> Iterator[None]:
 def press_ctrl_c_in_the_parent() -> None:
     """In a solver process: Ctrl-C for the process that waits for it, as solvers lead sessions of their own."""
     os.kill(os.getppid(), signal.SIGINT)
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process has ended; nobody may wait for one whose parent was killed, and it stays as a zombie."""
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True

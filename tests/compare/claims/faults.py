@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from overlaybench.compare.catalogue import METHODS
@@ -51,18 +50,19 @@ class Fault:
         return CLAIMS[id_].judge(Bench(True, methods, {CLAIMS[id_].grids[0]: rows_here(self.grid(), methods)}))
 
 
-def judged_on(
-    claim: str,
-    methods: Methods,
-    shape: Mapping[str, Any],
-    change: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows,
-) -> Judgement:
-    """The judgement of a claim's quick version, with other values of its grids' shapes and with changed rows."""
+def judged_on(claim: str, methods: Methods, shape: Mapping[str, Any]) -> Judgement:
+    """The judgement of a claim's quick version, with other values of its grids' shapes."""
     tables = {}
     for name in CLAIMS[claim].grids:
         sheets = tuple(replace(sheet, quick={**sheet.quick, **shape}) for sheet in GRIDS[name].sheets)
-        tables[name] = change(rows_here(replace(GRIDS[name], sheets=sheets).experiment(True), methods))
+        tables[name] = rows_here(replace(GRIDS[name], sheets=sheets).experiment(True), methods)
     return CLAIMS[claim].judge(Bench(True, methods, tables))
+
+
+def tiered(slow: Collection[str], claims: Collection[str]) -> pytest.MarkDecorator:
+    """The claims by `id_`, some of them in slow tests: others show the same kind of verdict at less cost."""
+    cases = [pytest.param(one, marks=pytest.mark.slow) if one in slow else pytest.param(one) for one in claims]
+    return pytest.mark.parametrize("id_", cases)
 
 
 def with_broken(**broken: Broken) -> Methods:

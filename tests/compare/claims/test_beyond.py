@@ -17,7 +17,7 @@ from overlaybench.compare.claims.search import searched_problems
 from overlaybench.compare.claims.worst import worst_cases
 from overlaybench.instances.contract.method import Proposal
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.compare.claims.faults import Fault, Methods, every_pair, no_edge, with_broken
+from tests.compare.claims.faults import Fault, Methods, every_pair, no_edge, tiered, with_broken
 
 CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
 EDGE_RULES = ("gm", "gm-m", "minmax-oda", "low-oda")
@@ -66,11 +66,11 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "searched_problems", lambda: [("cd-oda", "2d-star")])
 
 
-SLOW = {"N.SOC.1", "W.HALL"}
+SLOW = {"N.SOC.1", "N.WTCO.1", "W.HALL"}
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("id_", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in FAULTS])
+@tiered(SLOW, FAULTS)
 def test_a_faulty_algorithm_or_case_changes_the_verdict(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
     FAULTS[id_].check(id_, monkeypatch)
 

@@ -28,7 +28,7 @@ from overlaybench.instances.topics.constructions import (
 )
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.enumeration import minimum_set_cover, smallest_degree_of
-from tests.compare.claims.faults import Edges, Fault, every_pair, judged_on, with_broken
+from tests.compare.claims.faults import Edges, Fault, every_pair, judged_on, tiered, with_broken
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.test_guarantees import middling
 from tests.heuristics.topics.twins import CONSTRUCTED
@@ -112,7 +112,7 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
 SLOW = {"P1.L5.1", "P1.L6.1", "P1.L6.4", "P1.I.1", "P1.I.4", "P1.S6.4", "P1.F2", "P1.F4a"}
 
 
-@pytest.mark.parametrize("id_", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in FAULTS])
+@tiered(SLOW, FAULTS)
 def test_a_fault_changes_the_verdict(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
     FAULTS[id_].check(id_, monkeypatch)
 

@@ -20,7 +20,7 @@ from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.heuristics.topics.decentralised import decentralised
 from overlaybench.heuristics.topics.divide_and_conquer import best_division, restricted
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.compare.claims.faults import Edges, every_pair, no_edge, with_broken
+from tests.compare.claims.faults import Edges, every_pair, no_edge, tiered, with_broken
 
 CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
 
@@ -48,10 +48,10 @@ def judged(id_: str) -> Judgement:
     return judge(CLAIMS[id_]).judgement
 
 
-SLOW = {"P3.L11", "P3.L14", "P3.S5.1", "P3.S4D.1"}
+SLOW = {"P3.L11", "P3.L14", "P3.L15", "P3.S5.1", "P3.S4D.1", "P3.T3", "P3.T4", "P3.F6", "P3.F9"}
 
 
-@pytest.mark.parametrize("id_", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in BROKEN])
+@tiered(SLOW, BROKEN)
 def test_a_broken_algorithm_changes_the_verdict(id_: str) -> None:
     sound, name, build = BROKEN[id_]
     assert judged(id_).verdict is sound
@@ -75,7 +75,7 @@ def only_equal_parts(instance: TopicInstance, nodes: Any) -> TopicInstance:
     return restricted(instance, nodes if len(nodes) == instance.num_nodes // 2 else nodes[:2])
 
 
-@pytest.mark.parametrize("id_", REPLACED)
+@tiered(SLOW, REPLACED)
 def test_a_broken_step_contradicts_the_claim(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert judge(CLAIMS[id_]).judgement.verdict is CONFIRMED
     module, replaced = REPLACED[id_]
@@ -197,7 +197,7 @@ ROWS: Mapping[str, tuple[Values, Values]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("id_", ROWS)
+@tiered(SLOW, ROWS)
 def test_rows_as_published_are_not_contradicted_and_others_are(id_: str) -> None:
     sound, broken = ROWS[id_]
     claim = CLAIMS[id_]
@@ -213,22 +213,23 @@ def curve_over(column: str, values: Callable[[float], float]) -> Values:
     return lambda rows: {"max_degree": rows[column].fillna(0).astype(float).map(values)}
 
 
-@pytest.mark.parametrize(
-    ("id_", "broken"),
-    [
-        ("P3.F4", lambda rows: {"max_degree": by_method(rows, {"gm-m": 5.0, "dcbr-m": 50.0})}),
-        ("P3.F5", curve_over("o_coverage", lambda c: 20 + 5 * c)),
-        ("P3.F9", lambda rows: {"max_degree": rows["p_most"].astype(float) * by_method(rows, {"dcbr-m": 2})}),
-        ("P3.S2.2", lambda rows: {"max_degree": 9.0, "average_degree": by_method(rows, {"naive-dc": 9})}),
-        ("P3.S6.1", lambda rows: {"max_degree": rows.groupby("instance").ngroup() * (rows["law"] == "uniform")}),
-    ],
-)  # fmt: skip
-def test_rows_that_go_the_other_way_contradict(id_: str, broken: Values) -> None:
-    claim = CLAIMS[id_]
+OTHER_WAY: Mapping[str, Values] = {
+    "P3.F4": lambda rows: {"max_degree": by_method(rows, {"gm-m": 5.0, "dcbr-m": 50.0})},
+    "P3.F5": curve_over("o_coverage", lambda c: 20 + 5 * c),
+    "P3.F9": lambda rows: {"max_degree": rows["p_most"].astype(float) * by_method(rows, {"dcbr-m": 2})},
+    "P3.S2.2": lambda rows: {"max_degree": 9.0, "average_degree": by_method(rows, {"naive-dc": 9})},
+    "P3.S6.1": lambda rows: {"max_degree": rows.groupby("instance").ngroup() * (rows["law"] == "uniform")},
+}
+
+
+@tiered(SLOW, OTHER_WAY)
+def test_rows_that_go_the_other_way_contradict(id_: str) -> None:
+    claim, broken = CLAIMS[id_], OTHER_WAY[id_]
     rows = runs_of(claim.grids[0])
     assert claim.judge(Bench(True, tables={claim.grids[0]: rows.assign(**broken(rows))})).verdict is CONTRADICTED
 
 
+@pytest.mark.slow
 def test_the_printed_lines_of_algorithm_12_are_run() -> None:
     lines = judged("P3.L14").sensitivity
     assert [(line.varied[:7], line.verdict) for line in lines] == [("line 6 ", CONTRADICTED), ("line 12", CONFIRMED)]

@@ -25,7 +25,7 @@ from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.overlay import Overlay
-from tests.compare.claims.faults import Fault, with_answers
+from tests.compare.claims.faults import Fault, tiered, with_answers
 
 CONFIRMED, ORDER, DEPENDS = Verdict.CONFIRMED, Verdict.ORDER, Verdict.DEPENDS
 CONTRADICTED, UNDECIDED = Verdict.CONTRADICTED, Verdict.NOT_DECIDED
@@ -157,11 +157,11 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "networks", fewer)
 
 
-SLOW = {"P4.F9", "P4.TI", "P4.S4.1", "P4.S4.7", "P4.S4.8", "P4.S3.4"}
+SLOW = {"P4.F9", "P4.TI", "P4.F10.1", "P4.T1.2", "P4.S4.5", "P4.S4.1", "P4.S4.7", "P4.S4.8", "P4.S3.4"}
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("id_", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in FAULTS])
+@tiered(SLOW, FAULTS)
 def test_the_verdict_changes_with_a_fault(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
     FAULTS[id_].check(id_, monkeypatch)
 

@@ -28,7 +28,7 @@ from overlaybench.instances.brokers.files import BROKERS
 from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.problems import Dissemination
 from overlaybench.instances.contract.catalogue import WORKLOADS
-from tests.compare.claims.faults import Fault, Methods, with_answers, with_options
+from tests.compare.claims.faults import Fault, Methods, tiered, with_answers, with_options
 
 CONFIRMED, ORDER, DEPENDS = Verdict.CONFIRMED, Verdict.ORDER, Verdict.DEPENDS
 CONTRADICTED, UNDECIDED = Verdict.CONTRADICTED, Verdict.NOT_DECIDED
@@ -212,7 +212,7 @@ QUICK = {"P5.S2.1", "P5.S3.1", "P5.S4.1", "P5.S4.3", "P5.S5.1", "P5.S6.1", "P5.S
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("id_", [one if one in QUICK else pytest.param(one, marks=pytest.mark.slow) for one in FAULTS])
+@tiered({*FAULTS} - QUICK, FAULTS)
 def test_a_broken_strategy_rule_or_data_change_the_verdict(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
     FAULTS[id_].check(id_, monkeypatch)
 

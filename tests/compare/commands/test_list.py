@@ -114,6 +114,7 @@ def parsed(line: str) -> None:
     command.make_context(name, words)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     "name",
     [

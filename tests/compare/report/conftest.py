@@ -11,6 +11,12 @@ from matplotlib.figure import Figure
 @pytest.fixture(params=["PDF files without content", pytest.param("all files", marks=pytest.mark.slow)])
 def figure_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write PDF files without content in the quick tests, and real ones in the slow tests."""
+    if request.param == "PDF files without content":
+        leave_out_pdf(monkeypatch)
+
+
+def leave_out_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write PDF files without content."""
     save = Figure.savefig
 
     def without_pdf(figure: Figure, file: Any, *, format: str, **options: Any) -> None:
@@ -19,5 +25,4 @@ def figure_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
         else:
             save(figure, file, format=format, **options)
 
-    if request.param == "PDF files without content":
-        monkeypatch.setattr(Figure, "savefig", without_pdf)
+    monkeypatch.setattr(Figure, "savefig", without_pdf)

@@ -284,11 +284,11 @@ def eaten() -> None:
     ("then", "reason"), [(lambda: time.sleep(60), "time:"), (eaten, "memory:")], ids=["time", "memory"]
 )
 def test_what_a_run_offered_survives_its_limits(then: Callable[[], object], reason: str) -> None:
-    result = run(offering(then), time_limit=3.0 if reason == "memory:" else 0.2, memory_limit=256).result
+    result = run(offering(then), time_limit=3.0, memory_limit=256).result
     assert (result.status, result.value, result.lower_bound) == (Status.TIME_LIMIT, 2, 1)
     assert result.answer == CONNECTED
     assert result.points[-1][1:] == (2, 1)
-    assert result.points[0].seconds < result.seconds / 2  # when it was offered
+    assert result.points[0].seconds < result.seconds  # when it was offered
     assert result.reason.startswith(reason)
 
 

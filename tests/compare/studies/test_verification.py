@@ -239,15 +239,16 @@ def test_a_study_without_a_name_has_no_faults(tmp_path: Path) -> None:
     assert checked_here(store).faults == ()
 
 
+@pytest.mark.parametrize("times", [4, pytest.param(20, marks=pytest.mark.slow)])
 def test_any_column_of_any_row_changed_to_any_other_value_is_found_or_not_promised(
-    honest: Store, of_others: Store, monkeypatch: pytest.MonkeyPatch
+    times: int, honest: Store, of_others: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("overlaybench.compare.studies.verification._MOST_SECONDS", 1.0)
     for store in (honest, of_others):
         rows = [*(honest_rows := rows_of(store)), failed(honest_rows[0])]
-        seen, unfound = missed(rows, store.folder, 10, rows, random.Random(10))
+        seen, unfound = missed(rows, store.folder, times, rows, random.Random(times))
         assert unfound == []
-        assert seen["tries"] > 200 * len(honest_rows)
+        assert seen["tries"] > 20 * times * len(honest_rows)
 
 
 def test_the_columns_that_are_not_wholly_promised_say_so_as_the_page_does() -> None:
@@ -454,15 +455,18 @@ def test_any_changed_label_is_found(column: str, honest: Store, tmp_path: Path) 
     assert found_or_refused(store, "plan.parquet")
 
 
+@pytest.mark.parametrize("times", [2, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("pattern", ["study.toml", "history/*.toml", "plan.*", "instances/*", "runs/*.parquet"])
-def test_any_damaged_byte_of_a_file_is_found_or_changes_nothing(pattern: str, honest: Store, tmp_path: Path) -> None:
+def test_any_damaged_byte_of_a_file_is_found_or_changes_nothing(
+    pattern: str, times: int, honest: Store, tmp_path: Path
+) -> None:
     draw = random.Random(pattern)
     store = copied(honest, tmp_path)
     files = sorted(store.folder.glob(pattern))
     assert files
     for file in files:
         whole = file.read_bytes()
-        for _ in range(6):
+        for _ in range(times):
             at = draw.randrange(len(whole))
             file.write_bytes(whole[:at] + bytes([whole[at] ^ draw.randrange(1, 256)]) + whole[at + 1 :])
             assert found_or_refused(store, file.name) or unchanged(store, honest, file.name), (file.name, at)

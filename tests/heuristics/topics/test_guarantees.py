@@ -47,6 +47,7 @@ def middling(seed: int, nodes: int = 40, topics: int = 15, most: int = 8) -> Top
     )
 
 
+@pytest.mark.interpreted
 @property_test(100, instance=topic_instances(max_nodes=9), data=st.data())
 @pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
 def test_every_answer_is_valid_for_every_problem(
@@ -99,6 +100,7 @@ def test_the_greedy_steps_are_the_edges(instance: TopicInstance) -> None:
         assert result.counters["merges"] == instance.num_subscriptions - instance.num_topics
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("name", [name for name in GREEDY if name != "gm2"])
 def test_random_ties_reach_the_choice_of_every_candidate(name: str) -> None:
     instance = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"], "n2": ["a"]})
@@ -140,6 +142,7 @@ def test_the_functions_themselves_refuse_bad_options() -> None:
         greedy_merge(instance, runs=0)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("wants", [{"n0": ["a", "b"]}, {"n0": ["a"], "n1": ["b"], "n2": ["c"]}])
 def test_topics_of_one_subscriber_need_no_edge(wants: dict[str, list[str]]) -> None:
     for method in HEURISTICS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from functools import partial
 
 import numpy as np
 import psutil
@@ -30,6 +31,7 @@ from tests.interrupts import ctrl_c_raises, press_ctrl_c_in_the_parent
 
 HOURS = 1e12
 FOREVER = Clock(None)
+slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
 def large_instance() -> TopicInstance:
@@ -85,7 +87,7 @@ def test_starts_and_dual_fitting_end_with_the_clock() -> None:
     assert fitted_within(clock, LARGE, work=10**18) == dual_fitting_bound(LARGE, work=0)
 
 
-@pytest.mark.parametrize("name", ["min-tco", "minmax-tco", "low-tco"])
+@pytest.mark.parametrize("name", ["min-tco", slow("minmax-tco"), slow("low-tco")])
 def test_stars_and_a_bound_come_back_where_no_heuristic_ends_in_time(name: str) -> None:
     for method in (BRANCH_AND_CUT, LP_BOUND):
         result = method.run(LARGE, PROBLEMS[name], time_limit=0.5)

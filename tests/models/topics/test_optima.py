@@ -64,7 +64,7 @@ def test_the_optima_and_the_classes_of_edges_are_those_of_all_graphs(problem: st
     assert classes_of(found) == expected_classes(expected, set(classes_of(found)))
 
 
-@property_test(20, PRICED, st.integers(1, 2), quick=4)
+@property_test(20, PRICED, st.integers(1, 2))
 @pytest.mark.parametrize("problem", ["min-tco", "weighted-tco"])
 def test_overlays_within_a_tolerance_are_those_without_redundant_edges(
     problem: str, instance: TopicInstance, within: int
