@@ -21,6 +21,7 @@ def test_compare_is_a_folder_and_nothing_else() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr == ""
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("name", sorted(name for name in dir(ob) if not name.isupper()))
 def test_every_name_has_an_example_that_runs(name: str) -> None:
     value = getattr(ob, name)

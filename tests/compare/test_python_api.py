@@ -129,6 +129,7 @@ def test_a_written_instance_of_any_kind_is_read_by_its_path(workload: str, tmp_p
     assert ob.read(str(file)) == instance
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("workload", "problem"), [("uniform", "min-tco"), ("relay-star", "content-steiner"), ("steiner-sparse", "steiner")]
 )
@@ -156,6 +157,7 @@ def test_only_a_method_that_chooses_step_by_step_has_a_trace() -> None:
         ob.solve(instance, "min-tco", "ilp", trace=True)
 
 
+@pytest.mark.interpreted
 def test_an_answer_is_checked_from_a_file_a_graph_or_pairs(tmp_path: Path) -> None:
     instance = ob.read(WANTED)
     edges = [("ann", "bob"), ("ann", "cid")]

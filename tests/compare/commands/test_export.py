@@ -163,6 +163,7 @@ def test_an_exported_model_has_the_optimum_of_the_instance(tmp_path: Path, probl
     assert round(optimum_of(model)) == METHODS["ilp"].run(read(file), PROBLEMS[problem]).value
 
 
+@pytest.mark.interpreted
 def test_a_model_is_exported_for_each_kind_that_has_one(tmp_path: Path) -> None:
     users, brokers = tmp_path / "users.json", tmp_path / "brokers.json"
     run("generate", "content", "--users", "3", "--brokers", "2", "--intervals", "4", "--slack", "9", "-o", users)

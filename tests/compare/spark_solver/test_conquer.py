@@ -17,6 +17,8 @@ from overlaybench.heuristics.topics.kernels.ties import tie_order
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
 
+pytestmark = pytest.mark.interpreted
+
 LOWEST = tie_order("lowest", 0)
 wants = st.lists(st.sets(st.integers(0, 9), min_size=1, max_size=5), min_size=1, max_size=30)
 

@@ -166,6 +166,7 @@ def test_methods_are_compared_on_equal_instances_in_whatever_order_the_columns_a
     assert grouped(rows, ["nodes"])[["instances", "of_instances"]].to_numpy().tolist() == [[1, 1], [2, 2]]
 
 
+@pytest.mark.interpreted
 def test_rows_of_steiner_trees_have_sizes_and_measures() -> None:
     workload = WORKLOADS["steiner-sparse"]
     instance = workload.generate(seed=1)

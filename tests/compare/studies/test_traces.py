@@ -13,6 +13,8 @@ from overlaybench.compare.studies.store import Store
 from overlaybench.instances.topics.trace_files import TRACES
 from tests.compare.studies.without_spark import study_done_in
 
+pytestmark = pytest.mark.interpreted
+
 SPEC = """
 name = "traces"
 [[instances]]

@@ -42,6 +42,8 @@ from tests.content_strategies import assignments, content_instances
 from tests.outcomes import answer_of, value_of
 from tests.properties import property_test
 
+pytestmark = pytest.mark.interpreted
+
 METHODS = {method.name: method for method in methods_of("overlaybench.heuristics.content")}
 (BRANCH_AND_CUT,) = (each for each in methods_of("overlaybench.models.content") if each.name == "branch-and-cut")
 PROBLEMS = {problem.routing: problem for problem in CONTENT_PROBLEMS}

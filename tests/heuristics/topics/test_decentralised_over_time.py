@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import overlaybench as ob
 from overlaybench.heuristics.topics.decentralised import decentralised, drawn_parts
@@ -12,6 +13,8 @@ from overlaybench.heuristics.topics.gm_m import extend_gm_m
 from overlaybench.heuristics.topics.kernels.ties import tie_order
 from tests.properties import property_test
 from tests.trace_strategies import traces
+
+pytestmark = pytest.mark.interpreted
 
 
 @property_test(100, traces(max_nodes=9, max_topics=5, max_events=20))

@@ -12,6 +12,8 @@ from overlaybench.instances.contract.run import Clock, OutOfTime
 from tests.properties import property_test
 from tests.trace_strategies import event_lists, held_over_time, links_over_time, parts
 
+pytestmark = pytest.mark.interpreted
+
 DEGREES = st.tuples(*[st.integers(1, 4)] * 3).map(lambda drawn: MeshDegrees(*(sorted(drawn)[k] for k in (1, 0, 2))))
 
 

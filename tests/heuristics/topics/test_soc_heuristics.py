@@ -26,6 +26,8 @@ from tests.properties import property_test
 from tests.soc_brute_force import optimum
 from tests.topic_strategies import instances_with_overlays, topic_instances
 
+pytestmark = pytest.mark.interpreted
+
 CASES = [
     (method, routing)
     for method in (EDGE_REMOVAL, EDGE_INSERTION, LAYERED_ODA, DEGREE_DIAMETER, EDGE_EXCHANGE)

@@ -13,9 +13,11 @@ from overlaybench.instances.topics.link_log import LinkLog
 from tests.properties import property_test
 from tests.trace_strategies import traces
 
+pytestmark = pytest.mark.interpreted
+
 HEURISTICS = [name for name, method in METHODS.items() if method.answers("dynamic-tco") and not method.exact]
 TRACES = traces(max_nodes=12, max_topics=6, max_events=200)
-CHURN = {"nodes": 40, "topics": 8, "subscriptions": 3, "events": 120, "popularity": "zipf"}
+CHURN = {"nodes": 24, "topics": 8, "subscriptions": 3, "events": 60, "popularity": "zipf"}
 
 
 @property_test(150, TRACES, quick=6)

@@ -67,6 +67,7 @@ def outcomes(problem: str, count: int, folder: Path, seed: str = "", base_seed: 
     return seen
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("problem", ALL_PROBLEMS)
 def test_no_mutant_proves_what_is_false(problem: str, tmp_path: Path) -> None:
     seen = outcomes(problem, 4 * len(KINDS), tmp_path)

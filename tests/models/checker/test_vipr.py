@@ -92,6 +92,7 @@ def least_by_highs(file: Path) -> float:
     return float(solver.getInfo().objective_function_value)
 
 
+@pytest.mark.interpreted
 @property_test(60, SEEDS, quick=3)
 @pytest.mark.parametrize("problem", ALL_PROBLEMS)
 def test_optima_of_tiny_instances_are_certified(problem: str, seed: int) -> None:
@@ -106,6 +107,7 @@ def test_optima_of_tiny_instances_are_certified(problem: str, seed: int) -> None
         assert least_by_highs(folder / "certificate.mps") == pytest.approx(tiny.optimum())
 
 
+@pytest.mark.interpreted
 @property_test(60, SEEDS, quick=2)
 @pytest.mark.parametrize("problem", CONTENT_PROBLEMS)
 def test_costs_that_are_no_integers_are_certified_within_their_units(problem: str, seed: int) -> None:
@@ -143,6 +145,7 @@ def test_each_row_of_content_follows_from_the_model(seed: int) -> None:
             assert vipr_reader.read(path.read_text()).lower == row[1], items
 
 
+@pytest.mark.interpreted
 @property_test(20, SEEDS, quick=1)
 @pytest.mark.parametrize("problem", ALL_PROBLEMS)
 def test_searches_with_trees_and_stopped_ones_are_certified(problem: str, seed: int) -> None:

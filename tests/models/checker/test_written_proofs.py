@@ -32,6 +32,7 @@ SEEDS = st.integers(0, 10**9)
 _ROUNDING = 1e-6
 
 
+@pytest.mark.interpreted
 @property_test(300, SEEDS, quick=4)
 @pytest.mark.parametrize("problem", ALL_PROBLEMS)
 def test_optima_of_tiny_instances_are_proven(problem: str, seed: int) -> None:
@@ -47,6 +48,7 @@ def test_optima_of_tiny_instances_are_proven(problem: str, seed: int) -> None:
     assert not falsehood(tiny, outcome)
 
 
+@pytest.mark.interpreted
 @property_test(60, SEEDS, quick=2)
 @pytest.mark.parametrize("problem", ALL_PROBLEMS)
 def test_a_stopped_search_has_proven_its_bound(problem: str, seed: int) -> None:

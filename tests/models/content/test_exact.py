@@ -31,6 +31,8 @@ from tests.models.topics.small_instances import described
 from tests.outcomes import bound_of, value_of
 from tests.properties import property_test
 
+pytestmark = pytest.mark.interpreted
+
 CONTENT_HEURISTICS = methods_of("overlaybench.heuristics.content")
 CONTENT_MODELS = methods_of("overlaybench.models.content")
 

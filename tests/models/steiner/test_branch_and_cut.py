@@ -25,6 +25,8 @@ from tests.outcomes import bound_of, value_of
 from tests.properties import property_test
 from tests.steiner_brute_force import hypercube, least_cost, small_graph
 
+pytestmark = pytest.mark.interpreted
+
 STEINER_HEURISTICS = methods_of("overlaybench.heuristics.steiner")
 
 STEINER = PROBLEMS["steiner"]

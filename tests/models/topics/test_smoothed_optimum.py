@@ -13,6 +13,8 @@ from tests.outcomes import bound_of, value_of
 from tests.properties import property_test
 from tests.trace_strategies import Subscriptions, event_lists, held_over_time, parts
 
+pytestmark = pytest.mark.interpreted
+
 Links = frozenset[tuple[str, str]]
 Drawn = tuple[dict[str, list[str]], list[ob.Event]]
 

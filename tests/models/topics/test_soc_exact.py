@@ -16,6 +16,8 @@ from overlaybench.models.topics.soc_cp_sat import DIAMETER_CP_SAT, FILTERING_CP_
 from tests.models.topics.small_instances import small_instance, tiers
 from tests.soc_brute_force import optimum, pareto_front
 
+pytestmark = pytest.mark.interpreted
+
 METHODS = {
     "filtering": FILTERING_CP_SAT,
     "topic-diameter": DIAMETER_CP_SAT,
