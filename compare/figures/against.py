@@ -72,10 +72,9 @@ def _caption(plot: Plot, table: pd.DataFrame) -> str:
     together = [panel for panel in table["panel"].unique() if _AND in panel]
     return (
         f"{'Geometric mean' if plot.y == 'time' else 'Mean'} {what.get(plot.y, plot.y)} against "
-        f"{plot.x.replace('_', ' ')}, with its 95% interval by Student's t where there are at least {_FEWEST} "
-        f"instances. A point is a mean over {low if low == high else f'{low} to {high}'} instances, on which several "
-        "runs of a method count once. Points above each other are means over the same instances: those on which all of "
-        "these methods have the measure. A method that lacks it on more than half of the instances has no point there. "
+        f"{plot.x.replace('_', ' ')}, with its 95% interval by Student's t from {_FEWEST} instances on. A point is a "
+        f"mean over {low if low == high else f'{low} to {high}'} instances; points above each other are over the same "
+        "ones. A method that lacks the measure on more than half of them has no point. "
         + "".join(f"{panel.count(_AND) + 1} families: {panel}. " for panel in together)
         + f"The numbers are in tables/{plot.name}.csv."
     )

@@ -91,10 +91,9 @@ def ratio_chart(runs: pd.DataFrame) -> Drawing | None:
     shown = runs[runs["ratio"].notna()]
     missing = len(runs) - len(shown)
     caption = (
-        "Ratio of each run's value to the best proven lower bound of its instance, against the number of nodes. "
-        "Every run is a dot; at a ratio of 1 it is optimal. Filled: the optimum of the instance is proven, "
-        "so the ratio is exact. Hollow: only a bound is known, and the true ratio is lower or equal. "
-        "A short bar is a method's mean."
+        "Ratio of each run's value to the best proven lower bound of its instance, against the number of nodes. A "
+        "short bar is a method's mean. Filled: the optimum is proven. Hollow: only a bound is known; the true ratio "
+        "is lower or equal."
     ) + (f" {missing:,} of {len(runs):,} runs have no answer or no bound and are not shown." if missing else "")
     axis = Axis("value ÷ best bound", log=True)
     return _dots(shown, shown["ratio"], axis, shown["optimum"].notna(), "only a bound", "ratio", caption, rule=1.0)
@@ -235,9 +234,8 @@ def profile_chart(runs: pd.DataFrame) -> Drawing | None:
             title = f"{problem}, {count} of {total} instances" if count < total else f"{problem}, {count} instances"
             parts.append(profile_points(shared).assign(panel=title))
     caption = (
-        "Performance profile (Dolan and Moré): for each factor τ, the share of instances on which a method's value "
-        "is at most τ times the best bound. Curves further up and to the left are better; a run without an answer "
-        "counts as never within a factor. A panel covers the instances with a bound on which all its methods ran."
+        "Performance profile (Dolan and Moré): the share of instances on which a method's value is at most τ times the "
+        "best bound, of those with a bound on which all methods ran. A run without an answer is never within a factor."
     )
     points = pd.concat(parts)
     x, y = Axis("factor τ", log=bool(points["x"].max() > _WIDE)), Axis("share of instances", zero=True)
@@ -319,10 +317,9 @@ def growth_chart(runs: pd.DataFrame) -> Drawing | None:
         text.encode(**given, y=y_channel(y, "at"), text="exponent:N"),
     ]
     caption = (
-        "Median wall-clock time of the method, and median memory above that of its process at the start, against "
-        "each size that the study varies, with workload and other sizes fixed; both axes logarithmic. A line is "
-        "the least-squares fit of a power of the size, and the number at its end is the exponent. Medians below a "
-        "millisecond or a mebibyte, and runs that failed or reached a time limit, are left out."
+        "Median wall-clock time, and median memory above that of the process at the start, against each size that the "
+        "study varies, with workload and other sizes fixed. A line is a least-squares fit of a power of the size, the "
+        "number its exponent. Left out: medians below 1 ms or 1 MiB, runs that failed or reached a time limit."
     )
     return drawing(panels(layers, points, styles), "growth", caption)
 
@@ -394,9 +391,9 @@ def anytime_chart(runs: pd.DataFrame) -> Drawing | None:
     ]
     points = pd.concat(rows)
     caption = (
-        "Mean gap to the best value known of each instance against the elapsed time, both axes logarithmic. Solid: "
-        "gap of the incumbent, 100% before a run's first answer. Dotted: gap of the proven lower bound. A curve is "
-        "the mean over the runs of a method; a run keeps its last gap. Times are wall-clock times, gaps at least 0.1%."
+        "Mean gap to the best value known of each instance against wall-clock time, over the runs of a method. Solid: "
+        "gap of the incumbent, 100% before the first answer. Dotted: gap of the proven lower bound. A run keeps its "
+        "last gap; gaps are at least 0.1%."
     )
     known = alt.Scale(domain=list(kinds.values()), range=[[1, 0], [1, 1.5]])
     line = alt.Chart().mark_line(interpolate="step-after", strokeWidth=1.1)

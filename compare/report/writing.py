@@ -322,7 +322,8 @@ class StudyPage:
         kept = self.keep(problem, rows, f"{problem}: results of each method.", _IN_PAPERS)
         told_apart = rows["versus_optimum"].any() and (rows["compared"] != rows["versus_optimum"]).any()
         shown = rows.assign(reached=rows["reached"].where(rows["versus_optimum"] > 0))
-        names = ("method", *_OVER_BOUND, *(_OVER_OPTIMUM if told_apart else ()), *_OUTCOMES)
+        outcomes = _OUTCOMES[int(rows["instances"].equals(rows["compared_instances"])) :]
+        names = ("method", *_OVER_BOUND, *(_OVER_OPTIMUM if told_apart else ()), *outcomes)
         to = [self.rows_of(problem, method) for method in rows["method"]]
         links, heads = {"worst_ratio": rows["worst_run"].tolist()}, {"failed": "failed"}
         return table(shown, names, kept, to=to, links=links, heads=heads)
