@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import combinations, count
 from typing import Any, TypeVar
 
 import numpy as np
@@ -174,14 +174,35 @@ def least_degree(instance: TopicInstance, limits: DegreeLimits, *, average: bool
     """
     if not limits.counts_max_degree or average or limits.cost is None:
         return limits.least_degree
+    most, degree = _most_neighbours(instance), limits.least_degree
+    while degree < most and _within(degree, limits.cost) < most:
+        degree += 1
+    return degree
+
+
+def least_diameters(instance: TopicInstance, limits: DegreeLimits, *, average: bool) -> int:
+    """A lower bound on the largest topic diameter, or on the sum of all with `average`; Moore's bound if degrees are
+    limited.
+
+    The nodes with which a node shares a topic are within its largest topic diameter, those of one topic within its
+    diameter.
+    """
+    others = [size - 1 for size in np.diff(instance.topic_offsets).tolist() if size > 1]
+    if not average:
+        others = [_most_neighbours(instance)] if others else []
+    degree = limits.most_degree
+    if degree is None or degree < limits.least_degree:
+        return len(others)
+    return sum(next(hops for hops in count(1) if _within(degree, hops) >= most) for most in others)
+
+
+def _most_neighbours(instance: TopicInstance) -> int:
+    """The most nodes with which one node shares a topic."""
     most = 0
     for v in range(instance.num_nodes):
         topics = [instance.subscribers(t) for t in instance.topics_of(v).tolist()]
         most = max(most, len({int(u) for subscribers in topics for u in subscribers}) - 1)
-    degree = limits.least_degree
-    while degree < most and _within(degree, limits.cost) < most:
-        degree += 1
-    return degree
+    return most
 
 
 def _within(degree: int, hops: int) -> int:
@@ -219,8 +240,8 @@ def _diameters(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Form
             largest = min(largest, most_cost - (connected - 1) if average else most_cost)
         return DiameterModel(instance, largest, clock, average=average)
 
-    least_cost = connected if average else min(connected, 1)
-    return _Formulation(build, least_degree(instance, limits, average=average), least_cost, True)
+    least = least_degree(instance, limits, average=average), least_diameters(instance, limits, average=average)
+    return _Formulation(build, *least, True)
 
 
 def _solve(

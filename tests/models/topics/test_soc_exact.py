@@ -7,12 +7,13 @@ import random
 
 import pytest
 
+from overlaybench.heuristics.topics.limits import limits_of
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.soc import DEGREE_FUNCTIONS, ROUTING_COSTS, as_soc
-from overlaybench.models.topics.soc_cp_sat import DIAMETER_CP_SAT, FILTERING_CP_SAT
+from overlaybench.models.topics.soc_cp_sat import DIAMETER_CP_SAT, FILTERING_CP_SAT, least_diameters
 from tests.models.topics.small_instances import small_instance, tiers
 from tests.soc_brute_force import optimum, pareto_front
 
@@ -79,3 +80,13 @@ def test_a_star_has_fewest_edges_of_all_overlays_with_topic_diameter_two() -> No
 def test_other_problems_are_refused() -> None:
     with pytest.raises(TypeError, match="degree function"):
         as_soc(PROBLEMS["min-tco"])
+
+
+def test_few_nodes_are_within_few_hops_where_degrees_are_limited() -> None:
+    """Eleven nodes of one topic: ten others are within 5 hops on a cycle, and within 3 where degrees are 3."""
+    instance = TopicInstance.from_subscriptions({f"n{v}": ["t", f"t{v % 2}"] for v in range(11)})
+    for degree, largest, each in ((2, 5, 5 + 3 + 2), (3, 3, 3 + 2 + 2), (10, 1, 3)):
+        for average, least in ((False, largest), (True, each)):
+            name = f"{'average-' * average}topic-diameter@max-degree={degree}"
+            limits = limits_of(as_soc(PROBLEMS[name]), instance)
+            assert least_diameters(instance, limits, average=average) == least
