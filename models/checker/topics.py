@@ -59,12 +59,18 @@ class TopicRules(Model):
 
         Every subscriber of one of its topics subscribes to all that it shares. It has a neighbour b among them, and its
         other edges may start at b instead; then only the edge to b is needed, and any of them may be b.
+
+        Or it shares two topics or fewer, all with `other`. Without such a neighbour b, each of its edges helps one of
+        the two. They may start at `other` instead, as if both nodes were merged; then one of them is not needed, since
+        the path between the two nodes in a topic has become a cycle there.
         """
         need(self.problem == "min-tco", "leaves are not valid here")
         self.exact = False  # some overlays of the fewest edges are not those of the smaller instance
         shared = {t for t in self.subscribed[node] if len(self.members[t]) > 1}
         need(topic in shared and other in self.members[topic] and other != node, "the nodes do not share the topic")
-        need(all(shared <= self.subscribed[v] for v in self.members[topic]), f"node {node} may need more neighbours")
+        few = len(shared) <= 2 and shared <= self.subscribed[other]
+        always = few or all(shared <= self.subscribed[v] for v in self.members[topic])
+        need(always, f"node {node} may need more neighbours")
         for t in shared:
             self.members[t].remove(node)
         self.subscribed[node] = set()

@@ -150,6 +150,11 @@ def attach_leaves(instance: TopicInstance) -> tuple[TopicInstance, Ids]:
     and b were merged, and the others have no edge at v. Without vb, this is an overlay for the others. By induction,
     leaves may be taken one after the other, each judged without those before.
 
+    If v shares two topics or fewer, one other subscriber a to them is enough. Proof: if no neighbour of v subscribes to
+    all of them, each edge at v is of use in one topic. Merge v with a. The path from a to v in G_s, for a topic s of v,
+    becomes a cycle, or two of its edges become one; its last edge was at v, and G_s, the only topic in which that edge
+    was of use, does not need it any more. So an overlay for the others has one edge less.
+
     The instance returned has the same nodes and the same topics, which leaves leave, followed by a topic {v, a} for
     each leaf. Every overlay valid for it is valid for the given instance, and the fewest edges are the same. The steps,
     shape (leaves, 3), are the leaf v, the topic t and the neighbour a, in order.
@@ -169,8 +174,9 @@ def attach_leaves(instance: TopicInstance) -> tuple[TopicInstance, Ids]:
 def moved_to_neighbours(overlay: Overlay, instance: TopicInstance, steps: Ids) -> Overlay:
     """A valid overlay of `instance` as one, of no more edges, of the instance that :func:`attach_leaves` makes of it.
 
-    Each leaf's other edges go to a neighbour b in V_t, and its edge to b to a, as in the proof there. Cost O(edges +
-    Σ degrees of leaves).
+    Each leaf's other edges go to a neighbour b with its topics, and its edge to b to a, as in the proof there; without
+    one to a, and an edge goes that is not needed then. Cost O(edges + Σ degrees of leaves), and O(edges) for each of
+    those.
     """
     if not len(steps):
         return overlay
@@ -178,16 +184,41 @@ def moved_to_neighbours(overlay: Overlay, instance: TopicInstance, steps: Ids) -
     for u, v in overlay.edges.tolist():
         neighbours[u].add(v)
         neighbours[v].add(u)
-    for v, t, a in steps.tolist():
-        b = a if a in neighbours[v] else next(c for c in sorted(neighbours[v]) if t in instance.topics_of(c))
+    topics = [set(instance.topics_of(v).tolist()) for v in range(overlay.num_nodes)]
+    left = np.diff(instance.topic_offsets)
+    for v, _, a in steps.tolist():
+        shared = {t for t in topics[v] if left[t] > 1}
+        b = a if a in neighbours[v] else next((c for c in sorted(neighbours[v]) if shared <= topics[c]), a)
+        new = neighbours[v] - neighbours[b] - {b}
         for c in neighbours[v]:
             neighbours[c].discard(v)
-            if c != b:
-                neighbours[b].add(c)
-                neighbours[c].add(b)
-        neighbours[v] = set()
+        for c in new:
+            neighbours[b].add(c)
+            neighbours[c].add(b)
+        if b not in neighbours[v] and new == neighbours[v]:
+            _remove_unneeded(neighbours, topics, new, b, shared)
+        neighbours[v], topics[v] = set(), set()
+        left[list(shared)] -= 1
     edges = [(u, v) for u in range(overlay.num_nodes) for v in neighbours[u] if u < v]
     return Overlay.from_edges(overlay.num_nodes, np.array(edges + steps[:, [0, 2]].tolist()).reshape(-1, 2))
+
+
+def _remove_unneeded(
+    neighbours: list[set[int]], topics: list[set[int]], ends: set[int], b: int, shared: set[int]
+) -> None:
+    """Remove an edge between `ends` and b that closes a cycle in the one topic for which it is needed."""
+    for c in sorted(ends):
+        (topic,) = (shared & topics[c]) or {-1}
+        reached, waiting = {c}, [c]
+        while waiting and b not in reached:
+            w = waiting.pop()
+            new = {u for u in neighbours[w] - reached if topic in topics[u] and (w != c or u != b)}
+            reached |= new
+            waiting += new
+        if b in reached or topic < 0:
+            neighbours[b].discard(c)
+            neighbours[c].discard(b)
+            return
 
 
 @kernel
@@ -229,11 +260,12 @@ def _leaves(interest: Interest) -> tuple[npt.NDArray[np.bool_], Ids]:
                 for i in range(interest.node_offsets[w], interest.node_offsets[w + 1]):
                     s = interest.node_topics[i]
                     common += mine[s] == v and size[s] >= 2
-                if common < shared:
+                if common == shared:
+                    neighbour = w
+                    if shared <= 2:
+                        break
+                elif shared > 2:
                     neighbour = -1
-                    break
-                neighbour = w
-                if shared == 1:
                     break
             if neighbour >= 0:
                 there[v] = False

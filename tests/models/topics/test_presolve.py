@@ -96,3 +96,16 @@ def test_overlays_moved_to_the_neighbours_of_leaves_stay_valid_and_grow_by_no_ed
             assert moved.num_edges <= valid.num_edges
             met += bool((valid.topic_components(reduced) > 1).any())
     assert met > len(seeds) // 4
+
+
+def test_a_node_of_two_topics_hangs_on_another_node_that_has_both() -> None:
+    wanted = {"a": "xy", "b": "xy", "c": "xz", "d": "yz", "e": "xw", "f": "yw", "g": "zw"}
+    instance = TopicInstance.from_subscriptions({v: list(topics) for v, topics in wanted.items()})
+    reduced, leaves = attach_leaves(instance)
+    assert [(v, a) for v, _, a in leaves.tolist()] == [(0, 1)]
+    overlay = Overlay.from_edges(7, [(0, 2), (0, 3), (1, 4), (1, 5), (2, 4), (3, 5), (2, 6), (3, 6), (4, 6), (5, 6)])
+    moved = moved_to_neighbours(overlay, instance, leaves)
+    assert (overlay.topic_components(instance) == 1).all()
+    assert (moved.topic_components(reduced) <= 1).all()
+    assert moved.num_edges <= overlay.num_edges
+    assert moved.degrees[0] == 1
