@@ -6,10 +6,9 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import overlaybench as ob
 from overlaybench.compare.figures.draw import save_page
@@ -17,6 +16,9 @@ from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
 from overlaybench.compare.figures.style import DrawOptions
 from overlaybench.compare.report.writing import write_report
 from tests.compare.report_rows import INSTANCES, study_rows
+
+if TYPE_CHECKING:  # quick tests do without the second that its import takes
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM = shutil.which("chromium")
 Theme = Literal["light", "dark"]
@@ -49,11 +51,19 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=sandbox)
         yield started
         started.close()
+
+
+def expect(one: Any) -> Any:
+    from playwright.sync_api import expect
+
+    return expect(one)
 
 
 def opened(browser: Browser, address: str, width: int = 1280, theme: Theme = "light") -> Page:
