@@ -41,7 +41,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROBLEM = PROBLEMS["min-tco"]
 HERE, THERE = "this tree", "the other"
 STEPPED = ("polish", "best")  # methods with an option `steps`
-EQUAL_SECONDS = 1.1  # runs whose seconds differ by less are a tie
+LEAST, EQUAL = 0.1, 1.1  # proofs count as at least so many seconds, and are a tie if the quotient is less
 
 Random = np.random.Generator
 
@@ -191,12 +191,12 @@ def compared(runs: pd.DataFrame, limit: float) -> list[str]:
     keys = ["shape", "number", "run"]
     there = runs[keys].merge(runs[runs["tree"] == THERE], on=keys)
     bound, bound_there = (each["lower_bound"].astype(float) for each in (runs, there))
-    seconds = runs["seconds"].where(runs["optimal"], limit)
-    apart = np.log(seconds / there["seconds"].where(there["optimal"], limit))
+    seconds, seconds_there = (each["seconds"].where(each["optimal"], limit).clip(lower=LEAST) for each in (runs, there))
+    apart = np.log(seconds / seconds_there)
     runs = runs.assign(
         value=runs["value"] / there["value"],
         bound=-(bound / bound_there),
-        proof=np.where(np.abs(apart) < np.log(EQUAL_SECONDS), 0.0, apart),
+        proof=np.where(np.abs(apart) < np.log(EQUAL), 0.0, apart),
     )
     lines = []
     for method, own in runs.groupby("run", sort=False):
