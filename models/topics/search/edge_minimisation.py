@@ -14,7 +14,7 @@ from ....instances.contract.run import Clock, OutOfTime, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog, SolverOutcome
 from ...engine.parallel_tree import search_tree
-from ...engine.proof import NO_FILE, NO_PROOF, ProofFile
+from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, guided_candidates
@@ -91,7 +91,7 @@ class _Search:
         self.incumbent = GuidedIncumbent(self.instance, self.goal, self.start, self.settings.seed)
         self.log = SearchLog(self.settings.progress, on_bound=offer_bound if self.settings.offers else None)
         self._rounds = 0
-        self.case = NO_PROOF
+        self.case, self._is_root_written = NO_PROOF, False
 
     def run(self) -> None:
         if self._done():
@@ -123,7 +123,7 @@ class _Search:
         strongest = planes.best_proven
         if root is not None and (not planes.lp.feasible or root.units >= planes.best_units):
             strongest = root.proven
-        self.case.bound(0, strongest)
+        self._write_root(strongest)
         if not planes.lp.feasible:
             self.infeasible = root is not None
             return
@@ -172,7 +172,13 @@ class _Search:
             self.incumbent.offer(found)
         self._print(force=True)
 
+    def _write_root(self, proven: Proven | None) -> None:
+        self._is_root_written = True
+        self.case.bound(0, proven)
+
     def outcome(self, reason: str) -> SolverOutcome[Overlay]:
+        if not self._is_root_written and self.planes is not None:  # memory ran out on the way
+            self._write_root(self.planes.best_proven)
         self.case.end(self.incumbent.value)
         planes, tree, overlay, value = self.planes, self.tree, self.incumbent.overlay, self.incumbent.value
         bound: float = 0
