@@ -39,6 +39,8 @@ from overlaybench.instances.contract.errors import BadInput
 from tests.compare.loopback_cluster import loopback_cluster
 from tests.compare.studies.without_spark import study_done_in
 
+pytestmark = pytest.mark.interpreted
+
 Row = dict[str, Any]
 Forgery = Callable[[Store, list[Row]], set[str]]
 """Changes rows or files of a folder; returns the keys and file names of which verify must find each."""

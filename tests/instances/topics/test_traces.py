@@ -18,6 +18,8 @@ from overlaybench.instances.topics.trace_files import TRACES, read_trace, write_
 from tests.properties import property_test
 from tests.trace_strategies import event_lists, held_over_time, links_over_time, parts, traces
 
+pytestmark = pytest.mark.interpreted
+
 START = {"ann": ["news"], "bob": ["news", "chess"]}
 HEAD = json.dumps({"format": "trace/1", "subscriptions": START})
 
