@@ -1,4 +1,4 @@
-"""Events a second, links and changes of incremental repair, beside Greedy Merge from scratch, in processor time."""
+"""Events a processor second, links, changes and memory of incremental repair, beside Greedy Merge from scratch."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import sys
 import time
 from itertools import islice
 
+import numpy as np
+
 import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.heuristics.topics.incremental_merge import repaired_over, started
+from overlaybench.heuristics.topics.incremental_merge import log_of, repaired_over, started
+from overlaybench.heuristics.topics.kernels.living_overlay import LivingOverlay, nothing_broken, overlay_of
 
 SIZES = {
     "small": ((1_000, 100, 10, 2_000),),
@@ -17,26 +20,36 @@ SIZES = {
 
 
 def main() -> None:
-    """Print a row for each size and mix of events; ``small`` takes seconds, without an argument minutes."""
-    print("|V| |T| topics events interests | events/s | from scratch/s | links ÷ from scratch | changes an event")
+    """Print a row for each size, mix of events and number of candidates; ``small`` takes seconds, else minutes."""
+    print(
+        "|V| |T| topics events interests | candidates | events/s | from scratch/s | links ÷ from scratch "
+        "| changes an event | bytes a subscription, of the instance"
+    )
     for nodes, topics, subscriptions, events in SIZES[" ".join(sys.argv[1:])]:
         for interests in (0.5, 1.0):
             given = {"nodes": nodes, "topics": topics, "subscriptions": subscriptions, "interests": interests}
             trace = ob.generate("churn", events=events, seed=1, **given)
-            repaired_over(trace.trial(), started(trace.trial()))  # compiles
-            living = started(trace)
-            begin = time.process_time()
-            rows = repaired_over(trace, living)
-            seconds = time.process_time() - begin
             last = next(islice(trace.snapshots(), trace.num_steps - 1, None))
             begin = time.process_time()
             scratch = greedy_merge(last).num_edges
             again = time.process_time() - begin
-            print(
-                f"{nodes} {topics} {subscriptions} {events} {interests} | {events / seconds:.0f} | {1 / again:.1f} "
-                f"| {int(living.numbers[0]) / scratch:.3f} | {len(rows) / events:.2f}",
-                flush=True,
-            )
+            first = started(trace)
+            memory = sum(array.nbytes for array in (*first, *nothing_broken(first)))
+            static = sum(array.nbytes for array in vars(last).values() if isinstance(array, np.ndarray))
+            per = len(trace.node_topics)
+            for moves in (0, 4, 8, 12, 16):
+                repaired_over(trace.trial(), started(trace.trial()), moves=moves)  # compiles
+                living = LivingOverlay._make(array.copy() if array.flags.writeable else array for array in first)
+                begin = time.process_time()
+                rows = repaired_over(trace, living, moves=moves)
+                seconds = time.process_time() - begin
+                changes = log_of(trace, overlay_of(first).edges, rows).num_changes - int(first.numbers[0])
+                print(
+                    f"{nodes} {topics} {subscriptions} {events} {interests} | {moves} | {events / seconds:.0f} "
+                    f"| {1 / again:.1f} | {int(living.numbers[0]) / scratch:.3f} | {changes / events:.2f} "
+                    f"| {memory / per:.0f}, {static / last.num_subscriptions:.0f}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

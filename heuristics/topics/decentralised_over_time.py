@@ -16,8 +16,7 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
-from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, OutOfTime
+from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.link_log import LinkLog
 from ...instances.topics.trace import TopicTrace
@@ -70,10 +69,7 @@ def _solve(
     ties: str,
 ) -> Proposal[LinkLog]:
     clock = Clock(time_limit)
-    try:
-        log, rounds = decentralised_over_time(trace, partitions, coverage, ties=ties, seed=seed, clock=clock)
-    except OutOfTime:
-        return Proposal(status=Status.TIME_LIMIT, reason="the trace did not end in time")
+    log, rounds = decentralised_over_time(trace, partitions, coverage, ties=ties, seed=seed, clock=clock)
     sent = [sum(one.messages for one in each) for each in rounds]
     counters = {
         "messages": sum(sent),

@@ -22,8 +22,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
-from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, OutOfTime
+from ...instances.contract.run import Clock
 from ...instances.topics.link_log import Change, LinkLog
 from ...instances.topics.trace import LEAVE, SECOND, TopicTrace
 
@@ -255,10 +254,7 @@ def _solve(
     low: int,
     high: int,
 ) -> Proposal[LinkLog]:
-    try:
-        log, counters = gossip_mesh(trace, MeshDegrees(degree, low, high), seed=seed, clock=Clock(time_limit))
-    except OutOfTime:
-        return Proposal(status=Status.TIME_LIMIT, reason="the trace did not end in time")
+    log, counters = gossip_mesh(trace, MeshDegrees(degree, low, high), seed=seed, clock=Clock(time_limit))
     return Proposal(log, counters=counters)
 
 

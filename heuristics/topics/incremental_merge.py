@@ -26,17 +26,18 @@ from ...instances.topics.link_log import LinkLog
 from ...instances.topics.trace import LEAVE, TopicTrace
 from .greedy_merge import greedy_merge
 from .kernels.living_overlay import (
+    EPOCH,
     Broken,
     Changes,
     LivingOverlay,
     add_link,
     begin_step,
     common_topics,
-    component,
     find_broken,
     is_preferred,
     is_redundant,
     living_overlay,
+    most_common,
     nothing_broken,
     overlay_of,
     remove_link,
@@ -47,6 +48,8 @@ from .kernels.living_overlay import (
 )
 from .kernels.star_cover import CoverSpace, attach, cover_space
 
+_FEW = 6  # nodes of a component from which links are tried
+
 
 class _Scores(NamedTuple):
     """Work space."""
@@ -56,6 +59,8 @@ class _Scores(NamedTuple):
     bounds: Ids  # of each node of a component that is not main, an upper bound on its contributions
     nodes: Ids  # these nodes
     allowed: npt.NDArray[np.bool_]  # of each node whether it may get a link to join parts
+    ranks: npt.NDArray[np.int64]  # of candidates, ascending
+    ends: Ids  # both ends of each candidate
 
 
 class Steps(NamedTuple):
@@ -117,14 +122,12 @@ def _run(
         if len(seeds):
             find_broken(seeds, living, broken)
             allowed = _allow(seeds, shadows, living, broken, scores) if shadows else seeds
-            _repair(step, living, broken, scores, changes)
+            _repair(step, tests, moves, living, broken, scores, changes)
             if shadows:
                 for v in allowed:
                     scores.allowed[v] = False
             if tests:
                 _drop(step, before, tests, living, changes)
-        if moves:
-            _improve_around(step, before, moves, tests, toggles, living, scores, changes)
     rows = np.empty((len(changes), 4), np.int64)
     for k in range(len(changes)):
         rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3] = changes[k]
@@ -134,61 +137,78 @@ def _run(
 @kernel
 def _allow(seeds: list[int], shadows: int, living: LivingOverlay, broken: Broken, scores: _Scores) -> list[int]:
     """Allow links only at the seeds, one of which is in every part, and at some subscribers of each broken topic."""
+    counts, degrees, members, slot_nodes = living.counts, living.degrees, living.members, living.slot_nodes
+    topic_offsets = living.topic_offsets
+    numbers, topics = broken.numbers, broken.topics
+    allowed = scores.allowed
     nodes = [0 for _ in range(0)]
     for slot in seeds:
-        nodes.append(int(living.slot_nodes[slot]))
-        scores.allowed[nodes[-1]] = True
-    for k in range(broken.numbers[0]):
-        t = broken.topics[k]
-        first = living.topic_offsets[t]
+        nodes.append(int(slot_nodes[slot]))
+        allowed[nodes[-1]] = True
+    for k in range(numbers[0]):
+        t = topics[k]
+        first = topic_offsets[t]
         for _ in range(shadows):
             best = -1
-            for slot in living.members[first : first + living.counts[t]]:
-                v = living.slot_nodes[slot]
-                if not scores.allowed[v] and (best < 0 or is_preferred(v, best, living)):
+            for slot in members[first : first + counts[t]]:
+                v = slot_nodes[slot]
+                if not allowed[v] and (best < 0 or is_preferred(v, best, degrees)):
                     best = v
             if best >= 0:
                 nodes.append(int(best))
-                scores.allowed[best] = True
+                allowed[best] = True
     return nodes
 
 
 @kernel
-def _repair(step: int, living: LivingOverlay, broken: Broken, scores: _Scores, changes: Changes) -> None:
+def _repair(
+    step: int, tests: int, moves: int, living: LivingOverlay, broken: Broken, scores: _Scores, changes: Changes
+) -> None:
     """Greedy Merge on the components of broken topics.
 
     An edge that contributes has an end in a component that is not main; such a node's broken topics bound its
     contributions.
     """
+    active, node_offsets, node_topics, slot_nodes = (
+        living.active,
+        living.node_offsets,
+        living.node_topics,
+        living.slot_nodes,
+    )
+    numbers, parts, slots, topics = broken.numbers, broken.parts, broken.slots, broken.topics
+    allowed, bounds = scores.allowed, scores.bounds
     num = 0
-    for slot in broken.slots[: broken.numbers[1]]:
-        v = living.slot_nodes[slot]
-        if scores.bounds[v] == 0 and scores.allowed[v]:
+    for slot in slots[: numbers[1]]:
+        v = slot_nodes[slot]
+        if bounds[v] == 0 and allowed[v]:
             scores.nodes[num] = v
             num += 1
-            for at in range(living.node_offsets[v], living.node_offsets[v + 1]):
-                scores.bounds[v] += living.active[at] and broken.parts[living.node_topics[at]] > 1
+            for at in range(node_offsets[v], node_offsets[v + 1]):
+                bounds[v] += active[at] and parts[node_topics[at]] > 1
     nodes = scores.nodes[:num]
     while True:
         best = -1
         for v in nodes:
-            if (
-                best < 0
-                or scores.bounds[v] > scores.bounds[best]
-                or (scores.bounds[v] == scores.bounds[best] and v < best)
-            ):
+            if best < 0 or bounds[v] > bounds[best] or (bounds[v] == bounds[best] and v < best):
                 best = v
-        if best < 0 or scores.bounds[best] <= 1:
+        if best < 0 or bounds[best] <= 1:
             break
-        score, other = _best_partner(best, living, broken, scores)
-        if score == scores.bounds[best]:
-            _join(step, best, other, living, broken, changes)
-        else:
-            scores.bounds[best] = score
+        top = bounds[best]
+        most, chosen, partner = -1, -1, -1
+        for v in nodes:
+            if bounds[v] == top:
+                score, other = _best_partner(v, living, broken, scores)
+                bounds[v] = score
+                if score == top:
+                    common = common_topics(v, other, node_offsets, node_topics, active)
+                    if common > most:
+                        most, chosen, partner = common, v, other
+        if chosen >= 0:
+            _join(step, chosen, partner, living, broken, changes)
     for v in nodes:
-        scores.bounds[v] = 0
-    for k in range(broken.numbers[0]):
-        _join_parts(step, broken.topics[k], living, broken, scores, changes)
+        bounds[v] = 0
+    for k in range(numbers[0]):
+        _join_parts(step, topics[k], tests, moves, living, broken, scores, changes)
 
 
 @kernel
@@ -201,20 +221,24 @@ def _join(step: int, u: int, v: int, living: LivingOverlay, broken: Broken, chan
 @kernel
 def _best_partner(u: int, living: LivingOverlay, broken: Broken, scores: _Scores) -> tuple[int, int]:
     """The highest contribution of a link from u, and the node of lowest degree and number that has it."""
-    counts, touched, num = scores.counts, scores.touched, 0
-    for at in range(living.node_offsets[u], living.node_offsets[u + 1]):
-        t = living.node_topics[at]
-        if not living.active[at] or broken.parts[t] < 2:
+    active, degrees, masks, topics = living.active, living.degrees, living.masks, living.topics
+    members, topic_offsets, sizes, slot_nodes = living.members, living.topic_offsets, living.counts, living.slot_nodes
+    node_offsets, node_topics, seen, group = living.node_offsets, living.node_topics, living.seen, living.group
+    parent, parts, slots, starts = broken.parent, broken.parts, broken.slots, broken.starts
+    counts, touched, allowed = scores.counts, scores.touched, scores.allowed
+    epoch, num = living.numbers[EPOCH], 0
+    for at in range(node_offsets[u], node_offsets[u + 1]):
+        t = node_topics[at]
+        if not active[at] or parts[t] < 2:
             continue
-        own, main = component(at, t, living, broken), root_of(broken.main[t], broken)
-        if own != main:
-            first = living.topic_offsets[t]
-            others = living.members[first : first + living.counts[t]]
-        else:
-            others = broken.slots[broken.starts[t, 0] : broken.starts[t, 1]]
-        for slot in others:
-            v = living.slot_nodes[slot]
-            if scores.allowed[v] and component(slot, t, living, broken) != own:
+        main = root_of(broken.main[t], parent)
+        own = root_of(group[at], parent) if seen[at] == epoch else main
+        source = members if own != main else slots
+        first, last = (topic_offsets[t], topic_offsets[t] + sizes[t]) if own != main else (starts[t, 0], starts[t, 1])
+        for place in range(first, last):
+            slot = source[place]
+            v = slot_nodes[slot]
+            if allowed[v] and (root_of(group[slot], parent) if seen[slot] == epoch else main) != own:
                 if counts[v] == 0:
                     touched[num] = v
                     num += 1
@@ -224,9 +248,9 @@ def _best_partner(u: int, living: LivingOverlay, broken: Broken, scores: _Scores
         score = max(score, counts[v])
     best, most = -1, -1
     for v in touched[:num]:
-        if counts[v] == score:
-            common = common_topics(u, v, living)
-            if common > most or (common == most and is_preferred(v, best, living)):
+        if counts[v] == score and most_common(u, v, masks, topics) >= most:
+            common = common_topics(u, v, node_offsets, node_topics, active)
+            if common > most or (common == most and is_preferred(v, best, degrees)):
                 best, most = v, common
     for v in touched[:num]:
         counts[v] = 0
@@ -234,117 +258,103 @@ def _best_partner(u: int, living: LivingOverlay, broken: Broken, scores: _Scores
 
 
 @kernel
-def _join_parts(step: int, t: int, living: LivingOverlay, broken: Broken, scores: _Scores, changes: Changes) -> None:
+def _join_parts(
+    step: int, t: int, tests: int, moves: int, living: LivingOverlay, broken: Broken, scores: _Scores, changes: Changes
+) -> None:
     """Join the components of a topic whose links contribute to no other topic any more.
 
-    Each is joined to the main one, by a node and its partner with most common topics, which may spare other links.
+    Of the links of a component with most common topics, the first that lets another link go; the very first, if none
+    does. Cycles that a link closes make others redundant.
     """
     k = broken.starts[t, 0]
-    first = living.topic_offsets[t]
     while broken.parts[t] > 1:
-        slot = broken.slots[k]
+        num = _candidates(k, t, max(1, moves), living, broken, scores)
         k += 1
-        own = component(slot, t, living, broken)
-        if own == root_of(broken.main[t], broken) or not scores.allowed[living.slot_nodes[slot]]:
-            continue
-        u, best, most = living.slot_nodes[slot], -1, -1
-        for other in living.members[first : first + living.counts[t]]:
-            v = living.slot_nodes[other]
-            if scores.allowed[v] and component(other, t, living, broken) != own:
-                common = common_topics(u, v, living)
-                if common > most or (common == most and is_preferred(v, best, living)):
-                    best, most = v, common
-        _join(step, u, best, living, broken, changes)
-
-
-@kernel
-def _improve_around(
-    step: int,
-    before: int,
-    moves: int,
-    tests: int,
-    toggles: Ids,
-    living: LivingOverlay,
-    scores: _Scores,
-    changes: Changes,
-) -> None:
-    """Improve at the ends of links that were added in this step, and at nodes whose subscriptions changed."""
-    nodes = [0 for _ in range(0)]
-    for signed in toggles:
-        v = int(living.slot_nodes[abs(signed) - 1])
-        if living.head[v] >= 0 and (len(nodes) == 0 or nodes[-1] != v):
-            nodes.append(v)
-    for k in range(before, len(changes)):
-        _, u, v, sign = changes[k]
-        if sign > 0:
-            nodes.append(u)
-            nodes.append(v)
-    for k in range(min(moves, len(nodes))):
-        _improve(step, nodes[k], tests, living, scores, changes)
-
-
-@kernel
-def _improve(step: int, v: int, tests: int, living: LivingOverlay, scores: _Scores, changes: Changes) -> None:
-    """Link a node to the one with most common topics that is no neighbour, if two other links can then go.
-
-    Otherwise nothing changes. Cost: the subscribers of the node's topics, and tests of the links beside both ends.
-    """
-    counts, num, best, before = scores.counts, 0, -1, len(changes)
-    for at in range(living.node_offsets[v], living.node_offsets[v + 1]):
-        t = living.node_topics[at]
-        if living.active[at]:
-            for slot in living.members[living.topic_offsets[t] : living.topic_offsets[t] + living.counts[t]]:
-                w = living.slot_nodes[slot]
-                if counts[w] == 0:
-                    scores.touched[num] = w
-                    num += 1
-                counts[w] += 1
-    counts[v] = 0
-    half = living.head[v]
-    while half >= 0:
-        counts[living.to[half]] = 0
-        half = living.following[half]
-    for w in scores.touched[:num]:
-        if counts[w] > 1 and (
-            best < 0 or counts[w] > counts[best] or (counts[w] == counts[best] and is_preferred(w, best, living))
-        ):
-            best = w
-    for w in scores.touched[:num]:
-        counts[w] = 0
-    if best < 0:
-        return
-    add_link(v, best, living)
-    changes.append((step, int(v), int(best), 1))
-    _drop(step, before, tests, living, changes)
-    if len(changes) < before + 3:
-        while len(changes) > before:
-            _, u, w, sign = changes.pop()
-            if sign < 0:
-                add_link(u, w, living)
-                continue
-            half = living.head[u]
-            while living.to[half] != w:
-                half = living.following[half]
+        for turn in range(num + 1 if num else 0):
+            u, v = int(scores.ends[turn % num, 0]), int(scores.ends[turn % num, 1])
+            half = add_link(u, v, living)
+            if turn == num or not moves or _drop_beside(step, u, v, half, tests, living, changes):
+                changes.append((step, u, v, 1))
+                unite_broken(u, v, living, broken)
+                break
             remove_link(half, living)
+
+
+@kernel
+def _candidates(at: int, t: int, most: int, living: LivingOverlay, broken: Broken, scores: _Scores) -> int:
+    """List at most `most` links from some nodes of a listed component of a topic to others; returns their number.
+
+    They have most common topics, and among these the partners of lowest degree and number.
+    """
+    ranks, ends, allowed, slots = scores.ranks, scores.ends, scores.allowed, broken.slots
+    node_offsets, node_topics, slot_nodes, active = (
+        living.node_offsets,
+        living.node_topics,
+        living.slot_nodes,
+        living.active,
+    )
+    members, masks, topics, degrees = living.members, living.masks, living.topics, living.degrees
+    seen, group, parent, epoch = living.seen, living.group, broken.parent, living.numbers[EPOCH]
+    main = root_of(broken.main[t], parent)
+    own = root_of(group[slots[at]], parent)
+    first, last, num, tried = living.topic_offsets[t], living.topic_offsets[t] + living.counts[t], 0, 0
+    if own == main:
+        return 0
+    for place in range(at, broken.starts[t, 1]):
+        u = slot_nodes[slots[place]]
+        if root_of(group[slots[place]], parent) != own or not allowed[u]:
+            continue
+        tried += 1
+        if tried > _FEW:
+            break
+        for other in range(first, last):
+            slot = members[other]
+            v = slot_nodes[slot]
+            if num == most and most_common(u, v, masks, topics) < -(ranks[num - 1] >> 48):
+                continue
+            if not allowed[v] or (root_of(group[slot], parent) if seen[slot] == epoch else main) == own:
+                continue
+            common = common_topics(u, v, node_offsets, node_topics, active)
+            rank = (np.int64(-common) << 48) + (np.int64(min(degrees[v], 65_535)) << 32) + v
+            if num < most:
+                num += 1
+            elif rank >= ranks[num - 1]:
+                continue
+            k = num - 1
+            while k > 0 and ranks[k - 1] > rank:
+                ranks[k], ends[k, 0], ends[k, 1] = ranks[k - 1], ends[k - 1, 0], ends[k - 1, 1]
+                k -= 1
+            ranks[k], ends[k, 0], ends[k, 1] = rank, u, v
+    return num
+
+
+@kernel
+def _drop_beside(step: int, u: int, v: int, link: int, tests: int, living: LivingOverlay, changes: Changes) -> bool:
+    """Remove links beside a new one that became redundant; returns whether there were any."""
+    dropped, head, following, to = False, living.head, living.following, living.to
+    for at in (u, v):
+        half = head[at]
+        while half >= 0:
+            after = following[half]
+            if half >> 1 != link >> 1 and is_redundant(half, tests, living):
+                changes.append((step, int(at), int(to[half]), -1))
+                remove_link(half, living)
+                dropped = True
+            half = after
+    return dropped
 
 
 @kernel
 def _drop(step: int, before: int, tests: int, living: LivingOverlay, changes: Changes) -> None:
     """Remove links that became redundant beside those added since `before`."""
-    last = len(changes)
-    for k in range(before, last):
+    for k in range(before, len(changes)):
         _, u, v, sign = changes[k]
-        if sign < 0:
-            continue
-        for turn in range(2):
-            at, end = (u, v) if turn == 0 else (v, u)
-            half = living.head[at]
-            while half >= 0:
-                after = living.following[half]
-                if living.to[half] != end and is_redundant(half, tests, living):
-                    changes.append((step, int(at), int(living.to[half]), -1))
-                    remove_link(half, living)
-                half = after
+        if sign > 0:
+            half = living.head[u]
+            while half >= 0 and living.to[half] != v:
+                half = living.following[half]
+            if half >= 0:
+                _drop_beside(step, u, v, half, tests, living, changes)
 
 
 def log_of(trace: TopicTrace, start: Ids, rows: npt.NDArray[np.int64]) -> LinkLog:
@@ -363,7 +373,7 @@ def log_of(trace: TopicTrace, start: Ids, rows: npt.NDArray[np.int64]) -> LinkLo
     return LinkLog.from_arrays(n, trace.step_times[steps], links, sums[kept] > 0)
 
 
-def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0, moves: int = 0) -> LinkLog:
+def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0, moves: int = 12) -> LinkLog:
     """The log of an overlay that starts as Greedy Merge's and is repaired after each step.
 
     After a step, :func:`.find_broken` searches the topics that it touched from where it touched them. A node that joins
@@ -379,12 +389,13 @@ def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0, 
         If above 0, parts are joined only by links among the former neighbours of what has changed and so many further
         subscribers of each topic, those of lowest degree.
     moves : int
-        How often a step may add one more link where two others can then go: a local search with a budget of changes.
+        Candidates for a link that joins one component of one topic: the first that lets another link go is taken. More
+        of them save links and cost changes; 0 takes the link with most common topics.
 
     Notes
     -----
     The greedy step is that of Chockler et al. 2007 (P1), §6.1; when it is applied, and what is dropped, is ours. A step
-    costs in the subscriptions of its topics. Memory about 100 bytes for each subscription that ever holds.
+    costs in the subscriptions of its topics. Memory 107 bytes for each subscription that ever holds.
     """
     living = started(trace)
     start = overlay_of(living).edges
@@ -392,12 +403,20 @@ def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0, 
 
 
 def repaired_over(
-    trace: TopicTrace, living: LivingOverlay, *, tests: int = 400, shadows: int = 0, moves: int = 0
+    trace: TopicTrace, living: LivingOverlay, *, tests: int = 400, shadows: int = 0, moves: int = 12
 ) -> npt.NDArray[np.int64]:
     """Repair an overlay after each step after the start; returns rows (step, u, v, 1 or -1) of what changed."""
     n = trace.num_nodes
     zeros = [np.zeros(n, np.int32) for _ in range(4)]
-    scores = _Scores(zeros[0], zeros[1], zeros[2], zeros[3], np.full(n, shadows == 0))
+    scores = _Scores(
+        zeros[0],
+        zeros[1],
+        zeros[2],
+        zeros[3],
+        np.full(n, shadows == 0),
+        np.zeros(moves + 1, np.int64),
+        np.zeros((moves + 1, 2), np.int32),
+    )
     return _run(steps_of(trace), tests, shadows, moves, living, nothing_broken(living), scores, cover_space(n))
 
 
@@ -416,7 +435,7 @@ def _solve(
 def _solve_with_shadows(
     trace: TopicTrace, problem: Problem[TopicTrace, LinkLog], *, seed: int, time_limit: float | None, shadows: int
 ) -> Proposal[LinkLog]:
-    return Proposal(incremental_merge(trace, tests=0, shadows=shadows))
+    return Proposal(incremental_merge(trace, tests=0, shadows=shadows, moves=0))
 
 
 INCREMENTAL_MERGE: Method[TopicTrace, LinkLog] = Method(
@@ -425,11 +444,11 @@ INCREMENTAL_MERGE: Method[TopicTrace, LinkLog] = Method(
     summary="Greedy Merge of what an event breaks; redundant links are dropped where links were added",
     source="P1 §6.1; docs/traces.md",
     guarantee="connected after every event; nothing is proven of links and changes",
-    cost="an event costs in the subscribers of its topics; memory 100 bytes for each subscription that ever holds",
+    cost="an event costs in the subscribers of its topics; memory 107 bytes for each subscription that ever holds",
     solve=_solve,
     options=(
         Option("tests", 400, "subscriptions visited to test a link for redundancy; 0: none", least=0),
-        Option("moves", 0, "at most how often a step tries one link for two others", least=0),
+        Option("moves", 12, "candidates for a link that joins one topic; more save links, cost changes", least=0),
     ),
     compiled=True,
     anytime=False,

@@ -16,7 +16,7 @@ from .errors import BadInput
 from .option import Option, Value, complete, keyed
 from .problem import Answer, Instance, Problem, family_of
 from .result import Result, Status, Trace
-from .run import PAUSES, Trajectory, on_trial, setting, solving
+from .run import PAUSES, OutOfTime, Trajectory, on_trial, setting, solving
 from .signals import stopped
 
 _ROUNDING, _TRIAL_SECONDS = 1e-6, 0.5
@@ -255,6 +255,10 @@ class Method(Generic[Instance, Answer]):
                 if run.is_nested or stopped() or (answer is None and bound is None):
                     raise  # what it is a part of ends, too
                 proposal = Proposal(answer, bound, Status.TIME_LIMIT, reason="interrupted")
+            except OutOfTime:
+                proposal = Proposal(
+                    *run.best_offered(), Status.TIME_LIMIT, reason="the time limit passed during the run"
+                )
             seconds = PAUSES.now() - start
         result = judged(self.name, instance, problem, proposal, seconds, trajectory)
         is_open = result.status is Status.FEASIBLE or (

@@ -18,12 +18,16 @@ from ....instances.topics.trace import TopicTrace
 
 Changes = list[tuple[int, int, int, int]]
 """Links added (1) and removed (-1): the step, both ends, and the sign."""
-NUM_LINKS, NUM_FREE, EPOCH = 0, 1, 2
+NUM_LINKS, NUM_FREE, EPOCH, SEARCHES = 0, 1, 2, 3
 _FEW = 24
 
 
 class LivingOverlay(NamedTuple):
-    """The arrays of an overlay at work."""
+    """The arrays of an overlay at work.
+
+    Kernels bind those that a loop uses to names before it: numba counts a reference at each access of a field, which
+    took half of the time.
+    """
 
     node_offsets: Offsets  # the slots of node v are those from node_offsets[v] to node_offsets[v + 1]
     node_topics: Ids  # the topic of each slot, ascending within a node
@@ -42,6 +46,9 @@ class LivingOverlay(NamedTuple):
     numbers: npt.NDArray[np.int64]
     seen: Ids  # the epoch in which a slot was last visited by a search
     group: Ids  # the group of a slot that was visited in this epoch
+    marks: npt.NDArray[np.int64]  # of each slot twice the search that visited it last, plus its side
+    queue: Ids  # work space of such a search
+    topics: Ids  # of each node how many it has
     masks: npt.NDArray[np.int64]  # of each node the bits t mod 64 of its topics: spares most searches for one
 
 
@@ -64,9 +71,12 @@ def living_overlay(trace: TopicTrace) -> LivingOverlay:
         np.zeros(2 * capacity, np.int32),
         np.zeros(n, np.int32),
         np.arange(capacity - 1, -1, -1, dtype=np.int32),
-        np.array([0, capacity, 0], np.int64),
+        np.array([0, capacity, 0, 0], np.int64),
         np.zeros(slots, np.int32),
         np.zeros(slots, np.int32),
+        np.zeros(slots, np.int64),
+        np.zeros(slots, np.int32),
+        np.zeros(n, np.int32),
         np.zeros(n, np.int64),
     )
 
@@ -90,98 +100,135 @@ def _ends(living: LivingOverlay) -> Ids:
 
 
 @kernel
-def slot_of(v: int, t: int, living: LivingOverlay) -> int:
+def slot_of(
+    v: int,
+    t: int,
+    masks: npt.NDArray[np.int64],
+    node_offsets: Offsets,
+    node_topics: Ids,
+    active: npt.NDArray[np.bool_],
+) -> int:
     """The active slot of a node and a topic, or -1. Cost O(log |T_v|)."""
-    if not (living.masks[v] >> (t & 63)) & 1:
+    if not (masks[v] >> (t & 63)) & 1:
         return -1
-    low, high = living.node_offsets[v], living.node_offsets[v + 1]
+    low, high = node_offsets[v], node_offsets[v + 1]
     while high - low > _FEW:
         middle = (low + high) >> 1
-        if living.node_topics[middle] <= t:
+        if node_topics[middle] <= t:
             low = middle
         else:
             high = middle
     for slot in range(low, high):
-        if living.node_topics[slot] == t:
-            return int(slot) if living.active[slot] else -1
+        if node_topics[slot] == t:
+            return int(slot) if active[slot] else -1
     return -1
 
 
 @kernel
 def toggle(slot: int, on: bool, living: LivingOverlay) -> None:
     """Begin or end a subscription."""
-    t = living.node_topics[slot]
-    first = living.topic_offsets[t]
-    living.active[slot] = on
+    active, counts, masks, members = living.active, living.counts, living.masks, living.members
+    node_offsets, node_topics, places, slot_nodes = (
+        living.node_offsets,
+        living.node_topics,
+        living.places,
+        living.slot_nodes,
+    )
+    topic_offsets, topics = living.topic_offsets, living.topics
+    t = node_topics[slot]
+    first = topic_offsets[t]
+    active[slot] = on
+    topics[slot_nodes[slot]] += 1 if on else -1
     if on:
-        at = first + living.counts[t]
-        living.members[at], living.places[slot] = slot, at
-        living.counts[t] += 1
-        living.masks[living.slot_nodes[slot]] |= np.int64(1) << np.int64(t & 63)
+        at = first + counts[t]
+        members[at], places[slot] = slot, at
+        counts[t] += 1
+        masks[slot_nodes[slot]] |= np.int64(1) << np.int64(t & 63)
     else:
-        v = living.slot_nodes[slot]
-        living.masks[v] = 0
-        for other in range(living.node_offsets[v], living.node_offsets[v + 1]):
-            if living.active[other]:
-                living.masks[v] |= np.int64(1) << np.int64(living.node_topics[other] & 63)
-        living.counts[t] -= 1
-        last, at = living.members[first + living.counts[t]], living.places[slot]
-        living.members[at], living.places[last] = last, at
+        v = slot_nodes[slot]
+        masks[v] = 0
+        for other in range(node_offsets[v], node_offsets[v + 1]):
+            if active[other]:
+                masks[v] |= np.int64(1) << np.int64(node_topics[other] & 63)
+        counts[t] -= 1
+        last, at = members[first + counts[t]], places[slot]
+        members[at], places[last] = last, at
 
 
 @kernel
-def common_topics(u: int, v: int, living: LivingOverlay) -> int:
+def common_topics(u: int, v: int, node_offsets: Offsets, node_topics: Ids, active: npt.NDArray[np.bool_]) -> int:
     """The number of topics that both nodes subscribe to. Cost O(slots of both)."""
-    i, end_i = living.node_offsets[u], living.node_offsets[u + 1]
-    j, end_j = living.node_offsets[v], living.node_offsets[v + 1]
+    i, end_i = node_offsets[u], node_offsets[u + 1]
+    j, end_j = node_offsets[v], node_offsets[v + 1]
     count = 0
     while i < end_i and j < end_j:
-        one, other = living.node_topics[i], living.node_topics[j]
-        count += one == other and living.active[i] and living.active[j]
+        one, other = node_topics[i], node_topics[j]
+        count += one == other and active[i] and active[j]
         i += one <= other
         j += other <= one
     return count
 
 
 @kernel
-def is_preferred(v: int, other: int, living: LivingOverlay) -> bool:
+def most_common(u: int, v: int, masks: npt.NDArray[np.int64], topics: Ids) -> int:
+    """An upper bound on the common topics of both nodes. Cost O(1)."""
+    mask = masks[u]
+    return int(bit_count(mask & masks[v]) + max(0, topics[u] - bit_count(mask)))
+
+
+@kernel
+def bit_count(bits: int) -> int:
+    """The number of bits that are set."""
+    count = 0
+    while bits:
+        bits &= bits - 1
+        count += 1
+    return count
+
+
+@kernel
+def is_preferred(v: int, other: int, degrees: Ids) -> bool:
     """The rule for ties: the lower degree, then the lower number."""
-    return bool(living.degrees[v] < living.degrees[other] or (living.degrees[v] == living.degrees[other] and v < other))
+    return bool(degrees[v] < degrees[other] or (degrees[v] == degrees[other] and v < other))
 
 
 @kernel
 def add_link(u: int, v: int, living: LivingOverlay) -> int:
     """Add a link; returns its half-link from u."""
-    living.numbers[NUM_FREE] -= 1
-    living.numbers[NUM_LINKS] += 1
-    link = living.free[living.numbers[NUM_FREE]]
+    degrees, following, free, head = living.degrees, living.following, living.free, living.head
+    numbers, previous, to = living.numbers, living.previous, living.to
+    numbers[NUM_FREE] -= 1
+    numbers[NUM_LINKS] += 1
+    link = free[numbers[NUM_FREE]]
     for half, at, end in ((2 * link, u, v), (2 * link + 1, v, u)):
-        living.to[half] = end
-        living.following[half], living.previous[half] = living.head[at], -1
-        if living.head[at] >= 0:
-            living.previous[living.head[at]] = half
-        living.head[at] = half
-        living.degrees[at] += 1
+        to[half] = end
+        following[half], previous[half] = head[at], -1
+        if head[at] >= 0:
+            previous[head[at]] = half
+        head[at] = half
+        degrees[at] += 1
     return int(2 * link)
 
 
 @kernel
 def remove_link(half: int, living: LivingOverlay) -> None:
     """Remove the link of a half-link."""
+    degrees, following, free, head = living.degrees, living.following, living.free, living.head
+    numbers, previous, to = living.numbers, living.previous, living.to
     link = half >> 1
     for each in (2 * link, 2 * link + 1):
-        at = living.to[each ^ 1]
-        before, after = living.previous[each], living.following[each]
+        at = to[each ^ 1]
+        before, after = previous[each], following[each]
         if before >= 0:
-            living.following[before] = after
+            following[before] = after
         else:
-            living.head[at] = after
+            head[at] = after
         if after >= 0:
-            living.previous[after] = before
-        living.degrees[at] -= 1
-    living.free[living.numbers[NUM_FREE]] = link
-    living.numbers[NUM_FREE] += 1
-    living.numbers[NUM_LINKS] -= 1
+            previous[after] = before
+        degrees[at] -= 1
+    free[numbers[NUM_FREE]] = link
+    numbers[NUM_FREE] += 1
+    numbers[NUM_LINKS] -= 1
 
 
 class Broken(NamedTuple):
@@ -221,9 +268,8 @@ def nothing_broken(living: LivingOverlay) -> Broken:
 
 
 @kernel
-def root_of(group: int, broken: Broken) -> int:
+def root_of(group: int, parent: Ids) -> int:
     """The root of a group."""
-    parent = broken.parent
     while parent[group] != group:
         parent[group] = parent[parent[group]]
         group = parent[group]
@@ -231,25 +277,29 @@ def root_of(group: int, broken: Broken) -> int:
 
 
 @kernel
-def component(slot: int, t: int, living: LivingOverlay, broken: Broken) -> int:
+def component(slot: int, t: int, epoch: int, seen: Ids, group: Ids, parent: Ids, main: Ids) -> int:
     """The component of an active slot of a broken topic."""
-    if living.seen[slot] == living.numbers[EPOCH]:
-        return root_of(living.group[slot], broken)
-    return root_of(broken.main[t], broken)
+    return root_of(group[slot] if seen[slot] == epoch else main[t], parent)
 
 
 @kernel
 def unite_broken(u: int, v: int, living: LivingOverlay, broken: Broken) -> None:
     """Join the components that a new link joins."""
-    i, end_i = living.node_offsets[u], living.node_offsets[u + 1]
-    j, end_j = living.node_offsets[v], living.node_offsets[v + 1]
+    active, group, node_offsets, node_topics = living.active, living.group, living.node_offsets, living.node_topics
+    numbers, seen = living.numbers, living.seen
+    main, parent, parts = broken.main, broken.parent, broken.parts
+    i, end_i = node_offsets[u], node_offsets[u + 1]
+    j, end_j = node_offsets[v], node_offsets[v + 1]
     while i < end_i and j < end_j:
-        t, other = living.node_topics[i], living.node_topics[j]
-        if t == other and broken.parts[t] > 1 and living.active[i] and living.active[j]:
-            a, b = component(i, t, living, broken), component(j, t, living, broken)
+        t, other = node_topics[i], node_topics[j]
+        if t == other and parts[t] > 1 and active[i] and active[j]:
+            a, b = (
+                component(i, t, numbers[EPOCH], seen, group, parent, main),
+                component(j, t, numbers[EPOCH], seen, group, parent, main),
+            )
             if a != b:
-                broken.parent[a] = b
-                broken.parts[t] -= 1
+                parent[a] = b
+                parts[t] -= 1
         i += t <= other
         j += other <= t
 
@@ -281,14 +331,23 @@ def find_broken(seeds: list[int], living: LivingOverlay, broken: Broken) -> None
 @kernel
 def _search(t: int, seeds: Offsets, living: LivingOverlay, broken: Broken) -> None:
     """See :func:`find_broken`, of one topic whose seeds are sorted."""
+    active, following, head, masks = living.active, living.following, living.head, living.masks
+    node_offsets, node_topics, seen, slot_nodes = (
+        living.node_offsets,
+        living.node_topics,
+        living.seen,
+        living.slot_nodes,
+    )
+    to = living.to
+    slots, starts, topics = broken.slots, broken.starts, broken.topics
     epoch, numbers, parent = living.numbers[EPOCH], broken.numbers, broken.parent
     queue, behind, searches = broken.queue, broken.behind, broken.searches
     base, num, parts = numbers[2], 0, 0
     for key in seeds:
         slot = key & 0xFFFFFFFF
-        if living.active[slot] and living.seen[slot] != epoch:
+        if active[slot] and seen[slot] != epoch:
             group = base + parts
-            living.seen[slot], living.group[slot], parent[group] = epoch, group, group
+            seen[slot], living.group[slot], parent[group] = epoch, group, group
             queue[num], behind[num] = slot, -1
             searches[parts, 0], searches[parts, 1], searches[parts, 2], searches[parts, 3] = num, num, group, 1
             num, parts = num + 1, parts + 1
@@ -299,20 +358,20 @@ def _search(t: int, seeds: Offsets, living: LivingOverlay, broken: Broken) -> No
             entry = searches[k, 0]
             if entry < 0 or open_parts <= 1:
                 continue
-            half = living.head[living.slot_nodes[queue[entry]]]
+            half = head[slot_nodes[queue[entry]]]
             while half >= 0:
-                other = slot_of(living.to[half], t, living)
-                half = living.following[half]
+                other = slot_of(to[half], t, masks, node_offsets, node_topics, active)
+                half = following[half]
                 if other < 0:
                     continue
-                if living.seen[other] != epoch:
-                    living.seen[other], living.group[other] = epoch, base + k
+                if seen[other] != epoch:
+                    seen[other], living.group[other] = epoch, base + k
                     queue[num], behind[num] = other, -1
                     behind[searches[k, 1]] = num
                     searches[k, 1] = num
                     num += 1
                 elif living.group[other] != base + k:
-                    a, b = root_of(base + k, broken), root_of(living.group[other], broken)
+                    a, b = root_of(base + k, broken.parent), root_of(living.group[other], broken.parent)
                     if a != b:
                         parent[a] = b
                         searches[b - base, 3] += searches[a - base, 3]
@@ -320,24 +379,24 @@ def _search(t: int, seeds: Offsets, living: LivingOverlay, broken: Broken) -> No
                         open_parts -= 1
             searches[k, 0] = behind[entry]
             if searches[k, 0] < 0:
-                root = root_of(base + k, broken) - base
+                root = root_of(base + k, broken.parent) - base
                 searches[root, 3] -= 1
                 open_parts -= searches[root, 3] == 0
     if parts < 2:
         return
     main = base
     for k in range(count):
-        if searches[root_of(base + k, broken) - base, 3] > 0:
-            main = root_of(base + k, broken)
+        if searches[root_of(base + k, broken.parent) - base, 3] > 0:
+            main = root_of(base + k, broken.parent)
     broken.parts[t], broken.main[t] = parts, main
-    broken.topics[numbers[0]] = t
+    topics[numbers[0]] = t
     numbers[0] += 1
-    broken.starts[t, 0] = numbers[1]
+    starts[t, 0] = numbers[1]
     for slot in queue[:num]:
-        if root_of(living.group[slot], broken) != main:
-            broken.slots[numbers[1]] = slot
+        if root_of(living.group[slot], broken.parent) != main:
+            slots[numbers[1]] = slot
             numbers[1] += 1
-    broken.starts[t, 1] = numbers[1]
+    starts[t, 1] = numbers[1]
 
 
 @kernel
@@ -347,20 +406,24 @@ def is_redundant(half: int, most: int, living: LivingOverlay) -> bool:
     Searches from both ends of each topic in turn; one that has visited `most` subscriptions is given up, as if the link
     were needed. Cost O(common topics · the smaller side · degree).
     """
-    u, v = living.to[half ^ 1], living.to[half]
-    i, end_i = living.node_offsets[u], living.node_offsets[u + 1]
-    j, end_j = living.node_offsets[v], living.node_offsets[v + 1]
+    head, following, to, masks = living.head, living.following, living.to, living.masks
+    u, v = to[half ^ 1], to[half]
+    shared = _topics_beside(u, half, head, following, to, masks) & _topics_beside(v, half, head, following, to, masks)
+    if not shared:
+        return False
+    active, node_offsets, node_topics = living.active, living.node_offsets, living.node_topics
+    i, end_i = node_offsets[u], node_offsets[u + 1]
+    j, end_j = node_offsets[v], node_offsets[v + 1]
     while i < end_i and j < end_j:
-        t, other = living.node_topics[i], living.node_topics[j]
-        both = t == other and living.active[i] and living.active[j]
-        if both and (_is_leaf(u, v, t, living) or _is_leaf(v, u, t, living)):
+        t, other = node_topics[i], node_topics[j]
+        if t == other and active[i] and active[j] and not shared >> (t & 63) & 1:
             return False
         i += t <= other
         j += other <= t
-    i, j = living.node_offsets[u], living.node_offsets[v]
+    i, j = node_offsets[u], node_offsets[v]
     while i < end_i and j < end_j:
-        t, other = living.node_topics[i], living.node_topics[j]
-        if t == other and living.active[i] and living.active[j] and not _meet(i, j, t, half, most, living):
+        t, other = node_topics[i], node_topics[j]
+        if t == other and active[i] and active[j] and not _meet(i, j, t, half, most, living):
             return False
         i += t <= other
         j += other <= t
@@ -368,41 +431,58 @@ def is_redundant(half: int, most: int, living: LivingOverlay) -> bool:
 
 
 @kernel
-def _is_leaf(v: int, u: int, t: int, living: LivingOverlay) -> bool:
-    """Whether no neighbour of v but u subscribes to the topic."""
-    half = living.head[v]
+def _topics_beside(v: int, without: int, head: Ids, following: Ids, to: Ids, masks: npt.NDArray[np.int64]) -> int:
+    """The topics, as bits, of the neighbours of a node but for one link, which is needed for all others."""
+    mask, half = np.int64(0), head[v]
     while half >= 0:
-        if living.to[half] != u and slot_of(living.to[half], t, living) >= 0:
-            return False
-        half = living.following[half]
-    return True
+        if half >> 1 != without >> 1:
+            mask |= masks[to[half]]
+        half = following[half]
+    return int(mask)
 
 
 @kernel
 def _meet(one: int, other: int, t: int, without: int, most: int, living: LivingOverlay) -> bool:
     """Whether two slots of a topic are connected without a link."""
-    living.numbers[EPOCH] += 1
-    epoch = living.numbers[EPOCH]
-    living.seen[one], living.group[one] = epoch, 0
-    living.seen[other], living.group[other] = epoch, 1
-    queues = ([one], [other])
-    at = np.zeros(2, np.int64)
+    slot_nodes, head, following, to = living.slot_nodes, living.head, living.following, living.to
+    masks, node_offsets, node_topics, active = living.masks, living.node_offsets, living.node_topics, living.active
+    marks, queue, numbers = living.marks, living.queue, living.numbers
+    numbers[SEARCHES] += 1
+    mark = 2 * numbers[SEARCHES]
+    marks[one], marks[other] = mark, mark + 1
+    last = len(queue) - 1  # the second search has its queue from the end backwards
+    queue[0], queue[last] = one, other
+    at_one = at_other = 0
+    num_one = num_other = 1
     while True:
         for side in range(2):
-            queue = queues[0] if side == 0 else queues[1]
-            if at[side] == len(queue) or len(queue) > most:
-                return False
-            half = living.head[living.slot_nodes[queue[at[side]]]]
-            at[side] += 1
+            if side == 0:
+                if at_one == num_one or num_one > most:
+                    return False
+                half = head[slot_nodes[queue[at_one]]]
+                at_one += 1
+            else:
+                if at_other == num_other or num_other > most:
+                    return False
+                half = head[slot_nodes[queue[last - at_other]]]
+                at_other += 1
             while half >= 0:
-                if half >> 1 != without >> 1:
-                    slot = slot_of(living.to[half], t, living)
-                    if slot >= 0 and living.seen[slot] != epoch:
-                        living.seen[slot], living.group[slot] = epoch, side
-                        queue.append(slot)
-                    elif slot >= 0 and living.group[slot] != side:
-                        return True
-                half = living.following[half]
+                v, link = to[half], half >> 1
+                half = following[half]
+                if link == without >> 1 or not masks[v] >> (t & 63) & 1:
+                    continue
+                slot = slot_of(v, t, masks, node_offsets, node_topics, active)
+                if slot < 0 or marks[slot] == mark + side:
+                    continue
+                if marks[slot] >= mark:
+                    return True
+                marks[slot] = mark + side
+                if side == 0:
+                    queue[num_one] = slot
+                    num_one += 1
+                else:
+                    queue[last - num_other] = slot
+                    num_other += 1
 
 
 @kernel
@@ -432,7 +512,7 @@ def begin_step(step: int, departures: Ids, toggles: Ids, living: LivingOverlay, 
             half = living.head[v]
             while half >= 0:
                 after = living.following[half]
-                if not common_topics(v, living.to[half], living):
+                if not common_topics(v, living.to[half], living.node_offsets, living.node_topics, living.active):
                     changes.append((step, v, int(living.to[half]), -1))
                     remove_link(half, living)
                 half = after
@@ -445,34 +525,40 @@ def begin_step(step: int, departures: Ids, toggles: Ids, living: LivingOverlay, 
 @kernel
 def seed_new(toggles: Ids, living: LivingOverlay, seeds: list[int]) -> None:
     """Add seeds for the subscriptions that begin with a step and have no link yet to an older one of their topic."""
-    living.numbers[EPOCH] += 1
-    epoch = living.numbers[EPOCH]
+    active, counts, following, head = living.active, living.counts, living.following, living.head
+    masks, members, node_offsets, node_topics = living.masks, living.members, living.node_offsets, living.node_topics
+    numbers, seen, slot_nodes, to = living.numbers, living.seen, living.slot_nodes, living.to
+    topic_offsets = living.topic_offsets
+    numbers[EPOCH] += 1
+    epoch = numbers[EPOCH]
     for signed in toggles:
         if signed > 0:
-            living.seen[signed - 1] = epoch
+            seen[signed - 1] = epoch
     for signed in toggles:
         if signed < 0:
             continue
-        slot, t = signed - 1, living.node_topics[signed - 1]
-        half, attached = living.head[living.slot_nodes[slot]], False
+        slot, t = signed - 1, node_topics[signed - 1]
+        half, attached = head[slot_nodes[slot]], False
         while half >= 0 and not attached:
-            other = slot_of(living.to[half], t, living)
-            attached = other >= 0 and living.seen[other] != epoch
-            half = living.following[half]
+            other = slot_of(to[half], t, masks, node_offsets, node_topics, active)
+            attached = other >= 0 and seen[other] != epoch
+            half = following[half]
         if attached:
             continue
         seeds.append(slot)
-        for other in living.members[living.topic_offsets[t] : living.topic_offsets[t] + living.counts[t]]:
-            if living.seen[other] != epoch:
+        for other in members[topic_offsets[t] : topic_offsets[t] + counts[t]]:
+            if seen[other] != epoch:
                 seeds.append(int(other))
                 break
 
 
 @kernel
 def _seed_neighbours(v: int, t: int, living: LivingOverlay, seeds: list[int]) -> None:
-    half = living.head[v]
+    active, following, head, masks = living.active, living.following, living.head, living.masks
+    node_offsets, node_topics, to = living.node_offsets, living.node_topics, living.to
+    half = head[v]
     while half >= 0:
-        slot = slot_of(living.to[half], t, living)
+        slot = slot_of(to[half], t, masks, node_offsets, node_topics, active)
         if slot >= 0:
             seeds.append(slot)
-        half = living.following[half]
+        half = following[half]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids
 from ....instances.contract.compiled import kernel
-from .living_overlay import Changes, LivingOverlay, add_link, is_preferred
+from .living_overlay import Changes, LivingOverlay, add_link, bit_count, is_preferred
 
 MOST_TOPICS = 12  # of an exact cover
 _AT_ONCE = 62
@@ -21,6 +21,7 @@ class CoverSpace(NamedTuple):
     covered: npt.NDArray[np.int64]  # of each node the topics, as bits, that a link to it would connect
     touched: Ids  # the nodes that have some
     best: Ids  # of each set of at most `MOST_TOPICS` topics a node that covers them, or -1
+    worth: Ids  # of each set of topics how many that node covers, 0 without one
     sets: Ids  # the sets that some node covers
     chosen: Ids  # the nodes of the cover
 
@@ -32,6 +33,7 @@ def cover_space(num_nodes: int) -> CoverSpace:
         np.zeros(num_nodes, np.int32),
         np.zeros(1 << MOST_TOPICS, np.int32),
         np.zeros(1 << MOST_TOPICS, np.int32),
+        np.zeros(1 << MOST_TOPICS, np.int32),
         np.zeros(64, np.int32),
     )
 
@@ -40,94 +42,104 @@ def cover_space(num_nodes: int) -> CoverSpace:
 def attach(step: int, v: int, living: LivingOverlay, space: CoverSpace, changes: Changes) -> None:
     """Link a node that has no links, so that it has a neighbour in each of its topics that has another subscriber.
 
-    Cost: the subscribers of its topics, and 2^topics for an exact cover of up to `MOST_TOPICS` topics by at most three
-    nodes; otherwise the cover is greedy, of `_AT_ONCE` topics at a time.
+    Of three nodes that cover the topics it takes those with most common topics in all: the cycles that they close spare
+    later repairs. Cost: the subscribers of its topics, and 2^topics and the square of the sets that nodes cover for an
+    exact cover of up to `MOST_TOPICS` topics by at most three nodes; otherwise the cover is greedy, of `_AT_ONCE`
+    topics at a time.
     """
+    active, counts, following, head = living.active, living.counts, living.following, living.head
+    members, node_offsets, node_topics, slot_nodes = (
+        living.members,
+        living.node_offsets,
+        living.node_topics,
+        living.slot_nodes,
+    )
+    to, topic_offsets = living.to, living.topic_offsets
+    chosen, covered, touched = space.chosen, space.covered, space.touched
     slots = [0 for _ in range(0)]
-    for slot in range(living.node_offsets[v], living.node_offsets[v + 1]):
-        if living.active[slot] and living.counts[living.node_topics[slot]] > 1:
+    for slot in range(node_offsets[v], node_offsets[v + 1]):
+        if active[slot] and counts[node_topics[slot]] > 1:
             slots.append(slot)
     for first in range(0, len(slots), _AT_ONCE):
         bits, num = min(_AT_ONCE, len(slots) - first), 0
         for k in range(bits):
-            t, bit = living.node_topics[slots[first + k]], np.int64(1) << k
-            for slot in living.members[living.topic_offsets[t] : living.topic_offsets[t] + living.counts[t]]:
-                w = living.slot_nodes[slot]
+            t, bit = node_topics[slots[first + k]], np.int64(1) << k
+            for slot in members[topic_offsets[t] : topic_offsets[t] + counts[t]]:
+                w = slot_nodes[slot]
                 if w != v:
-                    if space.covered[w] == 0:
-                        space.touched[num] = w
+                    if covered[w] == 0:
+                        touched[num] = w
                         num += 1
-                    space.covered[w] |= bit
-        half = living.head[v]
+                    covered[w] |= bit
+        half = head[v]
         every = (1 << bits) - 1
         while half >= 0:  # of an earlier part of the topics
-            every &= ~space.covered[living.to[half]]
-            half = living.following[half]
+            every &= ~covered[to[half]]
+            half = following[half]
         for k in range(_fewest(every, bits, num, living, space)):
-            changes.append((step, int(v), int(space.chosen[k]), 1))
-            add_link(v, space.chosen[k], living)
-        for w in space.touched[:num]:
-            space.covered[w] = 0
+            changes.append((step, int(v), int(chosen[k]), 1))
+            add_link(v, chosen[k], living)
+        for w in touched[:num]:
+            covered[w] = 0
 
 
 @kernel
 def _fewest(every: int, bits: int, num: int, living: LivingOverlay, space: CoverSpace) -> int:
     """Choose nodes that cover a set of topics: at most three by an exact search, more of them greedily."""
+    chosen, covered, touched = space.chosen, space.covered, space.touched
     count = _greedy(every, num, living, space)
     if count < 3 or bits > MOST_TOPICS:
         return count
-    best, sets = space.best[: 1 << bits], 0
+    best, worth, covers, sets = space.best[: 1 << bits], space.worth[: 1 << bits], space.sets, 0
+    degrees = living.degrees
     best[:] = -1
-    for w in space.touched[:num]:
-        part = space.covered[w] & every
-        if part & (part - 1):  # at least two
-            if best[part] < 0:
-                space.sets[sets] = part
+    worth[:] = 0
+    for w in touched[:num]:
+        part = covered[w] & every
+        if part and (best[part] < 0 or is_preferred(w, best[part], degrees)):
+            if best[part] < 0 and part & (part - 1):  # at least two
+                covers[sets] = part
                 sets += 1
-                best[part] = w
-            elif is_preferred(w, best[part], living):
-                best[part] = w
+            best[part], worth[part] = w, bit_count(part)
     for part in range((1 << bits) - 1, 0, -1):
         if best[part] >= 0:
             for k in range(bits):
-                if part >> k & 1 and best[part ^ (1 << k)] < 0:
-                    best[part ^ (1 << k)] = best[part]
-    for w in space.touched[:num]:
-        for k in range(bits):
-            if (space.covered[w] & every) == 1 << k and best[1 << k] < 0:
-                best[1 << k] = w
+                less = part & ~(1 << k)
+                if less != part and worth[less] < worth[part]:
+                    best[less], worth[less] = best[part], worth[part]
     for i in range(sets):
-        rest = every & ~space.sets[i]
+        rest = every & ~covers[i]
         if rest and best[rest] >= 0:
-            space.chosen[0], space.chosen[1] = best[space.sets[i]], best[rest]
+            chosen[0], chosen[1] = best[covers[i]], best[rest]
             return 2
-    if count == 3:
-        return count
+    most = 0
     for i in range(sets):
-        rest = every & ~space.sets[i]
-        for j in range(i + 1, sets):
-            left = rest & ~space.sets[j]
-            if left and best[left] >= 0:
-                space.chosen[0], space.chosen[1] = best[space.sets[i]], best[space.sets[j]]
-                space.chosen[2] = best[left]
-                return 3
-    return count
+        one = covers[i]
+        for j in range(i):
+            other = covers[j]
+            left = every & ~(one | other)
+            if left and worth[left] and worth[one] + worth[other] + worth[left] > most:
+                most = worth[one] + worth[other] + worth[left]
+                chosen[0], chosen[1], chosen[2] = best[one], best[other], best[left]
+    return 3 if most else count
 
 
 @kernel
 def _greedy(every: int, num: int, living: LivingOverlay, space: CoverSpace) -> int:
     """Always the node that covers most of what is left."""
+    degrees = living.degrees
+    chosen, covered, touched = space.chosen, space.covered, space.touched
     count, left = 0, every
     while left:
         best, most = -1, 0
-        for w in space.touched[:num]:
-            part, size = space.covered[w] & left, 0
+        for w in touched[:num]:
+            part, size = covered[w] & left, 0
             while part:
                 part &= part - 1
                 size += 1
-            if size > most or (size == most and size and is_preferred(w, best, living)):
+            if size > most or (size == most and size and is_preferred(w, best, degrees)):
                 best, most = w, size
-        space.chosen[count] = best
+        chosen[count] = best
         count += 1
-        left &= ~space.covered[best]
+        left &= ~covered[best]
     return count

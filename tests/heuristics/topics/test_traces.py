@@ -40,9 +40,26 @@ def test_workloads_are_answered_by_every_heuristic(workload: str) -> None:
 
 
 @property_test(150, TRACES, quick=6)
-def test_moves_of_one_link_for_two_keep_topics_connected(trace: ob.TopicTrace) -> None:
-    result = METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"], moves=6)
-    assert result.answer is not None, result.reason
+def test_any_number_of_candidates_keeps_topics_connected(trace: ob.TopicTrace) -> None:
+    for moves in (0, 1, 30):
+        result = METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"], moves=moves)
+        assert result.answer is not None, result.reason
+
+
+@pytest.mark.parametrize("name", ["gm-recomputed", "rings", "gossip-mesh", "dcbr-m-decentralised"])
+def test_a_trace_that_takes_longer_than_its_limit_ends_at_it(name: str) -> None:
+    trace = ob.generate("churn", seed=1, **CHURN)
+    result = METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"], time_limit=1e-9)
+    assert result.status is ob.Status.TIME_LIMIT
+    assert result.answer is None
+    assert result.reason
+
+
+def test_more_candidates_save_links() -> None:
+    trace = ob.generate("churn", seed=3, nodes=50, topics=20, subscriptions=5, events=150)
+    values = [METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"], moves=k).value for k in (0, 16)]
+    assert None not in values
+    assert values[1] < values[0]  # type: ignore[operator]
 
 
 @property_test(150, TRACES, quick=6)
