@@ -28,8 +28,11 @@ TOPICS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 PROVEN = [
     *(("uniform", problem, method) for method in ("branch-and-cut", "lp-bound") for problem in TOPICS),
     *(pytest.param("zipf", problem, "branch-and-cut", marks=pytest.mark.slow) for problem in TOPICS),
-    *(("content", problem, "branch-and-cut") for problem in ("content-steiner", "content-mst", "content-shared-tree")),
-    ("steiner-sparse", "steiner", "branch-and-cut"),
+    *(
+        pytest.param(workload, problem, "branch-and-cut", marks=pytest.mark.interpreted)
+        for workload in ("content", "steiner-sparse")
+        for problem in ob.problems(ob.WORKLOADS[workload].kind)
+    ),
 ]
 
 
@@ -41,7 +44,6 @@ def written(workload: str, folder: Path, ending: str = "", seed: int = 0) -> Pat
     return file
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("seeds", tiers(1, 2))
 @pytest.mark.parametrize(("workload", "problem", "method"), PROVEN)
 def test_a_proof_written_by_solve_is_accepted(
