@@ -31,8 +31,11 @@ INTERPRETED = [
     if method.compiled and method.name not in ("best", "polish", "cp-sat", "ilp", "edge-exchange")
 ]
 FIRST = {each[0]: each for each in reversed(INTERPRETED)}
+QUICK = {"gm", "minmax-oda", "gm-m", "low-oda", "cd-oda", "2d-oda", "dcbr-m", "branch-and-cut"}  # others compile these
 CASES = [
-    pytest.param(*each, id="-".join(each), marks=[] if FIRST[each[0]] == each else pytest.mark.slow)
+    pytest.param(
+        *each, id="-".join(each), marks=[] if each[0] in QUICK and FIRST[each[0]] == each else pytest.mark.slow
+    )
     for each in INTERPRETED
 ]
 

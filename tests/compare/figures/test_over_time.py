@@ -37,6 +37,7 @@ def shown_data(page: Path) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.interpreted
 def test_the_page_has_the_links_of_every_moment_and_the_bounds_that_are_known(tmp_path: Path) -> None:
     trace, log = answered()
     page, bounds = tmp_path / "replay.html", [str(at % 3) for at in range(trace.num_steps)]

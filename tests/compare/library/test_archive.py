@@ -77,6 +77,7 @@ def resummed(folder: Path) -> None:
     (folder / "SHA256SUMS").write_text("".join(line for line in sums if "SHA256SUMS" not in line))
 
 
+@pytest.mark.interpreted
 def test_two_archives_are_equal_byte_for_byte(
     study: tuple[Path, LibraryTable, Store], archive: Path, tmp_path: Path
 ) -> None:

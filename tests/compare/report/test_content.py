@@ -49,6 +49,7 @@ def rows() -> pd.DataFrame:
     return spread(table_of(found).to_pandas())
 
 
+@pytest.mark.interpreted
 def test_the_cost_reduction_is_the_mean_over_instances_with_its_interval(rows: pd.DataFrame) -> None:
     table = reduction_table(content_runs(rows))
     assert set(table["variant"]) == {"greedy-packing", "clustering"}

@@ -69,6 +69,7 @@ def assert_agreement(network: BrokerNetwork, links: Ids, strategy: int) -> None:
     assert outcome.hops[wanted].sum() == round(measures["average_hops"] * measures["deliveries"])
 
 
+@pytest.mark.interpreted
 @property_test(100, given=networks_with_links(), strategy=st.sampled_from([S1, S2]), quick=8)
 def test_every_publication_takes_the_route_of_the_accelerated_mode(
     given: tuple[BrokerNetwork, list[Link]], strategy: int
@@ -86,6 +87,7 @@ def test_every_route_agrees_on_networks_of_the_workload(seed: int) -> None:
         assert_agreement(network, links, strategy)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("uplink", [4, 12])
 def test_the_hybrid_strategy_with_capped_uplinks_agrees_with_the_simulation_of_queues(uplink: int) -> None:
     network = small(3, uplink=uplink, rate=3000, publications=400)

@@ -180,7 +180,7 @@ def test_every_construction_is_compared() -> None:
     assert {label.split()[0] for label in CONSTRUCTED} == named
 
 
-@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("ties", ["random", *(pytest.param(each, marks=pytest.mark.slow) for each in TIES[:2])])
 @pytest.mark.parametrize("name", PAIRS)
 def test_heuristic_equals_its_twin_on_constructions_and_larger_instances(name: str, ties: str) -> None:
     for instances in (*([one] for one in CONSTRUCTED.values()), *LARGER):

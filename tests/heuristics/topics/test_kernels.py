@@ -184,6 +184,7 @@ print(*(getattr(two_kernels, name)(1) for name in sys.argv[2:]), file=sys.stderr
 """
 
 
+@pytest.mark.slow
 def test_a_kernel_is_compiled_once_a_machine_and_again_when_what_it_calls_changes(tmp_path: Path) -> None:
     environment = {"NUMBA_CACHE_DIR": str(tmp_path / "caches"), "PYTHONDONTWRITEBYTECODE": "1"}
 

@@ -68,6 +68,7 @@ def test_trees_are_judged_alike(tmp_path: Path) -> None:
     assert set(verdicts) == {True, False}
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("problem", ["content-steiner", "content-mst", "content-shared-tree"])
 def test_content_overlays_are_judged_alike(problem: str, tmp_path: Path) -> None:
     draw, verdicts = random.Random(2), []

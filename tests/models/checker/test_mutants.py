@@ -68,7 +68,7 @@ def outcomes(problem: str, count: int, folder: Path, seed: str = "", base_seed: 
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("problem", ALL_PROBLEMS)
+@pytest.mark.parametrize("problem", [problem for problem in ALL_PROBLEMS if problem != "2d-true"])
 def test_no_mutant_proves_what_is_false(problem: str, tmp_path: Path) -> None:
     seen = outcomes(problem, 4 * len(KINDS), tmp_path)
     assert sum(seen.values()) == 4 * len(KINDS)

@@ -42,8 +42,13 @@ def test_proves_the_optimum_of_brute_force(name: str, sparse: bool, presolve: bo
     assert result.value == optimum(instance, name)
 
 
-@pytest.mark.parametrize("name", PROBLEMS_ANSWERED)
-@pytest.mark.parametrize("limit", [0.0, 0.05, 0.5])
+@pytest.mark.parametrize(
+    ("limit", "name"),
+    [
+        pytest.param(limit, name, marks=pytest.mark.slow if limit and name in ("weighted-tco", "2d-true") else [])
+        for limit, name in product((0.0, 0.05, 0.5), PROBLEMS_ANSWERED)
+    ],
+)
 def test_a_time_limit_leaves_incumbent_bound_and_gap(name: str, limit: float) -> None:
     instance = uniform_instance(60, 40, 12)
     result = BRANCH_AND_CUT.run(instance, PROBLEMS[name], time_limit=limit)
@@ -113,6 +118,7 @@ def test_a_start_with_edges_of_no_topic_or_of_an_implied_one_does_no_harm() -> N
     assert outcome.answer.num_edges == 39
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", ["min-tco", "weighted-tco"])
 def test_without_a_solution_of_the_lp_the_split_bounds_and_the_search_answers(
     problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

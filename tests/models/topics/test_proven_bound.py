@@ -112,6 +112,7 @@ def test_every_iterate_is_a_valid_bound_and_the_proof_is_of_the_best(seeds: rang
         assert planes.best_units == max(seen)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("seeds", tiers(15, 60))
 @pytest.mark.parametrize("method", ["lp", "splitting", "fitting"])
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "weighted-tco"])
@@ -185,6 +186,7 @@ def counted(wanted: list[list[int]], topics: int, most: int, steps: int = 10**9)
     return links
 
 
+@pytest.mark.interpreted
 @settings(deadline=None)
 @given(wants, st.integers(1, 4))
 def test_every_pair_with_too_many_common_topics_is_counted_once(chosen: list[set[int]], most: int) -> None:
