@@ -24,6 +24,7 @@ from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.topics.link_log import LinkLog
 from ...instances.topics.trace import LEAVE, TopicTrace
+from ..graph import root_of
 from .greedy_merge import greedy_merge
 from .kernels.living_overlay import (
     EPOCH,
@@ -41,7 +42,6 @@ from .kernels.living_overlay import (
     nothing_broken,
     overlay_of,
     remove_link,
-    root_of,
     seed_new,
     toggle,
     unite_broken,
@@ -231,14 +231,14 @@ def _best_partner(u: int, living: LivingOverlay, broken: Broken, scores: _Scores
         t = node_topics[at]
         if not active[at] or parts[t] < 2:
             continue
-        main = root_of(broken.main[t], parent)
-        own = root_of(group[at], parent) if seen[at] == epoch else main
+        main = root_of(parent, broken.main[t])
+        own = root_of(parent, group[at]) if seen[at] == epoch else main
         source = members if own != main else slots
         first, last = (topic_offsets[t], topic_offsets[t] + sizes[t]) if own != main else (starts[t, 0], starts[t, 1])
         for place in range(first, last):
             slot = source[place]
             v = slot_nodes[slot]
-            if allowed[v] and (root_of(group[slot], parent) if seen[slot] == epoch else main) != own:
+            if allowed[v] and (root_of(parent, group[slot]) if seen[slot] == epoch else main) != own:
                 if counts[v] == 0:
                     touched[num] = v
                     num += 1
@@ -295,14 +295,14 @@ def _candidates(at: int, t: int, most: int, living: LivingOverlay, broken: Broke
     )
     members, masks, topics, degrees = living.members, living.masks, living.topics, living.degrees
     seen, group, parent, epoch = living.seen, living.group, broken.parent, living.numbers[EPOCH]
-    main = root_of(broken.main[t], parent)
-    own = root_of(group[slots[at]], parent)
+    main = root_of(parent, broken.main[t])
+    own = root_of(parent, group[slots[at]])
     first, last, num, tried = living.topic_offsets[t], living.topic_offsets[t] + living.counts[t], 0, 0
     if own == main:
         return 0
     for place in range(at, broken.starts[t, 1]):
         u = slot_nodes[slots[place]]
-        if root_of(group[slots[place]], parent) != own or not allowed[u]:
+        if root_of(parent, group[slots[place]]) != own or not allowed[u]:
             continue
         tried += 1
         if tried > _FEW:
@@ -312,7 +312,7 @@ def _candidates(at: int, t: int, most: int, living: LivingOverlay, broken: Broke
             v = slot_nodes[slot]
             if num == most and most_common(u, v, masks, topics) < -(ranks[num - 1] >> 48):
                 continue
-            if not allowed[v] or (root_of(group[slot], parent) if seen[slot] == epoch else main) == own:
+            if not allowed[v] or (root_of(parent, group[slot]) if seen[slot] == epoch else main) == own:
                 continue
             common = common_topics(u, v, node_offsets, node_topics, active)
             rank = (np.int64(-common) << 48) + (np.int64(min(degrees[v], 65_535)) << 32) + v

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...instances.contract.option import Option
 from ...instances.contract.run import Clock
 from .exact_method import SearchLog
 from .proof import NotedTree, Record
@@ -23,6 +24,7 @@ _ROUND, _NODE = (1_000, 20_000), 500
 """Simplex iterations of a round, the least and the most, and for each node that a process receives."""
 _SMALL_TREE = 3_000  # simplex iterations: about half a second, for which one process searches
 _POLL_SECONDS = 0.05
+THREADS = Option("threads", 1, "processes that search the tree; a seed and a number give one answer", least=1, most=64)
 
 
 class SentNode(NamedTuple):
@@ -145,14 +147,13 @@ def _work(pipe: Connection, tree: TreeSearch, clock: Clock, number: int) -> None
 
 
 def _done(tree: TreeSearch, share: Share, clock: Clock) -> Gathered:
-    planes, noted, before = tree.planes, NotedTree(tree.proof), tree.incumbent.value
-    lp, solved, cuts, iterations = planes.lp, tree.nodes, planes.cuts, planes.lp.iterations
-    proof, tree.proof = tree.proof, noted
+    planes, solved, cuts, iterations = tree.planes, tree.nodes, tree.planes.cuts, tree.planes.lp.iterations
     planes.include(share.keys)
     if share.answer is not None:
         tree.incumbent.offer(share.answer)
-        before = tree.incumbent.value
     _take(tree, share.nodes)
+    proof, before = tree.proof, tree.incumbent.value
+    tree.proof = noted = NotedTree(proof)
     more = tree.advance(clock, share.iterations)
     left = [*tree.open, *([] if tree.current is None else [tree.current])]
     answer = tree.incumbent.overlay if tree.incumbent.value < before else None
@@ -164,7 +165,7 @@ def _done(tree: TreeSearch, share: Share, clock: Clock) -> Gathered:
         tree.nodes - solved,
         tree.closed,
         planes.cuts - cuts,
-        lp.iterations - iterations,
+        planes.lp.iterations - iterations,
         bool(left) and not more and not clock.passed and not tree.is_answered,
     )
     tree.proof = proof

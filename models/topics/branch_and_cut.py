@@ -20,6 +20,7 @@ from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, interruptible, offer
 from ...instances.topics.instance import TopicInstance
 from ..engine.exact_method import PROGRESS, SolverOutcome
+from ..engine.parallel_tree import THREADS
 from ..engine.proof import ProofFile
 from .compact.overlay_model import SimpleBounds, Subproblem, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
@@ -226,7 +227,7 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
         Option("sparse", SearchSettings.sparse, "start the LP with few edges and price the others in"),
         PRESOLVE,
         Option("steps", SearchSettings.steps, "steps of local search at the root", least=0, most=10**9),
-        Option("threads", 1, "processes that search the tree; a seed and a number give one answer", least=1, most=64),
+        THREADS,
         PROGRESS,
     ),
     inputs=("proof",),

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...heuristics.graph import root_of
 from ...heuristics.topics.greedy_merge import greedy_merge
 from ...heuristics.topics.recomputed import recomputed
 from ...instances.contract.arrays import Ids, Offsets
@@ -27,7 +28,7 @@ from ...instances.contract.run import Clock, OutOfTime, interruptible, offer_bou
 from ...instances.topics.link_log import LinkLog
 from ...instances.topics.trace import LEAVE, TopicTrace
 from ..engine.exact_method import PROGRESS, SearchLog, SolverOutcome, check_size, solve_exactly
-from ..engine.integer_model import THREADS
+from ..engine.parallel_tree import THREADS
 from ..engine.relaxation import Reals, RowList, SparseRelaxation, SparseRows
 from ..engine.tree_search import Incumbent, TreeSearch
 from .relaxation.separation import Separator
@@ -145,10 +146,10 @@ def _chains(num_pairs: int, follows: npt.NDArray[np.int64]) -> list[list[int]]:
 class TimeExpandedCuts(SparseRelaxation):
     """The LP of a trace, with the violated partition inequalities of each snapshot."""
 
-    def __init__(self, model: TimeExpanded, least: Iterable[int], *, threads: int = 1) -> None:
+    def __init__(self, model: TimeExpanded, least: Iterable[int]) -> None:
         self.model, self._separator = model, Separator()
         changes = np.full(len(model.follows) if model.change_cost else 0, model.change_cost)
-        super().__init__(np.concatenate([model.costs, changes]), model.rows(least), threads=threads)
+        super().__init__(np.concatenate([model.costs, changes]), model.rows(least))
 
     def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The links: the changes follow from them."""
@@ -235,20 +236,12 @@ def _best_times(costs: list[int], required: list[bool], change_cost: int) -> lis
 
 
 @kernel
-def _root(slot: int, parent: Ids) -> int:
-    while parent[slot] != slot:
-        parent[slot] = parent[parent[slot]]
-        slot = parent[slot]
-    return slot
-
-
-@kernel
 def _connecting(order: Offsets, offsets: Offsets, ends: Ids, num_slots: int) -> Flags:
     """The pairs that connect two components of a topic when they are taken in this order."""
     parent, taken = np.arange(num_slots).astype(np.int32), np.zeros(len(order), np.bool_)
     for pair in order:
         for k in range(offsets[pair], offsets[pair + 1]):
-            one, other = _root(ends[k, 0], parent), _root(ends[k, 1], parent)
+            one, other = root_of(parent, ends[k, 0]), root_of(parent, ends[k, 1])
             if one != other:
                 parent[one] = other
                 taken[pair] = True
@@ -262,10 +255,10 @@ def _is_required(pair: int, chosen: Flags, offsets: Offsets, ends: Ids, num_slot
     for other in range(len(chosen)):
         if chosen[other] and other != pair:
             for k in range(offsets[other], offsets[other + 1]):
-                parent[_root(ends[k, 0], parent)] = _root(ends[k, 1], parent)
+                parent[root_of(parent, ends[k, 0])] = root_of(parent, ends[k, 1])
     apart = False
     for k in range(offsets[pair], offsets[pair + 1]):
-        apart |= _root(ends[k, 0], parent) != _root(ends[k, 1], parent)
+        apart |= root_of(parent, ends[k, 0]) != root_of(parent, ends[k, 1])
     return apart
 
 
@@ -288,7 +281,7 @@ def minimise_over_time(
     model = TimeExpanded(trace, change_cost, clock)
     settings = SearchSettings(seed=seed, threads=threads, progress="off")
     single = list(snapshot_optima(trace, seed=seed, clock=clock.share(_SNAPSHOTS), settings=settings))
-    planes = TimeExpandedCuts(model, [each.bound for each in single], threads=threads)
+    planes = TimeExpandedCuts(model, [each.bound for each in single])
     incumbent = TimeExpandedIncumbent(model, planes.unit)
     for known in (start, LinkLog.from_overlays(trace, (each.overlay for each in single))):
         if known is not None:

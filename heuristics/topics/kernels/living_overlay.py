@@ -15,6 +15,7 @@ from ....instances.contract.arrays import Ids, Offsets, offsets_of
 from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.topics.trace import TopicTrace
+from ...graph import root_of
 
 Changes = list[tuple[int, int, int, int]]
 """Links added (1) and removed (-1): the step, both ends, and the sign."""
@@ -268,18 +269,9 @@ def nothing_broken(living: LivingOverlay) -> Broken:
 
 
 @kernel
-def root_of(group: int, parent: Ids) -> int:
-    """The root of a group."""
-    while parent[group] != group:
-        parent[group] = parent[parent[group]]
-        group = parent[group]
-    return int(group)
-
-
-@kernel
 def component(slot: int, t: int, epoch: int, seen: Ids, group: Ids, parent: Ids, main: Ids) -> int:
     """The component of an active slot of a broken topic."""
-    return root_of(group[slot] if seen[slot] == epoch else main[t], parent)
+    return root_of(parent, group[slot] if seen[slot] == epoch else main[t])
 
 
 @kernel
@@ -371,7 +363,7 @@ def _search(t: int, seeds: Offsets, living: LivingOverlay, broken: Broken) -> No
                     searches[k, 1] = num
                     num += 1
                 elif living.group[other] != base + k:
-                    a, b = root_of(base + k, broken.parent), root_of(living.group[other], broken.parent)
+                    a, b = root_of(broken.parent, base + k), root_of(broken.parent, living.group[other])
                     if a != b:
                         parent[a] = b
                         searches[b - base, 3] += searches[a - base, 3]
@@ -379,21 +371,21 @@ def _search(t: int, seeds: Offsets, living: LivingOverlay, broken: Broken) -> No
                         open_parts -= 1
             searches[k, 0] = behind[entry]
             if searches[k, 0] < 0:
-                root = root_of(base + k, broken.parent) - base
+                root = root_of(broken.parent, base + k) - base
                 searches[root, 3] -= 1
                 open_parts -= searches[root, 3] == 0
     if parts < 2:
         return
     main = base
     for k in range(count):
-        if searches[root_of(base + k, broken.parent) - base, 3] > 0:
-            main = root_of(base + k, broken.parent)
+        if searches[root_of(broken.parent, base + k) - base, 3] > 0:
+            main = root_of(broken.parent, base + k)
     broken.parts[t], broken.main[t] = parts, main
     topics[numbers[0]] = t
     numbers[0] += 1
     starts[t, 0] = numbers[1]
     for slot in queue[:num]:
-        if root_of(living.group[slot], broken.parent) != main:
+        if root_of(broken.parent, living.group[slot]) != main:
             slots[numbers[1]] = slot
             numbers[1] += 1
     starts[t, 1] = numbers[1]

@@ -133,10 +133,7 @@ def _greedy(every: int, num: int, living: LivingOverlay, space: CoverSpace) -> i
     while left:
         best, most = -1, 0
         for w in touched[:num]:
-            part, size = covered[w] & left, 0
-            while part:
-                part &= part - 1
-                size += 1
+            size = bit_count(covered[w] & left)
             if size > most or (size == most and size and is_preferred(w, best, degrees)):
                 best, most = w, size
         chosen[count] = best
