@@ -15,7 +15,7 @@ from ...instances.contract.files import check_writable
 from ..catalogue import kind_named
 from ..library.archive import FolderEvidence, RunEvidence, check_folder, unpacked, write_archive
 from ..library.study import chosen, library_runs, present, study_text, updated, with_digests
-from ..library.submission import faults_since, submit
+from ..library.submission import faults_since, said, submit
 from ..library.table import (
     LibraryTable,
     known_row,
@@ -245,8 +245,7 @@ def submit_(file: Path, folder: Path | None, **given: Any) -> None:
     """
     own = folder or TABLE
     record = submit(read_table(own), own, file, **given)
-    found = f"value {record.value:.10g}" if record.value == record.value else f"bound {record.bound:.10g}"
-    click.echo(f"{record.instance}, {record.problem}: {found} by {record.name}, taken into {own}")
+    click.echo(f"{record.instance}, {record.problem}: {said(record)} by {record.name}, taken into {own}")
 
 
 @library_.command("map")

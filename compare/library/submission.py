@@ -65,7 +65,7 @@ def submit(
     record, kept, write = take(table, record, folder, file, instance, problem)
     known = table.known(record.instance, record.problem)
     if not _is_better(record, known):
-        raise BadInput(f"{file}: {_pair(record)}: {_said(record)} is no better than what is known: {_known(known)}")
+        raise BadInput(f"{file}: {_pair(record)}: {said(record)} is no better than what is known: {_known(known)}")
     after = table.with_records([record])
     check_consistent(after)
     make_folder(kept.parent)
@@ -132,7 +132,8 @@ def _pair(record: Record) -> str:
     return f"{record.instance}, {record.problem}"
 
 
-def _said(record: Record) -> str:
+def said(record: Record) -> str:
+    """The value or the bound of a submission."""
     return f"value {number_text(record.value)}" if math.isnan(record.bound) else f"bound {number_text(record.bound)}"
 
 
@@ -179,7 +180,7 @@ def _fault_of_record(table: LibraryTable, folder: Path, record: Record, known: K
     if not (record.name and record.source):
         return "has no author and source: let `overlaybench library submit` write the record"
     if not _is_better(record, known):
-        return f"{_said(record)} is no better than what was known: {_known(known)}"
+        return f"{said(record)} is no better than what was known: {_known(known)}"
     entry = table.entry(record.instance)
     judge, instance = problem_named(record.problem), entry.make()
     if not math.isnan(record.value):
