@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.compiled import kernel
+from ....instances.contract.compiled import kernel, wrapping_kernel
 
 Words = npt.NDArray[np.int64]
 
@@ -55,7 +55,7 @@ def block_of(nodes: Ids, offsets: Offsets, topics: Ids, num_topics: int) -> Bloc
     return Block(starts, lists, row, bits)
 
 
-@kernel
+@wrapping_kernel  # the lowest bit of a word may be its sign
 def sharing(topics: Ids, block: Block, counts: Words, found: Ids) -> int:
     """List the places in a block of the nodes with at least `least` of the given topics, ascending.
 

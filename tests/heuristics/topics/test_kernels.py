@@ -88,6 +88,15 @@ def test_nodes_of_a_block_that_share_topics_are_found_in_lists_and_bits(nodes: i
         assert not counts.any()
 
 
+@pytest.mark.interpreted
+def test_the_last_node_of_a_word_of_bits_is_found_by_interpreted_kernels() -> None:
+    nodes = np.arange(64, dtype=np.int32)
+    offsets, topics = np.maximum(np.arange(65) - 63, 0), np.zeros(1, np.int32)
+    block = block_of(nodes, offsets, topics, 1)
+    found = np.empty(64, np.int32)
+    assert found[: sharing(topics, block, np.zeros((1, 1), np.int64), found)].tolist() == [63]
+
+
 @property_test(200, topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 4))
 def test_partners_are_the_eligible_later_nodes_that_contribute_most(
     instance: TopicInstance, random: Random, below: int
