@@ -1,7 +1,8 @@
 """Subscriptions of Ethereum's beacon nodes to subnets, as the consensus specification derives them from node ids.
 
 A node attests on two of 64 subnets, which its id and the epoch determine, and keeps the data columns of some of 128
-custody groups, which its id alone determines. A topic is a subnet under the name that gossip gives it.
+custody groups, which its id alone determines. A topic is a subnet under the name that gossip gives it. Over the epochs
+this is a trace: churn that a protocol prescribes.
 
 References
 ----------
@@ -21,9 +22,11 @@ from ..contract.errors import BadInput
 from ..contract.option import Option
 from ..contract.workload import Workload
 from .instance import TopicInstance
+from .trace import Event, TopicTrace
 
 _ID_BITS, _IDS = 256, 2**256
 _PREFIX_BITS, _ATTESTATION_SUBNETS, _SUBNETS_PER_NODE, _EPOCHS_PER_SUBSCRIPTION = 6, 64, 2, 256
+_SECONDS_PER_EPOCH = 384  # 32 slots of 12 seconds
 _ROUNDS = 90
 _CUSTODY_GROUPS, _CUSTODY_REQUIREMENT = 128, 4
 _SYNC_COMMITTEE, _SYNC_SUBNETS, _EPOCHS_PER_COMMITTEE = 512, 4, 256
@@ -107,7 +110,7 @@ def beacon_nodes(
     member = dict(zip(draw.choice(nodes, sync_members, replace=False).tolist(), positions.tolist(), strict=True))
     subscribed, offsets = list[int](), [0]
     for node in range(nodes):
-        node_id = int.from_bytes(_hash(_bytes(seed, 8) + _bytes(node, 8)), "big")
+        node_id = _random_id(seed, node)
         subscribed += sorted(attestation_subnets(node_id, epoch))
         groups = custody_groups(node_id, _CUSTODY_GROUPS if node < supernodes else custody)
         subscribed += [_ATTESTATION_SUBNETS + group for group in groups]
@@ -117,16 +120,73 @@ def beacon_nodes(
     return TopicInstance.from_sorted(*csr, len(_NAMES), topic_labels=_NAMES)
 
 
+def _random_id(seed: int, node: int) -> int:
+    return int.from_bytes(_hash(_bytes(seed, 8) + _bytes(node, 8)), "big")
+
+
+def ethereum_epochs(*, seed: int, epoch: int, epochs: int, **given: int) -> TopicTrace:
+    """The beacon nodes of the workload ``ethereum`` over some epochs, of 384 seconds each.
+
+    In every epoch one in 256 nodes, which its id determines, exchanges its two attestation subnets for the next two of
+    its own; what it has in both periods it keeps. The nodes stay and keep their columns.
+
+    Parameters
+    ----------
+    epoch : int
+        The epoch at the start, 0 seconds.
+    epochs : int
+        How many follow.
+
+    Notes
+    -----
+    Cost O(nodes · (epochs + custody)).
+    """
+    start = beacon_nodes(seed=seed, epoch=epoch, sync_members=0, **given)
+    named = {
+        start.node_label(v): list(map(start.topic_label, start.topics_of(v).tolist())) for v in range(start.num_nodes)
+    }
+    ids, events = [_random_id(seed, v) for v in range(start.num_nodes)], list[Event]()
+    for later in range(epoch + 1, epoch + epochs + 1):
+        for v, node_id in enumerate(ids):
+            if (later + node_id) % _EPOCHS_PER_SUBSCRIPTION:
+                continue
+            before, now = ({*attestation_subnets(node_id, each)} for each in (later - 1, later))
+            for what, subnets in (("subscribe", now - before), ("unsubscribe", before - now)):
+                if subnets:
+                    topics = [_NAMES[subnet] for subnet in sorted(subnets)]
+                    events.append(Event((later - epoch) * _SECONDS_PER_EPOCH, what, start.node_label(v), topics))
+    return TopicTrace.from_events(named, events)
+
+
+_EPOCH = Option("epoch", 400_000, "a node changes subnets every 256 epochs", least=0, most=2**40)
+_CUSTODY = (
+    Option("custody", _CUSTODY_REQUIREMENT, "custody groups a node", least=0, most=_CUSTODY_GROUPS),
+    Option("supernodes", 0, "nodes that keep all 128 custody groups", least=0, most=2**24),
+)
+
 ETHEREUM = Workload(
     "ethereum",
     "beacon nodes and the subnets that their ids determine in an epoch",
     "Ethereum consensus specifications, phase0 and fulu",
     (
         Option("nodes", 1000, "|V|", least=1, most=2**24),
-        Option("epoch", 400_000, "a node changes subnets every 256 epochs", least=0, most=2**40),
-        Option("custody", _CUSTODY_REQUIREMENT, "custody groups a node", least=0, most=_CUSTODY_GROUPS),
-        Option("supernodes", 0, "nodes that keep all 128 custody groups", least=0, most=2**24),
+        _EPOCH,
+        *_CUSTODY,
         Option("sync_members", 0, "nodes in the sync committee", least=0, most=_SYNC_COMMITTEE),
     ),
     beacon_nodes,
+)
+
+ETHEREUM_EPOCHS = Workload(
+    "ethereum-epochs",
+    "beacon nodes that change two of 64 subnets every 256 epochs",
+    ETHEREUM.source,
+    (
+        Option("nodes", 100, "|V|", least=1, most=2**24),
+        _EPOCH,
+        Option("epochs", 256, "how many follow, of 384 seconds each", least=0, most=1_000_000),
+        *_CUSTODY,
+    ),
+    ethereum_epochs,
+    "trace",
 )

@@ -21,6 +21,7 @@ Changes = list[tuple[int, int, int, int]]
 """Links added (1) and removed (-1): the step, both ends, and the sign."""
 NUM_LINKS, NUM_FREE, EPOCH, SEARCHES = 0, 1, 2, 3
 _FEW = 24
+_MOST_BITS = 2**63 - 1
 
 
 class LivingOverlay(NamedTuple):
@@ -180,7 +181,8 @@ def most_common(u: int, v: int, masks: npt.NDArray[np.int64], topics: Ids) -> in
 @kernel
 def bit_count(bits: int) -> int:
     """The number of bits that are set."""
-    count = 0
+    count = int(bits < 0)
+    bits &= _MOST_BITS  # the lowest integer less 1 would overflow where kernels are interpreted
     while bits:
         bits &= bits - 1
         count += 1
@@ -408,7 +410,7 @@ def is_redundant(half: int, most: int, living: LivingOverlay) -> bool:
     j, end_j = node_offsets[v], node_offsets[v + 1]
     while i < end_i and j < end_j:
         t, other = node_topics[i], node_topics[j]
-        if t == other and active[i] and active[j] and not shared >> (t & 63) & 1:
+        if t == other and active[i] and active[j] and not shared >> np.int64(t & 63) & 1:
             return False
         i += t <= other
         j += other <= t

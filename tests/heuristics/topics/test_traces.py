@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import overlaybench as ob
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.heuristics.topics.incremental_merge import repaired_over, started
-from overlaybench.heuristics.topics.kernels.living_overlay import overlay_of
+from overlaybench.heuristics.topics.kernels.living_overlay import bit_count, overlay_of
 from overlaybench.instances.topics.link_log import LinkLog
 from tests.properties import property_test
 from tests.trace_strategies import traces
@@ -30,7 +32,7 @@ def test_topics_are_connected_after_every_event(name: str, trace: ob.TopicTrace)
     assert METHODS[name].run(trace, problem, seed=3).answer == result.answer
 
 
-@pytest.mark.parametrize("workload", ["churn", "flash-crowd", "mass-departure", "diurnal"])
+@pytest.mark.parametrize("workload", ["churn", "flash-crowd", "mass-departure", "diurnal", "ethereum-epochs"])
 def test_workloads_are_answered_by_every_heuristic(workload: str) -> None:
     own = {option.name for option in ob.WORKLOADS[workload].parameters}
     trace = ob.generate(workload, seed=2, **{name: size for name, size in CHURN.items() if name in own})
@@ -114,3 +116,9 @@ def test_a_node_that_joins_gets_the_fewest_links() -> None:
     log = METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"]).answer
     assert isinstance(log, LinkLog)
     assert int((log.added[log.times > 0]).sum()) == 2
+
+
+def test_bits_are_counted_in_every_integer_whether_compiled_or_not() -> None:
+    masks: Any = np.array([0, 1, 2**63 - 1, -(2**63), -1, -(2**63) + 5])  # as kernels have them: no Python integers
+    for bits in masks:
+        assert bit_count(bits) == (int(bits) % 2**64).bit_count()

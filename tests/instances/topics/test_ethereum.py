@@ -11,6 +11,7 @@ from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.ethereum import attestation_subnets, custody_groups
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.trace import TopicTrace
 from tests.properties import property_test
 
 LARGEST = 2**256 - 1
@@ -114,3 +115,27 @@ def test_more_members_than_nodes_are_refused() -> None:
     for option in ("sync_members", "supernodes"):
         with pytest.raises(BadInput, match="choose fewer"):
             WORKLOADS["ethereum"].generate(nodes=10, **{option: 11})
+
+
+def held(instance: TopicInstance) -> list[list[str]]:
+    return [sorted(labels(instance, node)) for node in range(instance.num_nodes)]
+
+
+def test_the_trace_has_the_subscriptions_of_each_epoch() -> None:
+    given = {"nodes": 60, "seed": 7, "custody": 2, "supernodes": 1}
+    trace = WORKLOADS["ethereum-epochs"].generate(epoch=1000, epochs=300, **given)
+    assert isinstance(trace, TopicTrace)
+    assert trace.num_steps > 50
+    for epoch in (1000, 1001, 1100, 1255, 1256, 1300):
+        now = trace.snapshot((epoch - 1000) * 384)
+        assert now is not None
+        assert held(now) == held(WORKLOADS["ethereum"].generate(epoch=epoch, **given))
+
+
+def test_a_node_of_the_trace_changes_once_in_256_epochs_and_all_at_multiples_of_an_epoch() -> None:
+    trace = WORKLOADS["ethereum-epochs"].generate(nodes=40, epochs=256, custody=0, seed=1)
+    assert not (trace.times % (384 * 10**6)).any()
+    changed = {(int(v), int(time)) for v, time in zip(trace.nodes, trace.times, strict=True)}
+    assert len(changed) == len({v for v, _ in changed})
+    assert len(changed) > 35  # a node may draw the same subnets again
+    assert WORKLOADS["ethereum-epochs"].generate(nodes=5, epochs=0).num_events == 0
