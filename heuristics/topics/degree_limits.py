@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -27,6 +27,7 @@ from .polish import polish
 
 Caps = npt.NDArray[np.int64]
 _LOW_ODA, _STEPS = (2, 4, 8), 3_000
+_PAIRS = 2_000_000  # looked at without a look at the clock
 
 
 def as_limited(problem: Problem[TopicInstance, Overlay]) -> DegreeLimited:
@@ -115,40 +116,54 @@ def topic_by_topic(instance: TopicInstance, caps: Caps, most_edges: int, clock: 
         state = {name: getattr(components, name).copy() for name in ("label", "following", "size")}
         trial = components._replace(**state)
         remaining = left.copy()
-        found, done = _connect(topic, remaining, most_edges - len(edges), trial)
-        if done:
+        found = _connecting(topic, remaining, most_edges - len(edges), trial, clock)
+        if found is not None:
             components, left, edges = trial, remaining, np.concatenate([edges, found])
     more = _fill(left, most_edges - len(edges), components)
     return Overlay.from_edges(instance.num_nodes, np.concatenate([edges, more]))
 
 
+def _connecting(topic: int, left: Caps, most: int, components: TopicComponents, clock: Clock) -> Ids | None:
+    """The edges that connect a topic within the degrees left, at most so many; None where that fails or time is over.
+
+    `left` and `components` are changed.
+    """
+    first, last = components.topic_offsets[topic : topic + 2].tolist()
+    edges: list[tuple[int, int]] = []
+    rows = max(1, _PAIRS // (last - first))
+    while components.size[components.label[first]] < last - first:
+        best = (-1, -1, 0, 0)
+        for row in range(first, last, rows):
+            if clock.passed:
+                return None
+            best = _best_edge(row, min(row + rows, last), last, left, components, *best)
+        u, v, *_ = best
+        if u < 0 or len(edges) >= most:
+            return None
+        join(u, v, components)
+        left[[u, v]] -= 1
+        edges.append((u, v))
+    return np.array(edges, np.int32).reshape(-1, 2)
+
+
 @kernel
-def _connect(topic: int, left: Caps, most: int, components: TopicComponents) -> tuple[Ids, bool]:
-    """Connect a topic within the degrees left and so many edges; returns the edges, and whether it is connected."""
+def _best_edge(
+    first: int, after: int, last: int, left: Caps, components: TopicComponents, u: int, v: int, most: int, slack: int
+) -> tuple[int, int, int, int]:
+    """The better of an edge and those of entries first..after − 1 with later ones, by contribution, then slack."""
     c = components
-    first, last = c.topic_offsets[topic], c.topic_offsets[topic + 1]
-    edges, count = np.empty((last - first, 2), np.int32), 0
-    while c.size[c.label[first]] < last - first:
-        best_u, best_v, best, slack = -1, -1, 0, 0
-        for p in range(first, last):
-            u = c.topic_nodes[p]
-            if left[u] <= 0:
+    for p in range(first, after):
+        a = c.topic_nodes[p]
+        if left[a] <= 0:
+            continue
+        for q in range(p + 1, last):
+            b = c.topic_nodes[q]
+            if left[b] <= 0 or c.label[p] == c.label[q]:
                 continue
-            for q in range(p + 1, last):
-                v = c.topic_nodes[q]
-                if left[v] <= 0 or c.label[p] == c.label[q]:
-                    continue
-                worth, spare = contribution(u, v, c, c.label), min(left[u], left[v])
-                if worth > best or (worth == best and spare > slack):
-                    best_u, best_v, best, slack = u, v, worth, spare
-        if best_u < 0 or count >= most:
-            return edges[:count].copy(), False
-        join(best_u, best_v, c)
-        left[best_u] -= 1
-        left[best_v] -= 1
-        edges[count, 0], edges[count, 1] = best_u, best_v
-        count += 1
-    return edges[:count].copy(), True
+            worth, spare = contribution(a, b, c, c.label), min(left[a], left[b])
+            if worth > most or (worth == most and spare > slack):
+                u, v, most, slack = a, b, worth, spare
+    return u, v, most, slack
 
 
 @kernel
@@ -198,7 +213,7 @@ def connected_within(
 ) -> Iterator[tuple[str, Overlay]]:
     """Topic-connected overlays by name, those of fewest edges first and those of lowest degrees last.
 
-    GM-M's is polished for its degree only where none before keeps the limit.
+    GM-M's is polished for its degree only where none before keeps the limit. None is built once the time is over.
 
     Examples
     --------
@@ -208,16 +223,22 @@ def connected_within(
     >>> next(found)[0]
     'gm'
     """
-    limited, low = as_limited(problem), gm_m(instance, seed=seed)
-    found = {
-        "gm": greedy_merge(instance, seed=seed),
-        "ptco": greedy_within(instance, limited.caps(instance), limited.most_edges(instance), seed=seed),
-        **{f"low-oda k={k}": low_oda(instance, k=k, seed=seed) for k in _LOW_ODA},
-        "gm-m": low,
+    limited = as_limited(problem)
+    makers: dict[str, Callable[[], Overlay]] = {
+        "gm": partial(greedy_merge, instance, seed=seed),
+        "ptco": lambda: greedy_within(instance, limited.caps(instance), limited.most_edges(instance), seed=seed),
+        **{f"low-oda k={k}": partial(low_oda, instance, k=k, seed=seed) for k in _LOW_ODA},
+        "gm-m": partial(gm_m, instance, seed=seed),
     }
-    yield from found.items()
-    if not clock.passed and all(problem.violations(instance, overlay) for overlay in found.values()):
-        yield "polish", polish(instance, low, first="degree", seed=seed, steps=_STEPS)
+    is_kept = False
+    for name, make in makers.items():
+        if clock.passed:
+            return
+        overlay = make()
+        is_kept = is_kept or not problem.violations(instance, overlay)
+        yield name, overlay
+    if not clock.passed and not is_kept:
+        yield "polish", polish(instance, overlay, first="degree", seed=seed, steps=_STEPS)
 
 
 def starts_within(
@@ -231,7 +252,9 @@ def starts_within(
         offer(found[0])
         found += [topic_by_topic(instance, caps, most_edges, clock)]
     else:
-        found += [overlay for _, overlay in connected_within(instance, problem, seed=seed, clock=clock)]
+        for _, overlay in connected_within(instance, problem, seed=seed, clock=clock):
+            offer(overlay)
+            found.append(overlay)
     valid = [overlay for overlay in found if not problem.violations(instance, overlay)]
     return sorted(valid, key=lambda overlay: problem.value(instance, overlay))
 

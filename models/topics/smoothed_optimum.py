@@ -17,14 +17,14 @@ import numpy.typing as npt
 
 from ...heuristics.graph import root_of
 from ...heuristics.topics.greedy_merge import greedy_merge
+from ...heuristics.topics.incremental_merge import incremental_merge
 from ...heuristics.topics.recomputed import recomputed
 from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
-from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, OutOfTime, interruptible, offer_bound, offer_made
+from ...instances.contract.run import Clock, interruptible, offer, offer_bound, offer_made
 from ...instances.topics.link_log import LinkLog
 from ...instances.topics.trace import LEAVE, TopicTrace
 from ..engine.exact_method import PROGRESS, SearchLog, SolverOutcome, check_size, solve_exactly
@@ -310,16 +310,14 @@ def _solve(
     progress: str,
 ) -> Proposal[LinkLog]:
     with interruptible(time_limit) as clock:
-        try:
-            start = recomputed(trace, greedy_merge, clock)
-        except OutOfTime:
-            return Proposal(status=Status.TIME_LIMIT, reason=clock.stopped_by or "no time for a first answer")
+        offer(incremental := incremental_merge(trace))
+        starts = [incremental, recomputed(trace, greedy_merge, clock)]
         minimise = partial(minimise_over_time, trace, getattr(problem, "change_cost", 0))
         return solve_exactly(
             partial(problem.value, trace),
             lambda best, clock: minimise(best, clock, seed=seed, threads=threads, progress=progress),
             clock,
-            starts=[start],
+            starts=starts,
             lower_bound=0,
         )
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...heuristics.topics.greedy_merge import greedy_merge
+from ...heuristics.topics.incremental_merge import incremental_merge
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, interruptible
+from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.topics.dynamic_problems import DynamicTCO
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.link_log import LinkLog
@@ -110,6 +111,7 @@ def _solve(
     trace: TopicTrace, problem: Problem[TopicTrace, LinkLog], *, seed: int, time_limit: float | None, progress: str
 ) -> Proposal[LinkLog]:
     with interruptible(time_limit) as clock:
+        offer(incremental_merge(trace))  # which is there within a second, where greedy overlays take minutes
         settings = SearchSettings(seed=seed, progress=progress)
         found = list(snapshot_optima(trace, seed=seed, clock=clock, settings=settings))
         passed, stopped_by = clock.passed, clock.stopped_by

@@ -52,6 +52,8 @@ MODELLED = {"lp-rounding"}
 """Methods that have nothing to answer without a solution of their model."""
 ON_DISTANCES = {"filtering", "topic-diameter", "average-topic-diameter"}
 """Problems whose judge takes minutes on the instance of the others."""
+LOOSE = {"capped-tco": "capped-tco@max-degree=40"}
+"""In place of a problem whose default limit no overlay of these instances may keep."""
 
 
 def sources() -> Iterator[tuple[str, str, Source]]:
@@ -85,7 +87,7 @@ def solver() -> Iterator[Solver]:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("problem", "method", "source"), CASES, ids=[f"{p}-{m}" for p, m, _ in CASES])
 def test_a_method_keeps_its_limit(problem: str, method: str, source: Source, solver: Solver) -> None:
-    judge, instance = PROBLEMS[problem], generated(source[0], json.dumps(source[1]))
+    judge, instance = PROBLEMS[LOOSE.get(problem, problem)], generated(source[0], json.dumps(source[1]))
     result = solver.run(Job(METHODS[method], instance, judge, 1, {}, LIMIT, 6000)).result
     if "not judged" in result.reason:  # the method kept its limit, and so did its judge
         assert result.seconds <= 2 * LIMIT + 5 + 2
