@@ -65,7 +65,7 @@ def overview_chart(runs: pd.DataFrame, name: str = "overview") -> Drawing | None
     styles, many, options = method_styles(shown), len(points) > _MOST_DOTS, current_options()
     y = alt.Y("curve:N", sort=list(styles), title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
     axis, colour = Axis("value ÷ best bound", log=True), colours(styles, shown=False)
-    x, least, mean = (x_channel(axis, points["x"], field) for field in ("x", "least", "mean"))
+    x, least, mean = (x_channel(axis, points["x"], field, few=False) for field in ("x", "least", "mean"))
     of = alt.Chart().transform_aggregate(least="min(x)", most="max(x)", mean="mean(x)", groupby=["curve"])
     each = alt.Chart().mark_point(filled=True, size=9, opacity=0.5).encode(x=x, y=y, color=colour)
     if many:
