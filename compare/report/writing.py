@@ -30,8 +30,8 @@ from ..figures.draw import embedded_json, overlay_drawing
 from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
 from ..printable import printable, printable_rows
 from ..studies.bounds import IMPLICATIONS, disagreements, problem_order, proven
-from ..studies.latex import csv_text, latex_table
-from ..studies.plot import Plot, names_of, plots_of
+from ..studies.latex import called, csv_text, latex_table
+from ..studies.plot import MEASURES, Plot, names_of, plots_of
 from ..studies.progress import Bar
 from ..studies.store import Store
 from .cells import Anchors, PageTable, carried, linked, listed_runs, number, ratio, run_links, seconds, table
@@ -145,7 +145,7 @@ def write_report(
             missing.append(f"No figure {plot.name} yet: {error}.")
         else:
             plotted.append((plot, points))
-            study.keep(plot.name, points)
+            study.keep(plot.name, points, f"{MEASURES[plot.y].title} against {plot.x}.")
     parts = [study.part(domain, load_instance) for domain in DOMAINS if (study.runs["kind"] == domain.kind).any()]
     on_page = replace(DEFAULT_OPTIONS, formats=figure_options.formats)
     apart = figure_options != on_page
@@ -255,7 +255,9 @@ class StudyPage:
         self.csv[name] = csv_text(rows).encode()
         if 0 < len(rows) <= _ROWS_IN_LATEX:
             shown = rows[list(columns)] if columns else rows.drop(columns=_LINKS, errors="ignore")
-            self.tex[name] = latex_table(shown, caption or name, f"tab:{name}", names=self.names)
+            if "instance" in shown:
+                shown = shown.assign(instance=shown["instance"].str[:8])  # as on the page
+            self.tex[name] = latex_table(shown, called(caption or name, self.names), f"tab:{name}", names=self.names)
         return name
 
     def content(self, notes: Sequence[str]) -> dict[str, Any]:
@@ -347,7 +349,10 @@ class StudyPage:
     def _proofs(self, problem: str) -> PageTable:
         """The bounds and optima of each instance of a problem."""
         pairs = self.pairs[self.pairs["problem"] == problem]
-        kept = self.keep(f"{problem}-instances", pairs)
+        sizes = KINDS[pairs["kind"].iloc[0]].sizes
+        measured = ("runs", "bound", "best", "gap", "optimum")
+        caption = f"{problem}: the best bound and the best value of each instance."
+        kept = self.keep(f"{problem}-instances", pairs, caption, ("instance", "family", *sizes, *measured))
         runs_of = [[self._anchor_of[key] for key in keys] for keys in pairs["bound_keys"]]
         proofs = [
             listed_runs(own) + (f": {proof}" if proof else "" if own else "–")
@@ -362,8 +367,7 @@ class StudyPage:
             "best": [self._anchor_of[key] if key else "" for key in pairs["best_key"]],
         }
         anchors = [self.anchors.of("instance", problem, digest) for digest in pairs["instance"]]
-        sizes = KINDS[pairs["kind"].iloc[0]].sizes
-        names = ("digest", "family", *sizes, "runs", "bound", "best", "gap", "optimum", "proof")
+        names = ("digest", "family", *sizes, *measured, "proof")
         return table(shown, names, kept, links=links, anchors=anchors)
 
     def _inputs(self) -> PageTable:
@@ -371,13 +375,26 @@ class StudyPage:
         rows = family_table(self.runs)
         parts = zip(rows["kind"], rows["family"], rows["extent"].map(str), strict=True)
         to, heads = [self.anchors.of("inputs", *each) for each in parts], {"seconds": "total time"}
-        return table(rows, _INPUTS, self.keep("inputs", rows), to=to, links={"family": [""] * len(rows)}, heads=heads)
+        return table(
+            rows,
+            _INPUTS,
+            self.keep("inputs", rows, "The instances of the study."),
+            to=to,
+            links={"family": [""] * len(rows)},
+            heads=heads,
+        )
 
     def _efforts(self) -> PageTable:
         """The methods with their limits and the outcomes of their runs."""
         rows = effort_table(self.runs)
         to = [self.anchors.of("method", method) for method in rows["method"]]
-        return table(rows, _EFFORTS, self.keep("methods", rows), to=to, heads={"seconds": "total time"})
+        return table(
+            rows,
+            _EFFORTS,
+            self.keep("methods", rows, "The runs of each method."),
+            to=to,
+            heads={"seconds": "total time"},
+        )
 
     def _failures(self) -> PageTable | None:
         """Failed runs by problem, method and reason, with links; None without any."""
@@ -386,12 +403,14 @@ class StudyPage:
             return None
         anchors = failed.groupby(["problem", "label", "reason"], sort=False)["anchor"].agg(list)
         shown = rows.assign(run=[listed_runs(each) for each in anchors])
-        return table(shown, ("problem", "method", "runs", "reason", "run"), self.keep("failures", rows))
+        return table(
+            shown, ("problem", "method", "runs", "reason", "run"), self.keep("failures", rows, "The runs that failed.")
+        )
 
     def _contradictions(self) -> Iterator[dict[str, Any]]:
         """Contradictions between results, with links to their runs."""
         if len(self.contradictions):
-            self.keep("contradictions", self.contradictions)
+            self.keep("contradictions", self.contradictions, "Runs that contradict each other.")
         for found in self.contradictions.itertuples(index=False):
             yield {
                 "problem": found.problem,

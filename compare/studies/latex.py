@@ -135,16 +135,14 @@ def results_latex(
         return latex_table(known, "Runs.", "tab:runs", names=names)
     whole, bounded = rows["instances"] == rows["of_instances"], bool(rows["mean_ratio"].notna().any())
     first = list(rows.columns[: len(by)])
-    shown = rows.assign(
-        interval=[
-            f"{low:.3f}–{high:.3f}" if low == low else "" for low, high in rows[["ratio_low", "ratio_high"]].to_numpy()
-        ]
-    )
+    ends = rows[["ratio_low", "ratio_high"]]
+    missing = "–" if ends.notna().to_numpy().any() else ""  # a column without any interval is left out
+    shown = rows.assign(interval=[f"{low:.3f}–{high:.3f}" if low == low else missing for low, high in ends.to_numpy()])
     if not whole.all():
         counts = zip(rows["instances"], rows["of_instances"], strict=True)
         shown["instances"] = [f"{some} of {of}" for some, of in counts]
     ratios = ("mean_ratio", "interval", "max_ratio", "reached") if bounded else ("mean_value",)
-    more = [name for name in ("failed",) if rows[name].any()]
+    more = ["failed"] if rows["failed"].any() else []
     more += ["ratio_instances"] if (rows["instances"] != rows["ratio_instances"]).any() else []
     heads = " and ".join((names or {}).get(name, _HEADS.get(name, (name.replace("_", " "), 1))[0]) for name in by)
     what = (
@@ -153,7 +151,8 @@ def results_latex(
         if bounded
         else "mean value over n instances"
     )
-    columns = [*first, "instances", *ratios, *more, "mean_seconds"]
+    repeated = ["runs"] if bounded and (rows["runs"] != rows["instances"]).any() else []  # more runs than n reach it
+    columns = [*first, "instances", *repeated, *ratios, *more, "mean_seconds"]
     compared = rows.attrs.get(COMPARED, first[-1:])
     best, within = _BEST if bold and compared else {}, [name for name in first if name not in compared]
     caption = f"Results by {heads}: {what}."

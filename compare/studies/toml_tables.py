@@ -19,6 +19,7 @@ Value = TypeVar("Value")
 _DEEP_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
 
 _SAID = {
+    " | null`": "`",
     "Expected ": "give ",
     ", got ": ", not ",
     "Object missing required field": "add the key",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -176,6 +177,9 @@ def test_the_overview_has_a_strip_a_method_its_mean_and_the_share_of_its_optima(
     assert drawn.chart is not None
     assert [row["share"] for row in drawn.chart["data"]["values"]] == ["25%", None, None, None, "100%"]
     assert ">25%</text>" in drawn.svg
+    thirds = overview_chart(judged(*(at(1, 10 + s / 3, seed=s) for s in range(4))))
+    assert thirds is not None
+    assert not re.search(r">1\.\d{3,}</text>", thirds.svg), "ratios of the axis are round"
     assert overview_chart(judged(at(1, None, lower_bound=None))) is None
 
 

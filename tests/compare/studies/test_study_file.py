@@ -144,6 +144,7 @@ def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path: 
         ('workload = "zipf"', 'workload = "zip"', "instances[1]: unknown workload 'zip': did you mean 'zipf'?"),
         ("nodes = [4, 6]", 'nodes = ["many"]', "option 'nodes' takes a whole number, not 'many'"),
         ("seeds = 3", "seeds = 0", "instances[1]: seeds: give a whole number >= 1"),
+        ("name =", "name = 3  #", "name: give a text, not a whole number"),
         ('workload = "zipf"', 'file = "nowhere.csv"', "instances[1]"),
         ("time_limit = 3", "time_limit = nan", "time_limit: give a number > 0"),
         ("time_limit = 3", "memory_limit = 1", "memory_limit: give a whole number >= 16"),
