@@ -24,17 +24,20 @@ from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.topics.link_log import LinkLog
 from ...instances.topics.trace import LEAVE, TopicTrace
-from ..graph import root_of
 from .greedy_merge import greedy_merge
 from .kernels.living_overlay import (
-    EPOCH,
     Broken,
     Changes,
     LivingOverlay,
+    add_first,
     add_link,
     begin_step,
     common_topics,
+    end_step,
+    entry_of,
     find_broken,
+    first_mark,
+    group_of,
     is_preferred,
     is_redundant,
     living_overlay,
@@ -54,10 +57,8 @@ _FEW = 6  # nodes of a component from which links are tried
 class _Scores(NamedTuple):
     """Work space."""
 
-    counts: Ids  # of each node, 0 between uses
-    touched: Ids  # the nodes with other counts
+    counts: npt.NDArray[np.int64]  # of each node, 0 between uses
     bounds: Ids  # of each node of a component that is not main, an upper bound on its contributions
-    nodes: Ids  # these nodes
     allowed: npt.NDArray[np.bool_]  # of each node whether it may get a link to join parts
     ranks: npt.NDArray[np.int64]  # of candidates, ascending
     ends: Ids  # both ends of each candidate
@@ -82,19 +83,20 @@ def steps_of(trace: TopicTrace) -> Steps:
 
 def started(trace: TopicTrace) -> LivingOverlay:
     """The subscriptions of the start, with Greedy Merge's overlay."""
-    living = living_overlay(trace)
     first = next(trace.snapshots())
     edges = np.empty((0, 2), np.int32) if first is None else greedy_merge(first).edges
-    _start(trace.toggles[: trace.toggle_offsets[1]], edges, living)
-    return living
+    return _start(trace.toggles[: trace.toggle_offsets[1]], edges, living_overlay(trace))
 
 
 @kernel
-def _start(toggles: Ids, edges: Ids, living: LivingOverlay) -> None:
+def _start(toggles: Ids, edges: Ids, living: LivingOverlay) -> LivingOverlay:
+    v = 0
     for signed in toggles:
-        toggle(signed - 1, True, living)
-    for e in range(len(edges)):
-        add_link(edges[e, 0], edges[e, 1], living)
+        while living.node_offsets[v + 1] < signed:
+            v += 1
+        toggle(v, signed - 1, True, living)
+    end_step(toggles, living)
+    return add_first(edges, living)
 
 
 @kernel
@@ -104,21 +106,22 @@ def _run(
     shadows: int,
     moves: int,
     living: LivingOverlay,
-    broken: Broken,
     scores: _Scores,
     space: CoverSpace,
-) -> npt.NDArray[np.int64]:
-    changes = [(0, 0, 0, 0) for _ in range(0)]
+) -> tuple[npt.NDArray[np.int64], LivingOverlay]:
+    changes, broken = [(0, 0, 0, 0) for _ in range(0)], nothing_broken(len(living.counts))
     for step in range(1, len(steps.toggle_offsets) - 1):
         departures = steps.departures[steps.departure_offsets[step] : steps.departure_offsets[step + 1]]
         toggles = steps.toggles[steps.toggle_offsets[step] : steps.toggle_offsets[step + 1]]
-        seeds = begin_step(step, departures, toggles, living, changes)
-        before = len(changes)
+        living, seeds = begin_step(step, departures, toggles, living, changes)
+        before, v = len(changes), -1
         for signed in toggles:
-            v = living.slot_nodes[abs(signed) - 1]
-            if signed > 0 and living.head[v] < 0:
-                attach(step, v, living, space, changes)
+            if signed > 0:
+                v = int(np.searchsorted(living.node_offsets, signed - 1, side="right")) - 1
+                if living.degrees[v] == 0:
+                    attach(step, v, living, space, changes)
         seed_new(toggles, living, seeds)
+        end_step(toggles, living)
         if len(seeds):
             find_broken(seeds, living, broken)
             allowed = _allow(seeds, shadows, living, broken, scores) if shadows else seeds
@@ -131,27 +134,23 @@ def _run(
     rows = np.empty((len(changes), 4), np.int64)
     for k in range(len(changes)):
         rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3] = changes[k]
-    return rows
+    return rows, living
 
 
 @kernel
 def _allow(seeds: list[int], shadows: int, living: LivingOverlay, broken: Broken, scores: _Scores) -> list[int]:
     """Allow links only at the seeds, one of which is in every part, and at some subscribers of each broken topic."""
-    counts, degrees, members, slot_nodes = living.counts, living.degrees, living.members, living.slot_nodes
-    topic_offsets = living.topic_offsets
-    numbers, topics = broken.numbers, broken.topics
+    counts, degrees, members, topic_offsets = living.counts, living.degrees, living.members, living.topic_offsets
     allowed = scores.allowed
     nodes = [0 for _ in range(0)]
-    for slot in seeds:
-        nodes.append(int(slot_nodes[slot]))
+    for seed in seeds:
+        nodes.append(int(seed & 0xFFFFFFFF))
         allowed[nodes[-1]] = True
-    for k in range(numbers[0]):
-        t = topics[k]
+    for t in broken.topics:
         first = topic_offsets[t]
         for _ in range(shadows):
             best = -1
-            for slot in members[first : first + counts[t]]:
-                v = slot_nodes[slot]
+            for v in members[first : first + counts[t]]:
                 if not allowed[v] and (best < 0 or is_preferred(v, best, degrees)):
                     best = v
             if best >= 0:
@@ -169,23 +168,14 @@ def _repair(
     An edge that contributes has an end in a component that is not main; such a node's broken topics bound its
     contributions.
     """
-    active, node_offsets, node_topics, slot_nodes = (
-        living.active,
-        living.node_offsets,
-        living.node_topics,
-        living.slot_nodes,
-    )
-    numbers, parts, slots, topics = broken.numbers, broken.parts, broken.slots, broken.topics
-    allowed, bounds = scores.allowed, scores.bounds
-    num = 0
-    for slot in slots[: numbers[1]]:
-        v = slot_nodes[slot]
+    active, node_offsets, node_topics = living.active, living.node_offsets, living.node_topics
+    parts, allowed, bounds = broken.parts, scores.allowed, scores.bounds
+    nodes = [0 for _ in range(0)]
+    for v in broken.nodes:
         if bounds[v] == 0 and allowed[v]:
-            scores.nodes[num] = v
-            num += 1
+            nodes.append(v)
             for at in range(node_offsets[v], node_offsets[v + 1]):
-                bounds[v] += active[at] and parts[node_topics[at]] > 1
-    nodes = scores.nodes[:num]
+                bounds[v] += active[at] > 0 and parts[node_topics[at]] > 1
     while True:
         best = -1
         for v in nodes:
@@ -207,8 +197,8 @@ def _repair(
             _join(step, chosen, partner, living, broken, changes)
     for v in nodes:
         bounds[v] = 0
-    for k in range(numbers[0]):
-        _join_parts(step, topics[k], tests, moves, living, broken, scores, changes)
+    for t in broken.topics:
+        _join_parts(step, t, tests, moves, living, broken, scores, changes)
 
 
 @kernel
@@ -222,33 +212,40 @@ def _join(step: int, u: int, v: int, living: LivingOverlay, broken: Broken, chan
 def _best_partner(u: int, living: LivingOverlay, broken: Broken, scores: _Scores) -> tuple[int, int]:
     """The highest contribution of a link from u, and the node of lowest degree and number that has it."""
     active, degrees, masks, topics = living.active, living.degrees, living.masks, living.topics
-    members, topic_offsets, sizes, slot_nodes = living.members, living.topic_offsets, living.counts, living.slot_nodes
-    node_offsets, node_topics, seen, group = living.node_offsets, living.node_topics, living.seen, living.group
-    parent, parts, slots, starts = broken.parent, broken.parts, broken.slots, broken.starts
-    counts, touched, allowed = scores.counts, scores.touched, scores.allowed
-    epoch, num = living.numbers[EPOCH], 0
+    members, topic_offsets, sizes, touched = living.members, living.topic_offsets, living.counts, living.queue
+    node_offsets, node_topics = living.node_offsets, living.node_topics
+    parts, starts, nodes, groups = broken.parts, broken.starts, broken.nodes, broken.groups
+    counts, allowed = scores.counts, scores.allowed
+    num = 0
     for at in range(node_offsets[u], node_offsets[u + 1]):
         t = node_topics[at]
         if not active[at] or parts[t] < 2:
             continue
-        main = root_of(parent, broken.main[t])
-        own = root_of(parent, group[at]) if seen[at] == epoch else main
-        source = members if own != main else slots
-        first, last = (topic_offsets[t], topic_offsets[t] + sizes[t]) if own != main else (starts[t, 0], starts[t, 1])
-        for place in range(first, last):
-            slot = source[place]
-            v = slot_nodes[slot]
-            if allowed[v] and (root_of(parent, group[slot]) if seen[slot] == epoch else main) != own:
-                if counts[v] == 0:
+        own = group_of(u, t, broken)
+        if own >= 0:  # all subscribers but those of this component
+            for k in range(starts[t, 0], starts[t, 1]):
+                if groups[k] == own:
+                    counts[nodes[k]] -= 1
+            for v in members[topic_offsets[t] : topic_offsets[t] + sizes[t]]:
+                counts[v] += 1
+                if counts[v] == 1:
                     touched[num] = v
                     num += 1
-                counts[v] += 1
+        else:
+            for k in range(starts[t, 0], starts[t, 1]):
+                v = nodes[k]
+                if groups[k] >= 0:
+                    counts[v] += 1
+                    if counts[v] == 1:
+                        touched[num] = v
+                        num += 1
     score = 0
     for v in touched[:num]:
-        score = max(score, counts[v])
+        if allowed[v]:
+            score = max(score, counts[v])
     best, most = -1, -1
     for v in touched[:num]:
-        if counts[v] == score and most_common(u, v, masks, topics) >= most:
+        if counts[v] == score and score and allowed[v] and most_common(u, v, masks, topics) >= most:
             common = common_topics(u, v, node_offsets, node_topics, active)
             if common > most or (common == most and is_preferred(v, best, degrees)):
                 best, most = v, common
@@ -266,18 +263,18 @@ def _join_parts(
     Of the links of a component with most common topics, the first that lets another link go; the very first, if none
     does. Cycles that a link closes make others redundant.
     """
-    k = broken.starts[t, 0]
+    k = int(broken.starts[t, 0])
     while broken.parts[t] > 1:
         num = _candidates(k, t, max(1, moves), living, broken, scores)
         k += 1
         for turn in range(num + 1 if num else 0):
             u, v = int(scores.ends[turn % num, 0]), int(scores.ends[turn % num, 1])
-            half = add_link(u, v, living)
-            if turn == num or not moves or _drop_beside(step, u, v, half, tests, living, changes):
+            add_link(u, v, living)
+            if turn == num or not moves or _drop_beside(step, u, v, tests, living, changes):
                 changes.append((step, u, v, 1))
                 unite_broken(u, v, living, broken)
                 break
-            remove_link(half, living)
+            remove_link(u, v, living)
 
 
 @kernel
@@ -286,33 +283,28 @@ def _candidates(at: int, t: int, most: int, living: LivingOverlay, broken: Broke
 
     They have most common topics, and among these the partners of lowest degree and number.
     """
-    ranks, ends, allowed, slots = scores.ranks, scores.ends, scores.allowed, broken.slots
-    node_offsets, node_topics, slot_nodes, active = (
-        living.node_offsets,
-        living.node_topics,
-        living.slot_nodes,
-        living.active,
-    )
-    members, masks, topics, degrees = living.members, living.masks, living.topics, living.degrees
-    seen, group, parent, epoch = living.seen, living.group, broken.parent, living.numbers[EPOCH]
-    main = root_of(parent, broken.main[t])
-    own = root_of(parent, group[slots[at]])
-    first, last, num, tried = living.topic_offsets[t], living.topic_offsets[t] + living.counts[t], 0, 0
-    if own == main:
+    ranks, ends, allowed, nodes, groups = scores.ranks, scores.ends, scores.allowed, broken.nodes, broken.groups
+    node_offsets, node_topics, active = living.node_offsets, living.node_topics, living.active
+    members, masks, topics, degrees, marks = living.members, living.masks, living.topics, living.degrees, living.marks
+    own, last = groups[at], broken.starts[t, 1]
+    first, num, tried = living.topic_offsets[t], 0, 0
+    if own < 0:
         return 0
-    for place in range(at, broken.starts[t, 1]):
-        u = slot_nodes[slots[place]]
-        if root_of(parent, group[slots[place]]) != own or not allowed[u]:
+    mark = first_mark(1, living)
+    for k in range(broken.starts[t, 0], last):
+        if groups[k] == own:
+            marks[nodes[k]] = mark
+    for place in range(at, last):
+        u = nodes[place]
+        if groups[place] != own or not allowed[u]:
             continue
         tried += 1
         if tried > _FEW:
             break
-        for other in range(first, last):
-            slot = members[other]
-            v = slot_nodes[slot]
+        for v in members[first : first + living.counts[t]]:
             if num == most and most_common(u, v, masks, topics) < -(ranks[num - 1] >> 48):
                 continue
-            if not allowed[v] or (root_of(parent, group[slot]) if seen[slot] == epoch else main) == own:
+            if not allowed[v] or marks[v] == mark:
                 continue
             common = common_topics(u, v, node_offsets, node_topics, active)
             rank = (np.int64(-common) << 48) + (np.int64(min(degrees[v], 65_535)) << 32) + v
@@ -329,18 +321,16 @@ def _candidates(at: int, t: int, most: int, living: LivingOverlay, broken: Broke
 
 
 @kernel
-def _drop_beside(step: int, u: int, v: int, link: int, tests: int, living: LivingOverlay, changes: Changes) -> bool:
+def _drop_beside(step: int, u: int, v: int, tests: int, living: LivingOverlay, changes: Changes) -> bool:
     """Remove links beside a new one that became redundant; returns whether there were any."""
-    dropped, head, following, to = False, living.head, living.following, living.to
-    for at in (u, v):
-        half = head[at]
-        while half >= 0:
-            after = following[half]
-            if half >> 1 != link >> 1 and is_redundant(half, tests, living):
-                changes.append((step, int(at), int(to[half]), -1))
-                remove_link(half, living)
+    dropped, begin, degrees, to = False, living.begin, living.degrees, living.to
+    for at, other in ((u, v), (v, u)):
+        for k in range(degrees[at] - 1, -1, -1):  # a link that is removed gives its entry to one that was tested
+            w = int(to[begin[at] + k])
+            if w != other and is_redundant(at, begin[at] + k, tests, living):
+                changes.append((step, int(at), w, -1))
+                remove_link(at, w, living)
                 dropped = True
-            half = after
     return dropped
 
 
@@ -349,12 +339,8 @@ def _drop(step: int, before: int, tests: int, living: LivingOverlay, changes: Ch
     """Remove links that became redundant beside those added since `before`."""
     for k in range(before, len(changes)):
         _, u, v, sign = changes[k]
-        if sign > 0:
-            half = living.head[u]
-            while half >= 0 and living.to[half] != v:
-                half = living.following[half]
-            if half >= 0:
-                _drop_beside(step, u, v, half, tests, living, changes)
+        if sign > 0 and entry_of(u, v, living.begin, living.degrees, living.to) >= 0:
+            _drop_beside(step, u, v, tests, living, changes)
 
 
 def log_of(trace: TopicTrace, start: Ids, rows: npt.NDArray[np.int64]) -> LinkLog:
@@ -395,29 +381,32 @@ def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0, 
     Notes
     -----
     The greedy step is that of Chockler et al. 2007 (P1), §6.1; when it is applied, and what is dropped, is ours. A step
-    costs in the subscriptions of its topics. Memory 107 bytes for each subscription that ever holds.
+    costs in the subscriptions of its topics. Memory 9 bytes for each subscription that ever holds, 61 for each node and
+    about 22 for each link.
     """
     living = started(trace)
     start = overlay_of(living).edges
-    return log_of(trace, start, repaired_over(trace, living, tests=tests, shadows=shadows, moves=moves))
+    rows, _ = repaired_over(trace, living, tests=tests, shadows=shadows, moves=moves)
+    return log_of(trace, start, rows)
 
 
 def repaired_over(
     trace: TopicTrace, living: LivingOverlay, *, tests: int = 400, shadows: int = 0, moves: int = 12
-) -> npt.NDArray[np.int64]:
-    """Repair an overlay after each step after the start; returns rows (step, u, v, 1 or -1) of what changed."""
+) -> tuple[npt.NDArray[np.int64], LivingOverlay]:
+    """Repair an overlay after each step after the start, in place.
+
+    Returns rows (step, u, v, 1 or -1) of what changed, and the overlay at the end.
+    """
     n = trace.num_nodes
-    zeros = [np.zeros(n, np.int32) for _ in range(4)]
+    space = cover_space(n)
     scores = _Scores(
-        zeros[0],
-        zeros[1],
-        zeros[2],
-        zeros[3],
+        space.covered,
+        np.zeros(n, np.int32),
         np.full(n, shadows == 0),
         np.zeros(moves + 1, np.int64),
         np.zeros((moves + 1, 2), np.int32),
     )
-    return _run(steps_of(trace), tests, shadows, moves, living, nothing_broken(living), scores, cover_space(n))
+    return _run(steps_of(trace), tests, shadows, moves, living, scores, space)
 
 
 def _solve(
@@ -444,7 +433,7 @@ INCREMENTAL_MERGE: Method[TopicTrace, LinkLog] = Method(
     summary="Greedy Merge of what an event breaks; redundant links are dropped where links were added",
     source="P1 §6.1; docs/traces.md",
     guarantee="connected after every event; nothing is proven of links and changes",
-    cost="an event costs in the subscribers of its topics; memory 107 bytes for each subscription that ever holds",
+    cost="an event costs in the subscribers of its topics; memory about 20 bytes for each subscription that ever holds",
     solve=_solve,
     options=(
         Option("tests", 400, "subscriptions visited to test a link for redundancy; 0: none", least=0),

@@ -19,7 +19,6 @@ class CoverSpace(NamedTuple):
     """Work space of :func:`attach`."""
 
     covered: npt.NDArray[np.int64]  # of each node the topics, as bits, that a link to it would connect
-    touched: Ids  # the nodes that have some
     best: Ids  # of each set of at most `MOST_TOPICS` topics a node that covers them, or -1
     worth: Ids  # of each set of topics how many that node covers, 0 without one
     sets: Ids  # the sets that some node covers
@@ -30,7 +29,6 @@ def cover_space(num_nodes: int) -> CoverSpace:
     """For so many nodes."""
     return CoverSpace(
         np.zeros(num_nodes, np.int64),
-        np.zeros(num_nodes, np.int32),
         np.zeros(1 << MOST_TOPICS, np.int32),
         np.zeros(1 << MOST_TOPICS, np.int32),
         np.zeros(1 << MOST_TOPICS, np.int32),
@@ -47,15 +45,15 @@ def attach(step: int, v: int, living: LivingOverlay, space: CoverSpace, changes:
     exact cover of up to `MOST_TOPICS` topics by at most three nodes; otherwise the cover is greedy, of `_AT_ONCE`
     topics at a time.
     """
-    active, counts, following, head = living.active, living.counts, living.following, living.head
-    members, node_offsets, node_topics, slot_nodes = (
+    active, counts, members, node_offsets, node_topics, topic_offsets = (
+        living.active,
+        living.counts,
         living.members,
         living.node_offsets,
         living.node_topics,
-        living.slot_nodes,
+        living.topic_offsets,
     )
-    to, topic_offsets = living.to, living.topic_offsets
-    chosen, covered, touched = space.chosen, space.covered, space.touched
+    chosen, covered, touched = space.chosen, space.covered, living.queue
     slots = [0 for _ in range(0)]
     for slot in range(node_offsets[v], node_offsets[v + 1]):
         if active[slot] and counts[node_topics[slot]] > 1:
@@ -64,18 +62,15 @@ def attach(step: int, v: int, living: LivingOverlay, space: CoverSpace, changes:
         bits, num = min(_AT_ONCE, len(slots) - first), 0
         for k in range(bits):
             t, bit = node_topics[slots[first + k]], np.int64(1) << k
-            for slot in members[topic_offsets[t] : topic_offsets[t] + counts[t]]:
-                w = slot_nodes[slot]
+            for w in members[topic_offsets[t] : topic_offsets[t] + counts[t]]:
                 if w != v:
                     if covered[w] == 0:
                         touched[num] = w
                         num += 1
                     covered[w] |= bit
-        half = head[v]
         every = (1 << bits) - 1
-        while half >= 0:  # of an earlier part of the topics
-            every &= ~covered[to[half]]
-            half = following[half]
+        for w in living.to[living.begin[v] : living.begin[v] + living.degrees[v]]:  # of an earlier part of the topics
+            every &= ~covered[w]
         for k in range(_fewest(every, bits, num, living, space)):
             changes.append((step, int(v), int(chosen[k]), 1))
             add_link(v, chosen[k], living)
@@ -86,7 +81,7 @@ def attach(step: int, v: int, living: LivingOverlay, space: CoverSpace, changes:
 @kernel
 def _fewest(every: int, bits: int, num: int, living: LivingOverlay, space: CoverSpace) -> int:
     """Choose nodes that cover a set of topics: at most three by an exact search, more of them greedily."""
-    chosen, covered, touched = space.chosen, space.covered, space.touched
+    chosen, covered, touched = space.chosen, space.covered, living.queue
     count = _greedy(every, num, living, space)
     if count < 3 or bits > MOST_TOPICS:
         return count
@@ -128,7 +123,7 @@ def _fewest(every: int, bits: int, num: int, living: LivingOverlay, space: Cover
 def _greedy(every: int, num: int, living: LivingOverlay, space: CoverSpace) -> int:
     """Always the node that covers most of what is left."""
     degrees = living.degrees
-    chosen, covered, touched = space.chosen, space.covered, space.touched
+    chosen, covered, touched = space.chosen, space.covered, living.queue
     count, left = 0, every
     while left:
         best, most = -1, 0

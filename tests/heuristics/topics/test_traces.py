@@ -6,11 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.heuristics.topics.incremental_merge import repaired_over, started
-from overlaybench.heuristics.topics.kernels.living_overlay import bit_count, overlay_of
+from overlaybench.heuristics.topics.kernels.living_overlay import (
+    add_link,
+    bit_count,
+    living_overlay,
+    overlay_of,
+    remove_link,
+    with_room,
+)
 from overlaybench.instances.topics.link_log import LinkLog
 from tests.properties import property_test
 from tests.trace_strategies import traces
@@ -68,9 +76,10 @@ def test_more_candidates_save_links() -> None:
 def test_the_structure_after_all_events_is_that_of_the_last_snapshot(trace: ob.TopicTrace) -> None:
     living = started(trace)
     first = overlay_of(living)
-    rows = repaired_over(trace, living)
+    rows, living = repaired_over(trace, living)
     *_, last = trace.snapshots()
-    rows_of_slots = zip(living.slot_nodes.tolist(), living.node_topics.tolist(), living.active.tolist(), strict=True)
+    slot_nodes = np.repeat(np.arange(trace.num_nodes), np.diff(trace.node_offsets))
+    rows_of_slots = zip(slot_nodes.tolist(), living.node_topics.tolist(), living.active.tolist(), strict=True)
     active = {(v, t) for v, t, on in rows_of_slots if on}
     wanted = (
         set()
@@ -85,9 +94,11 @@ def test_the_structure_after_all_events_is_that_of_the_last_snapshot(trace: ob.T
     for t in range(trace.num_topics):
         begin = living.topic_offsets[t]
         members = living.members[begin : begin + living.counts[t]]
-        assert sorted(living.slot_nodes[members].tolist()) == sorted(v for v, topic in wanted if topic == t)
-        assert (living.node_topics[members] == t).all()
-        assert (living.places[members] == begin + np.arange(len(members))).all()
+        assert members.tolist() == sorted(v for v, topic in wanted if topic == t)
+    for v in range(trace.num_nodes):
+        block = slice(living.begin[v], living.begin[v] + living.degrees[v])
+        for w, colours in zip(living.to[block].tolist(), living.colours[block].tolist(), strict=True):
+            assert colours == sum({1 << t % 32 for t in range(trace.num_topics) if {(v, t), (w, t)} <= wanted})
     overlay = overlay_of(living)
     assert living.degrees.tolist() == overlay.degrees.tolist()
     links = {(u, v) for u, v in first.edges.tolist()}
@@ -102,6 +113,21 @@ def test_the_structure_after_all_events_is_that_of_the_last_snapshot(trace: ob.T
             at += 1
     assert sorted(map(list, links)) == overlay.edges.tolist()
     assert at == len(rows)
+
+
+@property_test(100, st.integers(2, 14), st.lists(st.integers(0, 10_000), max_size=300), quick=10)
+def test_blocks_keep_the_links_of_any_changes(n: int, choices: list[int]) -> None:
+    nodes = {f"n{v}": ["t"] for v in range(n)}
+    living, links = living_overlay(ob.TopicTrace.from_events(nodes, [])), set[tuple[int, int]]()
+    for choice in choices:
+        u, v = sorted((choice % n, choice // n % n))
+        if (u, v) in links:
+            remove_link(u, v, living)
+        elif u != v:
+            living = with_room(1, living)
+            add_link(v, u, living)
+        links ^= {(u, v)} - {(u, u)}
+    assert overlay_of(living).edges.tolist() == sorted(map(list, links))
 
 
 def trace_topic(trace: ob.TopicTrace, label: str) -> int:
