@@ -130,11 +130,13 @@ def test_a_higher_level_and_a_wrong_closed_form_contradict_figure_3(monkeypatch:
     assert "updates, not" in judged_on("P1.F3", METHODS, {}).because
 
 
+@pytest.mark.interpreted
 @property_test(100, topic_instances())
 def test_each_edge_contributes_most_when_it_is_added(instance: TopicInstance) -> None:
     _check(instance)
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize(
     "instance",
     [*CONSTRUCTED.values(), middling(1, 18, 9, 5), middling(2, 12, 20, 10)],
@@ -162,6 +164,7 @@ def _check(instance: TopicInstance) -> None:
     assert PROBLEMS["min-tco"].violations(instance, built) == []
 
 
+@pytest.mark.interpreted
 def test_the_loop_as_printed_leaves_topics_apart() -> None:
     instance = WORKLOADS["exponential"].generate(nodes=60, topics=20, subscriptions=5, seed=0)
     overlays = [
@@ -190,6 +193,7 @@ class TestErrata:
             found += bool((common > np.diff(instance.topic_offsets) - 1).any())
         assert found
 
+    @pytest.mark.interpreted
     def test_lemma_6_4s_initialization_examines_pairs_without_common_topics(self) -> None:
         ratios = []
         for nodes in (50, 100, 200):

@@ -15,6 +15,14 @@ def figure_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
         leave_out_pdf(monkeypatch)
 
 
+@pytest.fixture
+def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write PDF files without content and charts without marks, in tests of what stands beside them."""
+    leave_out_pdf(monkeypatch)
+    blank = '<svg width="9pt" height="9pt" viewBox="0 0 9 9"></svg>'
+    monkeypatch.setattr("overlaybench.compare.figures.style.vega_svg", lambda spec: blank)
+
+
 def leave_out_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write PDF files without content."""
     save = Figure.savefig

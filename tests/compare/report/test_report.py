@@ -151,7 +151,7 @@ def test_labels_reasons_notes_and_the_study_are_escaped(tmp_path: Path) -> None:
     assert page.text.count(evil) >= 3
 
 
-@pytest.mark.usefixtures("figure_files")
+@pytest.mark.usefixtures("no_charts")
 def test_names_that_climb_out_of_a_folder_write_nothing_outside(tmp_path: Path) -> None:
     up = "../../../climbed/out"
     rows = study_rows().query("problem == 'min-tco'")
@@ -165,7 +165,7 @@ def test_names_that_climb_out_of_a_folder_write_nothing_outside(tmp_path: Path) 
     assert {entry.parent.parent for entry in kept.rglob("*climbed*")} == {kept}, "the problem's tables"
 
 
-@pytest.mark.usefixtures("figure_files")
+@pytest.mark.usefixtures("no_charts")
 def test_modules_that_results_name_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "foreign.py").write_text("raise SystemExit('imported')")
     monkeypatch.chdir(tmp_path)
@@ -200,7 +200,7 @@ def test_every_run_is_on_the_page_with_its_key_and_its_data_once(html: str) -> N
     assert {f"run-{number}" for number in range(1, len(rows) + 1)} <= set(Page(html).ids)
 
 
-@pytest.mark.usefixtures("figure_files")
+@pytest.mark.usefixtures("no_charts")
 def test_a_page_of_many_runs_carries_their_rows_compressed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "PACKED_FROM", 3)
     rows = frame(*(run(value=3, seed=seed, instance=f"i{seed}") for seed in range(4)))
@@ -273,7 +273,7 @@ def test_the_same_rows_give_the_same_bytes_in_any_order(
             assert (tmp_path / file.relative_to(folder)).read_bytes() == file.read_bytes(), file.name
 
 
-@pytest.mark.usefixtures("figure_files")
+@pytest.mark.usefixtures("no_charts")
 def test_contradictions_stand_above_everything_else(tmp_path: Path) -> None:
     pairs = [(f"i{number}", value) for number in range(30) for value in (10, 11)]
     rows = [run(method=("ilp", "cp-sat")[v - 10], instance=i, value=v, status="optimal") for i, v in pairs]
@@ -285,7 +285,7 @@ def test_contradictions_stand_above_everything_else(tmp_path: Path) -> None:
     assert (tmp_path / "tables" / "contradictions.csv").is_file()
 
 
-@pytest.mark.usefixtures("figure_files")
+@pytest.mark.usefixtures("no_charts")
 def test_every_kind_of_instance_has_its_verdict_its_runs_and_its_contradictions(tmp_path: Path) -> None:
     shape = {"kind": "content", "users": 5, "brokers": 2, "channels": 3, "nodes": None, "topics": None}
     shape |= {"subscriptions": None, "family": "P4"}
@@ -306,7 +306,7 @@ def test_every_kind_of_instance_has_its_verdict_its_runs_and_its_contradictions(
     assert "ilp proved 70 optimal" in write(tmp_path / "wrong", wrong)
 
 
-@pytest.mark.usefixtures("figure_files")
+@pytest.mark.usefixtures("no_charts")
 def test_runs_of_several_code_versions_are_noted(tmp_path: Path) -> None:
     rows = frame(run(value=3, code_version="aaa"), run(value=3, seed=2, code_version="bbb"))
     assert "2 versions of the code: aaa, bbb" in write(tmp_path, rows)

@@ -231,6 +231,7 @@ def links_of(tree: BrokerTree, links: set[Link], a: int) -> set[int]:
     return {int(v) for v in tree.neighbours[a]} | {v for u, v in links if u == a}
 
 
+@pytest.mark.interpreted
 @property_test(60, given=networks_with_links(), data=st.data(), quick=10)
 def test_working_maps_updated_link_by_link_equal_contraction_from_scratch(
     given: tuple[BrokerNetwork, list[Link]], data: st.DataObject
@@ -440,6 +441,7 @@ def test_a_covering_set_is_least_and_matches_whatever_all_match(network: BrokerN
     assert not any(covers(i, j) for i in kept for j in kept if i != j)
 
 
+@pytest.mark.interpreted
 @property_test(60, network=broker_networks(), data=st.data(), quick=10)
 def test_a_working_table_matches_up_to_the_first_false_predicate_and_the_first_subscription_of_a_slot(
     network: BrokerNetwork, data: st.DataObject
@@ -467,6 +469,7 @@ def test_a_working_table_matches_up_to_the_first_false_predicate_and_the_first_s
     assert predicates_evaluated(table, network.publications.values) == total
 
 
+@pytest.mark.interpreted
 def test_links_split_the_subscriptions_so_that_less_is_covered() -> None:
     network = WORKLOADS["brokers-covering"].generate(seed=1, brokers=40, subscriptions=600, publications=60)
     brokers = np.arange(40, dtype=np.int32)

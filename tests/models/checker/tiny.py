@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import overlaybench
 from overlaybench.compare.catalogue import METHODS
@@ -32,6 +33,10 @@ from tests.models.topics.small_instances import priced
 TOPIC_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
 CONTENT_PROBLEMS = ("content-steiner", "content-mst", "content-shared-tree")
 ALL_PROBLEMS = (*TOPIC_PROBLEMS, "steiner", *CONTENT_PROBLEMS)
+# A quick test of larger instances leaves out what a quick test of tiny ones covers.
+ONE_OF_CONTENT = [
+    pytest.param(each, marks=[pytest.mark.slow] * (each in CONTENT_PROBLEMS[1:])) for each in ALL_PROBLEMS
+]
 _ROUNDING = 1e-9  # of the enumeration of content problems, whose costs are floating-point numbers
 _GAP = 1e-6
 

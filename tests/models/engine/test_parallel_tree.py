@@ -23,7 +23,7 @@ def _rounds_of_small_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     ("problem", "sizes"),
     [
         ("2d-true", (10, 10, 4)),
-        ("2d-star", (18, 16, 5)),
+        pytest.param("2d-star", (18, 16, 5), marks=pytest.mark.slow),  # has the processes of 2d-true
         *(pytest.param("min-tco", (n, n, n // 2), marks=pytest.mark.slow) for n in (20, 22, 24)),
     ],
 )

@@ -55,6 +55,7 @@ def test_the_judge_agrees_with_the_definition(
     assert (problem.violations(instance, overlay) == []) == valid[mask]
 
 
+@pytest.mark.interpreted
 @property_test(40, topic_instances(max_nodes=5), LIMITS, quick=3)
 @pytest.mark.parametrize("method", ["cp-sat", "ilp", "branch-and-cut"])
 @pytest.mark.parametrize("measure", ["edges", *MEASURES])
@@ -76,6 +77,7 @@ def test_exact_methods_find_the_least_value_of_all_graphs_or_prove_that_there_is
             assert result.status is Status.INFEASIBLE, result
 
 
+@pytest.mark.interpreted
 @property_test(60, topic_instances(max_nodes=6), LIMITS, quick=10)
 @pytest.mark.parametrize("method", ["ptco", "topic-by-topic"])
 def test_heuristics_keep_the_limit_and_the_greedy_one_its_ratio(
@@ -104,6 +106,7 @@ def test_an_overlay_of_capped_gm_is_valid_and_none_is_found_where_there_is_none(
         assert result.value >= values[valid].min()
 
 
+@pytest.mark.interpreted
 def test_each_node_may_have_a_limit_of_its_own() -> None:
     star = ob.read({"hub": ["a", "b", "c"], "x": ["a"], "y": ["b"], "z": ["c"]})
     degrees = [3 if star.node_label(v) == "hub" else 1 for v in range(4)]

@@ -48,7 +48,7 @@ def solved(name: str, problem: str, instance: TopicInstance, **options: Any) -> 
     return result
 
 
-@pytest.mark.parametrize("seeds", tiers(16, 200))
+@pytest.mark.parametrize("seeds", tiers(12, 200))
 @pytest.mark.parametrize(("name", "problem", "options"), CASES, ids=described)
 def test_the_optimum_is_the_brute_forces(name: str, problem: str, options: dict[str, Any], seeds: range) -> None:
     every, first = (2, len(options) % 2) if options else (1, 0)

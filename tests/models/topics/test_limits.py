@@ -34,8 +34,8 @@ HARD = uniform_instance(60, 30, 5)
 
 
 @cache
-def optimum_of_sixteen_nodes(problem: str) -> float:
-    best = METHODS["cp-sat"].run(uniform_instance(16, 12, 4), PROBLEMS[problem], time_limit=60)
+def optimum(problem: str, *size: int) -> float:
+    best = METHODS["cp-sat"].run(uniform_instance(*size), PROBLEMS[problem], time_limit=60)
     assert best.status is Status.OPTIMAL
     return bounded(best)[1]
 
@@ -46,14 +46,14 @@ def best_of_heuristics(problem: str) -> float:
     return min(value_of(method.run(HARD, PROBLEMS[problem])) for method in methods)
 
 
-@pytest.mark.parametrize("limits", [(0.0, 0.03), slow((0.01, 0.03, 0.06, 0.25))])
+@pytest.mark.parametrize(("size", "limits"), [((13, 9, 3), (0.0, 0.03)), slow((16, 12, 4), (0.01, 0.03, 0.06, 0.25))])
 @pytest.mark.parametrize("problem", [problem.name for problem in TOPIC_PROBLEMS])
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=described)
 def test_no_time_limit_makes_a_bound_or_an_infeasibility_false(
-    name: str, options: dict[str, Any], problem: str, limits: tuple[float, ...]
+    name: str, options: dict[str, Any], problem: str, size: tuple[int, int, int], limits: tuple[float, ...]
 ) -> None:
-    instance = uniform_instance(16, 12, 4)
-    best = optimum_of_sixteen_nodes(problem)
+    instance = uniform_instance(*size)
+    best = optimum(problem, *size)
     for limit in limits:
         result = METHODS[name].run(instance, PROBLEMS[problem], time_limit=limit, start="none", **options)
         assert result.status in (Status.TIME_LIMIT, Status.OPTIMAL), f"{limit}: {result.status}, {result.reason}"
