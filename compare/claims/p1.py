@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, pairwise, product
 
 import networkx as nx
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse.csgraph import shortest_path
 
+from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Result, Status
 from ...instances.topics.constructions import (
@@ -22,10 +24,11 @@ from ...instances.topics.constructions import (
 )
 from ...instances.topics.instance import TopicInstance
 from ...models.topics.enumeration import minimum_set_cover, smallest_degree_of
-from ..intervals import mean_interval
+from ..catalogue import problem_named
+from ..intervals import mean_interval, share_interval
 from ..studies.task import Recipe
-from .bench import LAWS, TIES, Bench, grid
-from .claim import FALLS, RISES, CaseTally, Judgement, Line, Verdict, all_of, at_most, claim, exact
+from .bench import LAWS, SEED, TIES, Bench, grid
+from .claim import FALLS, RISES, CaseTally, Judgement, Line, Verdict, all_of, at_most, claim, exact, judged
 from .claim import verdict_of as verdict
 from .link_contributions import merge_by_link_contributions
 from .properties import PropertyCase, assorted, counts, invalid
@@ -33,6 +36,7 @@ from .properties import PropertyCase, assorted, counts, invalid
 _MOST_TRACED, _MOST_COUNTED = 60, 2000
 _SOLVED = 200
 _OVERLAY_SECONDS = 3.0
+_HEARD, _LATE = 10, 0.1  # changes of interests, and the share of the nodes that have not heard of the last ones
 
 
 @claim("P1.L6.1")
@@ -273,6 +277,37 @@ def np_hard(bench: Bench) -> Judgement:
         decided = result.status is Status.OPTIMAL and int(result.value or 0) // copies == least
         tally.add(decided, f"{name}: {result.value} edges, {copies} copies, smallest cover {least}")
     return tally.judgement()
+
+
+@claim("P1.S6.4.4")
+def consistent_views(bench: Bench) -> Judgement:
+    """§6.4: GM by nodes of which some have not heard of the last changes; a link needs both ends, or one."""
+    current, cut = CaseTally(), {both: CaseTally() for both in (True, False)}
+    connected = problem_named("min-tco")
+    for law in LAWS:
+        shape = {"popularity": law, "events": _HEARD, "interests": 1.0, "topics": 40, "subscriptions": 5}
+        for seed in range(4 if bench.quick else 30):
+            trace = WORKLOADS["churn"].generate(seed=seed, nodes=40 if bench.quick else 100, **shape)
+            views = [view for view in trace.snapshots() if view is not None]
+            answers = [bench.run("gm", view).answer or Overlay.from_edges(view.num_nodes, []) for view in views]
+            links = [set(map(tuple, answer.edges.tolist())) for answer in answers]
+            draw = np.random.default_rng([SEED, seed])
+            late = draw.integers(1, len(views), trace.num_nodes) * (draw.random(trace.num_nodes) < _LATE)
+            wanted = [links[-1 - lag] for lag in late.tolist()]
+            case = f"{law}, trace {seed}"
+            current.add(not connected.violations(views[-1], answers[-1]), case)
+            for both, tally in cut.items():
+                pairs = {(u, v) for u, v in set().union(*wanted) if _stands((u, v), wanted, both)}
+                answer = Overlay.from_edges(trace.num_nodes, sorted(pairs))
+                tally.add(not connected.violations(views[-1], answer), case)
+    if current.failed:
+        return current.judgement()
+    found = {both: judged(share_interval(tally.failed, tally.n), RISES) for both, tally in cut.items()}
+    return replace(found[True], sensitivity=[found[False].line("a link stands if one end wants it")])
+
+
+def _stands(link: tuple[int, int], wanted: list[set[tuple[int, int]]], both: bool) -> bool:
+    return (all if both else any)(link in wanted[end] for end in link)
 
 
 @claim("P1.L7.1")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise, product
 from typing import Any
 
@@ -19,7 +21,7 @@ from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.result import Status
 from ..intervals import mean_interval, share_interval
 from .bench import Bench
-from .claim import RISES, CaseTally, Judgement, Line, Verdict, at_most, claim, depends_on, exact, judged
+from .claim import RISES, CaseTally, Judgement, Line, Verdict, at_least, at_most, claim, depends_on, exact, judged
 from .p4 import METRICS, PROVEN, cost_of, networks, over_laws, overlay_of, part_of_cost
 
 _SECONDS, _ROUNDING, _MATCH = 60.0, 1e-9, 0.01
@@ -218,6 +220,81 @@ def DISTRIBUTED(bench: Bench) -> Judgement:
     found = depends_on("the users that a broker tries to move", sides)
     line = declined.line("each of its users, of whom half decline")
     return replace(found, sensitivity=(*found.sensitivity, line))
+
+
+@claim("P4.S4.10")
+def FOLLOWS_CHANGES(bench: Bench) -> Judgement:
+    """The cost over periods of changes with migration, and without, ÷ that of Steiner-tree mixing anew."""
+    draws, periods = (4, 4) if bench.quick else (20, 10)
+
+    def ratio(law: str, follow: Callable[[ContentInstance, Ids], Ids]) -> Judgement:
+        found = []
+        for seed, one in enumerate(networks(law, draws, users=200, brokers=10, intervals=10, slack=1e6)):
+            brokers, paid, least = overlay_of(bench, "steiner-mixing", one).brokers, 0.0, 0.0
+            for period in range(periods):
+                one = exchanged(one, 0.1, seed=periods * seed + period, churn=True)
+                brokers = follow(one, brokers)
+                paid += cost_of(one, brokers)
+                least += cost_of(one, overlay_of(bench, "steiner-mixing", one).brokers)
+            found.append(paid / least)
+        return judged(mean_interval(found), at_most(1 + _MATCH))
+
+    def migrated(one: ContentInstance, brokers: Ids, heaviest: int) -> Ids:
+        return migrate(one, brokers, "mst", heaviest=heaviest).overlay.brokers
+
+    sides = {
+        "its heaviest user": over_laws(lambda law: ratio(law, partial(migrated, heaviest=1))),
+        "each of its users": over_laws(lambda law: ratio(law, partial(migrated, heaviest=0))),
+    }
+    found = depends_on("the users that a broker tries to move", sides)
+    static = ratio("plane", lambda one, brokers: brokers)
+    return replace(found, sensitivity=(*found.sensitivity, static.line("users stay where they were")))
+
+
+def exchanged(instance: ContentInstance, share: float, *, seed: int, churn: bool = False) -> ContentInstance:
+    """The network after some users exchanged their rates; with `churn` their wishes and prices of access as well.
+
+    Each gets the three from different users, as if others had come in their stead.
+    """
+    draw = np.random.default_rng(seed)
+    users = draw.permutation(instance.num_users)[: max(2, round(share * instance.num_users))]
+    rates, wanted, access = (np.arange(instance.num_users) for _ in range(3))
+    for step, source in enumerate((rates, wanted, access)[: 3 if churn else 1], start=1):
+        source[users] = np.roll(users, step)
+    return ContentInstance(
+        instance.access[access],
+        instance.core,
+        instance.capacities,
+        instance.rates[rates],
+        instance.subscriptions[wanted],
+    )
+
+
+@claim("P4.S1.1")
+def STATIC_OPTIMUM(bench: Bench) -> Judgement:
+    """The proven optimum before an exchange of rates, after it, ÷ the new proven optimum."""
+
+    def ratio(law: str) -> Judgement:
+        found = []
+        shape = {"users": 8, "brokers": 3, "intervals": 4, "slack": 1e6, "access_to_core": 0.1}
+        for seed, one in enumerate(networks(law, 10 if bench.quick else 40, **shape)):
+            others = [exchanged(one, 0.5, seed=3 * seed + each) for each in range(3)]
+            before, *after = (
+                bench.run("branch-and-cut", each, "content-mst", time_limit=_SECONDS, progress="off")
+                for each in (one, *others)
+            )
+            if before.status is not Status.OPTIMAL or before.answer is None:
+                continue
+            for other, best in zip(others, after, strict=True):
+                if best.status is Status.OPTIMAL and best.value:
+                    found.append(cost_of(other, before.answer.brokers) / best.value)
+        if not found:
+            return Judgement(Verdict.NOT_DECIDED)
+        worse = share_interval(sum(one > 1 + _MATCH for one in found), len(found))
+        mean = judged(mean_interval(found), at_least(1 + _MATCH)).line("mean cost of the old optimum ÷ the new one")
+        return judged(worse, RISES, sensitivity=[mean], details=[f"largest ratio {max(found):.4g}"])
+
+    return over_laws(ratio)
 
 
 @claim("P4.S5.1")

@@ -28,7 +28,7 @@ from overlaybench.instances.topics.constructions import (
 )
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.enumeration import minimum_set_cover, smallest_degree_of
-from tests.compare.claims.faults import Edges, Fault, every_pair, judged_on, tiered, with_broken
+from tests.compare.claims.faults import Edges, Fault, every_pair, judged_on, tiered, with_answers, with_broken
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.test_guarantees import middling
 from tests.heuristics.topics.twins import CONSTRUCTED
@@ -86,6 +86,10 @@ FAULTS: Mapping[str, Fault] = {
     "P1.L6.5": Fault(CONFIRMED, methods=with_broken(gm=every_pair), shape={"nodes": (16,)}),
     "P1.L6.6": Fault(CONFIRMED, methods=with_broken(gm=every_pair)),
     "P1.S6.4": Fault(CONFIRMED, methods=with_broken(gm=one_run)),
+    "P1.S6.4.3": Fault(
+        CONFIRMED, methods=with_answers("gm-incremental", found="rings"), shape={"popularity": "uniform"}
+    ),
+    "P1.S6.4.4": Fault(CONFIRMED, Verdict.NOT_DECIDED, methods=with_broken(gm=every_pair)),
     "P1.F2": Fault(CONFIRMED, methods=with_broken(gm=rings), shape=BY_NODES),
     "P1.S8.2": Fault(CONFIRMED, replaced={"p1_figures.overlaps": lambda instance: (1.0, 1.0)}),
     "P1.F3": Fault(ORDER, replaced={"p1_figures.updates_of": lambda instance: float(instance.num_nodes**3)}),
@@ -109,7 +113,7 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.claims.p1.assorted", small)
 
 
-SLOW = {"P1.L5.1", "P1.L6.1", "P1.L6.4", "P1.I.1", "P1.I.4", "P1.S6.4", "P1.F2", "P1.F3", "P1.F4a"}
+SLOW = {"P1.S6.4.3", "P1.L5.1", "P1.L6.1", "P1.L6.4", "P1.I.1", "P1.I.4", "P1.S6.4", "P1.F2", "P1.F3", "P1.F4a"}
 
 
 @tiered(SLOW, FAULTS)

@@ -20,7 +20,7 @@ from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.heuristics.topics.decentralised import decentralised
 from overlaybench.heuristics.topics.divide_and_conquer import best_division, restricted
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.compare.claims.faults import Edges, every_pair, no_edge, tiered, with_broken
+from tests.compare.claims.faults import Edges, every_pair, judged_on, no_edge, tiered, with_broken
 
 CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
 
@@ -82,6 +82,20 @@ def test_a_broken_step_contradicts_the_claim(id_: str, monkeypatch: pytest.Monke
     for name, value in replaced.items():
         monkeypatch.setattr(module, name, value)
     assert judge(CLAIMS[id_]).judgement.verdict is CONTRADICTED
+
+
+@pytest.mark.slow
+def test_messages_that_do_not_grow_with_the_nodes_contradict_that_gathering_interests_is_a_problem() -> None:
+    sound = METHODS["dcbr-m-decentralised"]
+
+    def solve(trace: Any, problem: Any, **given: Any) -> Any:
+        found = sound.solve(trace, problem, **given)
+        return replace(found, counters={**found.counters, "messages_an_event": 1000 / trace.num_nodes})
+
+    few = {"popularity": "uniform", "nodes": (16, 32, 64), "topics": 16, "subscriptions": 3, "events": 15}
+    assert judged_on("P3.S4D.7", METHODS, few).verdict is CONFIRMED
+    broken = {**METHODS, "dcbr-m-decentralised": replace(sound, solve=solve)}
+    assert judged_on("P3.S4D.7", broken, few).verdict is CONTRADICTED
 
 
 def test_the_faster_data_structures_are_contradicted_by_another_overlay() -> None:

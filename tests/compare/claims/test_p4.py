@@ -20,7 +20,7 @@ from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.p4 import METRICS, spanning_price, steiner_price, worst_metric
 from overlaybench.compare.claims.p4_figures import CONTENT_METHODS
 from overlaybench.compare.claims.register import CLAIMS
-from overlaybench.heuristics.content.migration import simulate_migration
+from overlaybench.heuristics.content.migration import MigrationResult, simulate_migration
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
 from overlaybench.instances.contract.catalogue import WORKLOADS
@@ -113,6 +113,18 @@ FAULTS: Mapping[str, Fault] = {
         replaced={"p4_mixing.moved_cost": lambda instance, brokers, user, broker: float(broker)},
     ),
     "P4.S4.7": Fault(DEPENDS, CONTRADICTED, with_answers("migration", dearest)),
+    "P4.S4.10": Fault(
+        DEPENDS,
+        CONTRADICTED,
+        replaced={
+            "p4_mixing.migrate": lambda instance, brokers, *given, **more: MigrationResult(
+                ContentOverlay(brokers), (), 1
+            )
+        },
+    ),
+    "P4.S1.1": Fault(  # in one of a hundred cases, so that few networks decide nothing
+        UNDECIDED, CONFIRMED, replaced={"p4_mixing.cost_of": lambda *given: 1.1 * p4.cost_of(*given)}
+    ),
     "P4.S5.1": Fault(
         CONFIRMED,
         CONTRADICTED,
@@ -161,7 +173,22 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 SLOW = {
     f"P4.{each}"
-    for each in ("F9", "TI", "S5.3", "F10.1", "T1.2", "S4.5", "S4.1", "S4.7", "S4.8", "S3.4", "S4.3", "S3.1")
+    for each in (
+        "F9",
+        "TI",
+        "S5.3",
+        "F10.1",
+        "T1.2",
+        "S4.5",
+        "S4.1",
+        "S4.7",
+        "S4.8",
+        "S3.4",
+        "S4.3",
+        "S3.1",
+        "S1.1",
+        "S4.10",
+    )
 }
 
 
