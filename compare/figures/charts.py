@@ -610,7 +610,8 @@ def _profile(comparison: Paired, styles: Mapping[str, Style]) -> Any:
     points = profile_points(values.rename_axis(columns="label").stack().rename("ratio").reset_index())
     x = Axis(f"factor τ of the best {'bound' if of_bound else 'method'}", log=bool(points["x"].max() > 3))
     layers = curve_layers(points, x, Axis("share of instances", zero=True), styles, form="step")
-    return alt.layer(*layers, data=data(points)).properties(width=_WIDTH, height=_HEIGHT, title=" ")
+    title = f"{comparison.problem}: performance profile"
+    return alt.layer(*layers, data=data(points)).properties(width=_WIDTH, height=_HEIGHT, title=title)
 
 
 def _ranks(comparison: Paired, styles: Mapping[str, Style]) -> Any:

@@ -28,6 +28,7 @@ from ...instances.contract.files import MOST_BYTES, atomic_write
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import die_with_parent
 from ..catalogue import code_version, kind_named, problem_named
+from ..studies.bounds import exceeds, near
 from ..studies.library_entries import Entry
 from ..studies.proofs import CERTIFIED, FORMATS, checked_proof
 from ..studies.row import object_in
@@ -43,7 +44,6 @@ _COLUMNS = (
     *("value", "found_by", "answer", "bound", "proven_by", "proof", "note"),
 )
 _LEVEL = 9
-_TOLERANCE = 1e-6
 _README = """# The library of Overlaybench
 
 Instances of overlay problems, the best answer known of each, and proofs of lower bounds. Check all of it with Python
@@ -86,13 +86,13 @@ class RunEvidence:
 
     def answers(self, entry: Entry, problem: str, instance: Any, value: float) -> Iterator[Any]:
         for row in self._rows.get((entry.name, problem), ()):
-            if row["answer"] is not None and math.isclose(row["value"], value, rel_tol=_TOLERANCE):
+            if row["answer"] is not None and near(row["value"], value):
                 yield kind_named(entry.kind).unpack(np.asarray(row["answer"], dtype=np.int32), instance)
 
     def proofs(self, entry: Entry, problem: str, bound: float) -> Iterator[Path]:
         for row in self._rows.get((entry.name, problem), ()):
             certified, proof = object_in(row["counters"]).get(CERTIFIED, -math.inf), self._store.proof(row["key"])
-            if certified >= bound - _TOLERANCE * max(1, abs(bound)) and proof.is_file():
+            if not exceeds(bound, certified) and proof.is_file():
                 yield proof
 
 
@@ -134,8 +134,8 @@ def fault_of_proof(problem: Problem[Any, Any], instance: Any, proof: Path, recor
     checked = checked_proof(instance, problem, proof, record.seconds)
     if checked.lower_bound is None or checked.problem != problem.name:
         return f"{proof.name}: {checked.sentence}"
-    least = record.bound - _TOLERANCE * max(1, abs(record.bound))
-    return "" if checked.lower_bound >= least else f"{proof.name}: proves no more than {checked.lower_bound:.10g}"
+    least = f"{proof.name}: proves no more than {checked.lower_bound:.10g}"
+    return least if exceeds(record.bound, checked.lower_bound) else ""
 
 
 class Archived(NamedTuple):

@@ -18,6 +18,7 @@ from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.option import Value
 from ...instances.contract.result import Status
 from ..catalogue import kind_named, method_named, problem_named
+from ..studies.bounds import exceeds
 from ..studies.columns import gap_integral
 from ..studies.library_entries import Entry
 from ..studies.proofs import CERTIFIED, PROOF, faults_of_evidence
@@ -25,8 +26,6 @@ from ..studies.row import object_in
 from ..studies.store import Store
 from ..studies.task import writes_proofs
 from .table import LibraryTable, Record
-
-_TOLERANCE = 1e-6
 
 
 def chosen(
@@ -207,7 +206,7 @@ def check_consistent(table: LibraryTable) -> None:
     """Bad input if a certified bound of the table lies above an answer's value: one of the two is wrong."""
     for entry, problem in table.pairs():
         known = table.known(entry.name, problem)
-        if known.best and known.bounded and known.bound > known.value + _TOLERANCE * max(1.0, abs(known.value)):
+        if known.best and known.bounded and exceeds(known.bound, known.value):
             raise BadInput(
                 f"{entry.name}, {problem}: the bound {known.bound:g} of {known.bounded.method} lies above the value "
                 f"{known.value:g} of {known.best.method}: one is wrong; nothing is taken in"

@@ -22,6 +22,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.files import make_folder
 from ...instances.contract.result import Status
 from ..catalogue import kind_named, problem_named
+from ..studies.bounds import exceeds
 from ..studies.library_entries import Entry
 from ..studies.proofs import checked_proof, digest_of
 from .archive import answer_file, fault_of_answer, fault_of_proof, proof_file
@@ -30,7 +31,6 @@ from .table import Known, LibraryTable, Record, by_text, line_of, number_text, w
 
 _PROOF = ".gz"
 _RUN_SECONDS = 600.0  # a proof may be checked for as long as one of a run of ten minutes
-_TOLERANCE = 1e-6
 
 
 def submit(
@@ -123,8 +123,8 @@ def _posed(entry: Entry, problem: str) -> Any:
 
 
 def _is_better(record: Record, known: Known) -> bool:
-    lower = record.value < known.value - _TOLERANCE * max(1, abs(known.value)) or known.best is None
-    higher = record.bound > known.bound + _TOLERANCE * max(1, abs(known.bound)) or known.bounded is None
+    lower = exceeds(known.value, record.value) or known.best is None
+    higher = exceeds(record.bound, known.bound) or known.bounded is None
     return (lower and not math.isnan(record.value)) or (higher and not math.isnan(record.bound))
 
 

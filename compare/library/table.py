@@ -21,6 +21,7 @@ from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status, relative_gap
+from ..studies.bounds import TOLERANCE
 from ..studies.columns import gap
 from ..studies.library_entries import INSTANCES, TABLE, Entry, read_entries, rows_of, typed
 
@@ -28,7 +29,6 @@ _RECORDS = "records.csv"
 _BEGIN, _END = "<!-- the table -->", "<!-- end of the table -->"
 _DIGITS, _PROOF_DIGITS = 10, 12
 _RANKED, _ENOUGH = 0.1, 0.5
-_TOLERANCE = 1e-6
 _METHOD = ["problem", "method", "time_limit"]
 _COLUMNS = [
     *(*_METHOD, "instances", "answered", "of", "mean_gap", "improved", "proven", "primal_integral", "rank", "compared")
@@ -98,7 +98,7 @@ class Known:
     @property
     def is_open(self) -> bool:
         """Whether the optimum is not proven."""
-        return not self.gap <= 1e-6
+        return not self.gap <= TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def scored(table: LibraryTable, records: Iterable[Record] | None = None) -> pd.D
     every["known"] = [table.known(*pair).value for pair in zip(*pairs, strict=True)]
     best = every[["known", "value"]].min(axis=1).astype(float).groupby(pairs).transform("min")
     every["gap"] = np.array([gap(*each) for each in zip(every["value"], best, strict=True)], dtype=float)
-    every["improved"] = every["value"] < every["known"] * (1 - _TOLERANCE)
+    every["improved"] = every["value"] < every["known"] * (1 - TOLERANCE)
     every["proved"] = every["status"] == Status.OPTIMAL
     lines = every.groupby(_METHOD, sort=False, as_index=False).agg(
         instances=("instance", "size"),
@@ -288,7 +288,7 @@ def _beaten_by(gaps: pd.DataFrame, method: tuple[str, str, float]) -> list[bool]
     here = gaps[method].dropna()
     rivals = gaps.loc[here.index].drop(columns=[method])
     enough = rivals.notna().sum() >= _ENOUGH * len(here)
-    better = rivals.mean() < rivals.notna().mul(here, axis=0).sum() / rivals.notna().sum() - _TOLERANCE
+    better = rivals.mean() < rivals.notna().mul(here, axis=0).sum() / rivals.notna().sum() - TOLERANCE
     return [bool(one) for one in better[enough]]
 
 

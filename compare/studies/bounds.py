@@ -193,6 +193,11 @@ def near(numbers: Any, others: Any) -> Any:
     return close & np.isfinite(numbers) & np.isfinite(others)
 
 
+def exceeds(number: float, other: float) -> bool:
+    """Whether a number is above another by more than rounding (:func:`near`)."""
+    return bool(number > other and not near(number, other))
+
+
 def relative_gaps(values: pd.Series[float], bounds: pd.Series[float]) -> pd.Series[float]:
     """(value − bound) ÷ |value|, elementwise; 0 where they are equal, NaN where either is missing."""
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -27,7 +27,7 @@ from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, Point, Trajectory
 from ...models.engine.stoppable import finished_within
 from ..catalogue import METHODS, code_version, kind_named, own_part, version_of
-from .bounds import disagreements, near, proven
+from .bounds import disagreements, exceeds, proven
 from .isolation import Solver, memory_bounded
 from .progress import Bar
 from .proofs import faults_of_evidence, has_evidence, without_digest
@@ -405,7 +405,7 @@ def _contradictions(rows: Sequence[Row]) -> Iterator[Fault]:
     above = set()
     for row in rows:
         bound, lowest = row["lower_bound"], best[row["instance"], row["problem"]]
-        if bound is not None and bound > lowest and not near(bound, lowest):
+        if bound is not None and exceeds(bound, lowest):
             above.add(row["key"])
             yield row["key"], f"its lower bound {bound:g} lies above the value {lowest:g} of an answer"
     for kind, sentence, keys in disagreements(frame, pairs)[["kind", "sentence", "keys"]].itertuples(index=False):
@@ -582,7 +582,7 @@ def faults_of_rerun(run: Rerun) -> Iterator[str]:
     before, after = run.before, run.after
     for one, other, when in ((before, after, "a repeated run"), (after, before, "the stored run")):
         bound, value = one["lower_bound"], other["value"]
-        if bound is not None and value is not None and value < bound and not near(value, bound):
+        if bound is not None and value is not None and exceeds(bound, value):
             yield f"{when} has an answer of value {value:g}, below the bound {bound:g} of the other"
     if Status.INFEASIBLE in (before["status"], after["status"]) and (before["answer"] or after["answer"]):
         yield "is infeasible in one of two runs, and answered in the other"
