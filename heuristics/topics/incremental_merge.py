@@ -32,6 +32,8 @@ from .kernels.living_overlay import (
     add_first,
     add_link,
     begin_step,
+    bit_count,
+    colours_twice,
     common_topics,
     end_step,
     entry_of,
@@ -290,10 +292,10 @@ def _candidates(at: int, t: int, most: int, living: LivingOverlay, broken: Broke
     first, num, tried = living.topic_offsets[t], 0, 0
     if own < 0:
         return 0
-    mark = first_mark(1, living)
+    mark_own, count = first_mark(1, living), living.counts[t]
     for k in range(broken.starts[t, 0], last):
         if groups[k] == own:
-            marks[nodes[k]] = mark
+            marks[nodes[k]] = mark_own
     for place in range(at, last):
         u = nodes[place]
         if groups[place] != own or not allowed[u]:
@@ -301,13 +303,14 @@ def _candidates(at: int, t: int, most: int, living: LivingOverlay, broken: Broke
         tried += 1
         if tried > _FEW:
             break
-        for v in members[first : first + living.counts[t]]:
-            if num == most and most_common(u, v, masks, topics) < -(ranks[num - 1] >> 48):
+        mask = masks[u]
+        aliases = topics[u] - bit_count(mask)
+        worst = ranks[num - 1] if num == most else np.int64(2**62)
+        for v in members[first : first + count]:
+            rank = (np.int64(min(degrees[v], 65_535)) << 32) + v
+            if rank - ((bit_count(mask & masks[v]) + aliases) << 48) >= worst or not allowed[v] or marks[v] == mark_own:
                 continue
-            if not allowed[v] or marks[v] == mark:
-                continue
-            common = common_topics(u, v, node_offsets, node_topics, active)
-            rank = (np.int64(-common) << 48) + (np.int64(min(degrees[v], 65_535)) << 32) + v
+            rank -= np.int64(common_topics(u, v, node_offsets, node_topics, active)) << 48
             if num < most:
                 num += 1
             elif rank >= ranks[num - 1]:
@@ -317,20 +320,23 @@ def _candidates(at: int, t: int, most: int, living: LivingOverlay, broken: Broke
                 ranks[k], ends[k, 0], ends[k, 1] = ranks[k - 1], ends[k - 1, 0], ends[k - 1, 1]
                 k -= 1
             ranks[k], ends[k, 0], ends[k, 1] = rank, u, v
+            worst = ranks[num - 1] if num == most else worst
     return num
 
 
 @kernel
 def _drop_beside(step: int, u: int, v: int, tests: int, living: LivingOverlay, changes: Changes) -> bool:
     """Remove links beside a new one that became redundant; returns whether there were any."""
-    dropped, begin, degrees, to = False, living.begin, living.degrees, living.to
+    dropped, begin, degrees, to, colours = False, living.begin, living.degrees, living.to, living.colours
     for at, other in ((u, v), (v, u)):
+        twice = colours_twice(at, begin, degrees, colours)
         for k in range(degrees[at] - 1, -1, -1):  # a link that is removed gives its entry to one that was tested
-            w = int(to[begin[at] + k])
-            if w != other and is_redundant(at, begin[at] + k, tests, living):
+            entry = begin[at] + k
+            w = int(to[entry])
+            if w != other and not np.int64(colours[entry]) & ~twice and is_redundant(at, entry, tests, living):
                 changes.append((step, int(at), w, -1))
                 remove_link(at, w, living)
-                dropped = True
+                dropped, twice = True, colours_twice(at, begin, degrees, colours)
     return dropped
 
 

@@ -555,16 +555,24 @@ def is_redundant(u: int, at: int, most: int, living: LivingOverlay) -> bool:
     """
     begin, degrees, to, colours = living.begin, living.degrees, living.to, living.colours
     v, bits = to[at], colours[at]
+    if np.int64(bits) & ~colours_twice(v, begin, degrees, colours):
+        return False
     back = entry_of(v, u, begin, degrees, to)
     colours[at] = colours[back] = 0  # no search takes it
-    beside_u = beside_v = np.int64(0)
-    for each in colours[begin[u] : begin[u] + degrees[u]]:
-        beside_u |= np.int64(each)
-    for each in colours[begin[v] : begin[v] + degrees[v]]:
-        beside_v |= np.int64(each)
-    spare = not np.int64(bits) & ~(beside_u & beside_v) and _all_meet(u, v, most, living)
+    spare = _all_meet(u, v, most, living)
     colours[at] = colours[back] = bits
     return spare
+
+
+@kernel
+def colours_twice(v: int, begin: Ids, degrees: Ids, colours: npt.NDArray[np.uint32]) -> int:
+    """The colours of at least two links of a node: a link with another one is needed."""
+    once = more = np.int64(0)
+    for at in range(begin[v], begin[v] + degrees[v]):
+        each = np.int64(colours[at])
+        more |= once & each
+        once |= each
+    return int(more)
 
 
 @kernel
