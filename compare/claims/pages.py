@@ -109,10 +109,10 @@ def _first_page(rows: Mapping[str, LedgerRow], stem: str) -> Iterator[str]:
     yield f"{len(ids)} claims, one verdict each: {', '.join(f'**{counts[v]} {v}**' for v in Verdict)}.\n"
     yield from _table(("paper", *Verdict), (_counts(paper, rows, stem) for paper in papers().values()))
     yield _VERDICTS
-    findings = sum(len(paper.findings) for paper in papers().values())
+    findings = sum(len(paper.finding) for paper in papers().values())
     yield f"## {findings} findings, and what to do with them\n"
     for paper in papers().values():
-        for finding in paper.findings.values():
+        for finding in paper.finding:
             own = ", ".join(_link(id_, stem) for id_ in _of(finding.id))
             yield f"* **{finding.title}** ({own}): {_sentence(finding.advice or finding.text)}"
     yield "\n## All claims\n"
@@ -143,15 +143,15 @@ def _paper_page(paper: Paper, rows: Mapping[str, LedgerRow]) -> Iterator[str]:
     for id_, claimed in paper.claims.items():
         if id_ in CLAIMS:
             yield from _section(row_of(rows, id_), claimed)
-    if paper.findings:
+    if paper.finding:
         yield "## Findings\n"
-        for one in paper.findings.values():
+        for one in paper.finding:
             own = ", ".join(_of(one.id)) or "no claim"
             yield f"* **{one.title}** ({own}). {_sentence(one.text)} *{_sentence(one.advice)}*"
         yield ""
-    if paper.errata:
+    if paper.erratum:
         yield "## Misprints and slips\n"
-        rows_ = ((one.place, one.printed, one.correct, one.shown_by) for one in paper.errata)
+        rows_ = ((one.place, one.printed, one.correct, one.shown_by) for one in paper.erratum)
         yield from _table(("place", "printed", "correct", "shown by"), rows_)
         yield ""
     if paper.not_run:
@@ -160,9 +160,9 @@ def _paper_page(paper: Paper, rows: Mapping[str, LedgerRow]) -> Iterator[str]:
             f"* **{one.id}** ({one.place}): {_sentence(one.statement)} {_sentence(one.reason)}" for one in paper.not_run
         )
         yield ""
-    if paper.observations:
+    if paper.observation:
         yield "## Our own observations\n"
-        yield from (f"* {_sentence(one.statement)} {one.number} {one.advice}".rstrip() for one in paper.observations)
+        yield from (f"* {_sentence(one.statement)} {one.number} {one.advice}".rstrip() for one in paper.observation)
 
 
 def _section(row: LedgerRow, claimed: Statement) -> Iterator[str]:

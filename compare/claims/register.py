@@ -1,11 +1,15 @@
-"""The catalogue of claims, running them, and the record of their rows."""
+"""The catalogue of claims, running them, the record of their rows, and the version of the code that a row is of."""
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +17,16 @@ from ...instances.contract.catalogue import Catalogue, defined_in
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.method import Method
-from ..catalogue import METHODS
+from ..catalogue import METHODS, code_version
+from ..plug_in_code import source_digest
+from ..studies.progress import duration
 from .bench import Bench, RunFailed, rows_here, rows_of, run_grids
 from .claim import Claim, Judgement, LedgerRow, Verdict
 from .data import claims_on_rows, experiment_of
-from .version import version_of_claim
 
 _SPARK_STARTS = 15.0
-RECORD = Path(__file__).with_name("record.json")
+_HERE, _COMPARE = Path(__file__).parent, Path(__file__).parents[1]
+RECORD = _HERE / "record.json"
 
 
 def _claims(_name: str) -> list[Claim]:
@@ -112,6 +118,52 @@ def run_claims(
         yield row
 
 
+def version_of_claim(claim: Claim) -> str:
+    """A digest of the code that runs and judges a claim.
+
+    It covers the layers below, the file that defines the claim and what this imports from ``compare/``, with the data
+    (JSON) beside these files, and the text of a claim that is data. A claim of a plug-in has none (""), so that its
+    judge is always repeated.
+    """
+    defining = [file for file in sorted(_HERE.glob("*.py")) if any(one is claim for one in _defined_in(file))]
+    if claim.module:
+        defining = [_HERE / "data.py", *_HERE.glob(f"{claim.module}.py")]
+    return f"{code_version()}-{_digest(tuple(defining), claim.data)}" if defining else ""
+
+
+@cache
+def _defined_in(file: Path) -> tuple[Claim, ...]:
+    values = vars(import_module(f"{__package__}.{file.stem}")).values()
+    each = (one for value in values for one in (value if isinstance(value, tuple) else (value,)))
+    return tuple(one for one in each if isinstance(one, Claim))
+
+
+@cache
+def _digest(defining: tuple[Path, ...], data: str = "") -> str:
+    waiting, files = [*defining], dict[str, Path]()
+    while waiting:
+        file = waiting.pop()
+        if (name := file.relative_to(_COMPARE).as_posix()) not in files:
+            files[name] = file
+            waiting += _imported_by(file)
+    digest = hashlib.sha256(source_digest(dict(sorted(files.items()))).encode() + data.encode())
+    for beside in sorted(file.with_suffix(".json") for file in files.values()):
+        digest.update(beside.read_bytes() if beside.is_file() else b"")
+    return digest.hexdigest()[:12]
+
+
+@cache
+def _imported_by(file: Path) -> tuple[Path, ...]:
+    """The files of ``compare/`` that a file imports, wherever in it."""
+    found = []
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            modules = [base.with_suffix(".py"), *(base / f"{alias.name}.py" for alias in node.names)]
+            found += [module for module in modules if module.is_file() and module.is_relative_to(_COMPARE)]
+    return tuple(found)
+
+
 def _judgement(claim: Claim, bench: Bench) -> Judgement:
     """The judge's judgement with the runs that it made; ``not decided`` if runs that it needs have failed."""
     try:
@@ -189,7 +241,6 @@ class TimeToGo:
         return sum(self._expected[done:]) * min(max(pace, 0.05), 20.0) + (0.0 if done else self._grids)
 
     def __str__(self) -> str:
-        seconds = self.seconds
-        shown = f"{max(1.0, seconds):.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
         never = f" ({self._unknown} never timed)" if self._unknown else ""
-        return f"{len(self._measured)} of {len(self._expected)} done, about {shown} to go{never}"
+        done = f"{len(self._measured)} of {len(self._expected)} done"
+        return f"{done}, about {duration(max(1.0, self.seconds))} to go{never}"

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from ...instances.contract.errors import BadInput
+from msgspec import Struct
+
+from ...instances.contract.files import read_text
+from ..studies.toml_tables import checked, located, parsed
 
 _FOLDER = Path(__file__).parent
-KINDS = ("theorem", "step", "algorithm", "figure", "trend", "remark")
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(Struct, frozen=True, forbid_unknown_fields=True):
     """A claim as the paper makes it, in our words.
 
     Attributes
     ----------
     id, place, kind
-        Its number here, where it stands in the paper, and one of `KINDS` (a figure is a figure or a table).
+        Its number here, where it stands in the paper, and what it is (a figure is a figure or a table).
     statement, reading : str
         What is claimed, and the principal reading, declared before running.
     number : str
@@ -37,7 +36,7 @@ class Statement:
 
     id: str
     place: str
-    kind: str
+    kind: Literal["theorem", "step", "algorithm", "figure", "trend", "remark"]
     statement: str
     reading: str = ""
     number: str = ""
@@ -46,18 +45,13 @@ class Statement:
     advice: str = ""
     finding: str = ""
 
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise ValueError(f"{self.id}: kind '{self.kind}' is none of {', '.join(KINDS)}")
-
     @property
     def printed(self) -> str:
         """The published number as text; "" where there is none."""
         return self.published_text or ("" if self.published is None else f"{self.published:g}")
 
 
-@dataclass(frozen=True)
-class Erratum:
+class Erratum(Struct, frozen=True, forbid_unknown_fields=True):
     """A misprint or slip with its correction; `shown_by` names the code that shows it."""
 
     id: str
@@ -67,8 +61,7 @@ class Erratum:
     shown_by: str = ""
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True, forbid_unknown_fields=True):
     """A reason that explains the verdicts of several claims, and what a designer should do."""
 
     id: str
@@ -77,8 +70,7 @@ class Finding:
     advice: str = ""
 
 
-@dataclass(frozen=True)
-class NotRun:
+class NotRun(Struct, frozen=True, forbid_unknown_fields=True):
     """A sentence that states something checkable and that nothing here can check, with the reason."""
 
     id: str
@@ -87,8 +79,7 @@ class NotRun:
     reason: str
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(Struct, frozen=True, forbid_unknown_fields=True):
     """Something that we measured and no paper claims."""
 
     id: str
@@ -98,17 +89,21 @@ class Observation:
     place: str = ""
 
 
-@dataclass(frozen=True)
-class Paper:
-    """The statements of a paper, by id, in its order; `name` is P1, …, or N and W for what is beyond the papers."""
+class Paper(Struct, frozen=True, forbid_unknown_fields=True):
+    """The statements of a paper in its order; `name` is P1, …, or N and W for what is beyond the papers."""
 
     name: str
-    title: str
-    claims: Mapping[str, Statement]
-    errata: tuple[Erratum, ...]
-    findings: Mapping[str, Finding]
-    not_run: tuple[NotRun, ...]
-    observations: tuple[Observation, ...]
+    title: str = ""
+    claim: tuple[Statement, ...] = ()
+    erratum: tuple[Erratum, ...] = ()
+    finding: tuple[Finding, ...] = ()
+    not_run: tuple[NotRun, ...] = ()
+    observation: tuple[Observation, ...] = ()
+
+    @property
+    def claims(self) -> dict[str, Statement]:
+        """By id."""
+        return {one.id: one for one in self.claim}
 
 
 @cache
@@ -130,22 +125,5 @@ def statements() -> Mapping[str, Statement]:
 
 
 def _paper(file: Path) -> Paper:
-    data = tomllib.loads(file.read_text(encoding="utf-8"))
-
-    def each(key: str, kind: type[Any]) -> list[Any]:
-        return [kind(**one) for one in data.get(key, ())]
-
-    try:
-        claims, findings = each("claim", Statement), each("finding", Finding)
-        errata, left, seen = each("erratum", Erratum), each("not_run", NotRun), each("observation", Observation)
-    except (TypeError, ValueError) as error:
-        raise BadInput(f"{file}: {error}: correct the table") from None
-    return Paper(
-        file.stem.upper(),
-        data.get("title", ""),
-        {one.id: one for one in claims},
-        tuple(errata),
-        {one.id: one for one in findings},
-        tuple(left),
-        tuple(seen),
-    )
+    with located(str(file)):
+        return checked({"name": file.stem.upper(), **parsed(read_text(file))}, Paper)

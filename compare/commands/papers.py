@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import structs
 
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write
@@ -53,7 +54,7 @@ def claims(ids: tuple[str, ...], every: bool, quick: bool, out: Path | None, mas
     else:
         rows = [row_of(known, claim.id) for claim in chosen]
     if as_json:
-        shown = [(asdict(CLAIMS[row.id].statement) if row.id in CLAIMS else {}) | row.to_dict() for row in rows]
+        shown = [(structs.asdict(CLAIMS[row.id].statement) if row.id in CLAIMS else {}) | row.to_dict() for row in rows]
         click.echo(json.dumps(shown, ensure_ascii=False))
     elif not run and (ids or every):
         click.echo("\n\n".join(printed(row, every=every and bool(ids)) for row in rows))

@@ -36,10 +36,18 @@ from overlaybench.compare.claims.data import FIGURES, GRIDS, TABLES, limit, read
 from overlaybench.compare.claims.figures import Curve, Figure, Panel, PaperTable, draw, points_of
 from overlaybench.compare.claims.grids import Grid, Sheet
 from overlaybench.compare.claims.pages import listed, pages, printed, row_of, write_pages
-from overlaybench.compare.claims.register import CLAIMS, claims_named, judge, keep_rows, record, rows_in, run_claims
+from overlaybench.compare.claims.register import (
+    CLAIMS,
+    claims_named,
+    judge,
+    keep_rows,
+    record,
+    rows_in,
+    run_claims,
+    version_of_claim,
+)
 from overlaybench.compare.claims.rows import Part, on_rows
 from overlaybench.compare.claims.statements import papers
-from overlaybench.compare.claims.version import version_of_claim
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.intervals import Interval
 from overlaybench.instances.contract.errors import BadInput
@@ -73,7 +81,7 @@ def test_sides_of_an_open_choice_that_disagree_make_the_verdict_depend() -> None
 
 def test_every_claim_has_a_statement_with_its_place_and_points_to_a_finding() -> None:
     every = [one for paper in papers().values() for one in paper.claims.values()]
-    findings = {name for paper in papers().values() for name in paper.findings}
+    findings = {one.id for paper in papers().values() for one in paper.finding}
     assert {one.id for one in every} == {id_ for id_ in CLAIMS if not id_.startswith(("HUB", "TEST"))}
     assert [one.id for one in every if not (one.place and one.statement)] == []
     assert {one.finding for one in every if one.finding} <= findings
