@@ -122,9 +122,7 @@ FAULTS: Mapping[str, Fault] = {
             )
         },
     ),
-    "P4.S1.1": Fault(  # in one of a hundred cases, so that few networks decide nothing
-        UNDECIDED, CONFIRMED, replaced={"p4_mixing.cost_of": lambda *given: 1.1 * p4.cost_of(*given)}
-    ),
+    "P4.S1.1": Fault(CONTRADICTED, CONFIRMED, replaced={"p4_mixing.cost_of": lambda *given: 1.1 * p4.cost_of(*given)}),
     "P4.S5.1": Fault(
         CONFIRMED,
         CONTRADICTED,
