@@ -1,4 +1,4 @@
-"""The project's intervals: of a mean, of a share, and of any statistic by bootstrap; all at 95% unless asked."""
+"""The intervals of a mean, of a share, and of any statistic by bootstrap; all at 95%."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def share_interval(hits: int, trials: int, *, together: int = 1) -> Interval:
 
 
 def bootstrap_interval(
-    sample: npt.NDArray[np.float64], statistic: Callable[..., Any], *, confidence: float = 0.95, seed: int = 0
+    sample: npt.NDArray[np.float64], statistic: Callable[..., Any], *, seed: int = 0
 ) -> tuple[float, float]:
     """The bootstrap interval of ``np.mean`` or ``np.median`` of a sample; NaN for fewer than two numbers.
 
@@ -87,7 +87,7 @@ def bootstrap_interval(
         statistic,
         n_resamples=RESAMPLES,
         batch=max(1, 2**22 // len(sample)),
-        confidence_level=confidence,
+        confidence_level=1 - LEVEL,
         method="BCa" if corrected else "percentile",
         rng=np.random.default_rng(seed),
     ).confidence_interval

@@ -256,7 +256,7 @@ def _heuristics(runs: pd.DataFrame, link: Link) -> str:
     if table.empty:
         table, base = _mean_ratios(compared), "the best bound (no optimum is proven)"
     if table.empty:
-        return " No heuristic could be compared with a bound."
+        return " No heuristic could be compared with a bound: add an exact method to the study."
     count = int(table["instances"].iloc[0])
     over = f"{base} over {count} {_plural(count, 'instance')}"
     if len(table) == 1:

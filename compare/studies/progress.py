@@ -115,11 +115,15 @@ class StudyWork(NamedTuple):
     limited: float
 
     def to_go(self, elapsed: float, running: int, runs: int) -> float:
-        """The seconds until all is done, at the pace so far; `runs` are done, and those `running` are half done."""
+        """The seconds until all is done, at the pace so far; `runs` are done, and those `running` are half done.
+
+        A second of solving at full pace is added to it: the first rows come late, and say little.
+        """
         if not runs:
             return self.left / max(running, 1)
         half_done = min(running * self.done / runs / 2, running * elapsed)
-        return max(0.0, self.left - half_done) * elapsed / (self.done + half_done)
+        pace = (elapsed + 1 / max(running, 1)) / (self.done + half_done + 1)
+        return max(0.0, self.left - half_done) * pace
 
     @property
     def is_limited(self) -> bool:

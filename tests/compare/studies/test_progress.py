@@ -58,7 +58,7 @@ def test_a_log_gets_plain_lines_and_one_at_the_end(
         clock[0] += 1
         tally(tmp_path, planned, 0, 3, StudyWork(100, 0, 0)).show(bar, 2)  # workers that end hold no run any more
     assert capsys.readouterr().err.splitlines() == [
-        "40 of 100 runs done, 1 failed, waiting for workers, 60 left, 16 s so far, about 46 s to go",
+        "40 of 100 runs done, 1 failed, waiting for workers, 60 left, 16 s so far, about 47 s to go",
         "100 of 100 runs done, 3 failed, ending the workers, 0 s so far",
     ]
 
@@ -253,3 +253,12 @@ def test_the_runs_that_are_stored_say_how_long_others_take(monkeypatch: pytest.M
     tally = tally_of(jobs)
     assert tally.work == StudyWork(done=0.0, left=200.0, limited=0.0)
     assert tally.work.about(tally.work.to_go(1.0, 2, 0)) == "about 1 min 40 s to go"
+
+
+def test_the_first_rows_after_a_resume_do_not_decide_the_estimate() -> None:
+    tally = tally_of([Job("gm", 20, 0.005)] * 7000)
+    for _ in range(15):
+        tally.count(Job("gm", 20, 0.005).row)
+    assert tally.work.to_go(1.0, 2, 15) < 60.0, (
+        "35 s of solving are left for two cores; a second passed before the rows"
+    )
