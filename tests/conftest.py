@@ -7,10 +7,12 @@ tests compile them as a run does.
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import math
 import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +26,17 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.markexpr == "not slow" and "NUMBA_OPT" not in os.environ:
         os.environ["NUMBA_OPT"], os.environ["NUMBA_CACHE_DIR"] = "1", str(cache_folder().parent / "quick-tests")
         cache_folder.cache_clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect in one process after the other: the first leaves the others bytecode, its assertions rewritten."""
+    folder = os.open(Path(__file__).parent, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    try:
+        return (yield)
+    finally:
+        os.close(folder)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -113,7 +113,19 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.claims.p1.assorted", small)
 
 
-SLOW = {"P1.S6.4.3", "P1.L5.1", "P1.L6.1", "P1.L6.4", "P1.I.1", "P1.I.4", "P1.S6.4", "P1.F2", "P1.F3", "P1.F4a"}
+SLOW = {
+    "P1.S6.4.3",
+    "P1.L5.1",
+    "P1.L6.1",
+    "P1.L6.4",
+    "P1.I.1",
+    "P1.I.4",
+    "P1.S6.4",
+    "P1.F2",
+    "P1.F3",
+    "P1.F4a",
+    "P1.F4b",
+}
 
 
 @tiered(SLOW, FAULTS)

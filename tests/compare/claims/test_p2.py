@@ -110,7 +110,7 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.claims.properties._SEEDS", (5, 5))
 
 
-SLOW = {"P2.I.2", "P2.F1", "P2.F3", "P2.F4", "P2.T1", "P2.T2", "P2.S5.1"}
+SLOW = {"P2.I.2", "P2.F1", "P2.F3", "P2.F4", "P2.T1", "P2.T2", "P2.S5.1", "P2.S1.1", "P2.S1.2"}
 
 
 @tiered(SLOW, FAULTS)

@@ -173,6 +173,7 @@ SLOW = {
     f"P4.{each}"
     for each in (
         "F9",
+        "F10",
         "TI",
         "S5.3",
         "F10.1",

@@ -157,7 +157,7 @@ def test_methods_are_named_by_their_labels(methods: list[str], message: str) -> 
 
 
 def test_methods_whose_ranks_are_close_share_a_clique() -> None:
-    runs = study(gm=[10, 11] * 6, gm_m=[11, 10] * 6, low_oda=[30] * 12, ring_per_topic=[40] * 12)
+    runs = study(gm=[10, 11] * 5, gm_m=[11, 10] * 5, low_oda=[30] * 10, ring_per_topic=[40] * 10)
     result = paired(runs, ["gm", "gm-m", "low-oda", "ring-per-topic"], "min-tco")
     assert result.cliques == [["gm", "gm-m"], ["low-oda", "ring-per-topic"]]
     assert result.friedman is not None
