@@ -13,12 +13,19 @@ import math
 import os
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from overlaybench.instances.contract.compiled import Interpreter, cache_folder, interpreted
+from overlaybench.instances.contract.compiled import Interpreter, Kernel, cache_folder, interpreted
 
 os.environ.setdefault("OVERLAYBENCH_INTERPRET", "never")
+RARELY_CALLED = {
+    "cost_splitting._rows_of_trees",
+    "cost_splitting._too_cheap",
+    "dual_fitting.count_excess_links",
+    "separation._separate_diameters",
+}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -39,12 +46,22 @@ def pytest_collection() -> Generator[None, object, object]:
         os.close(folder)
 
 
+class OfQuickTests(Interpreter):
+    """Interprets the kernels that take longer to compile than to interpret in all quick tests, and compiles others."""
+
+    def call(self, callee: Kernel, arguments: tuple[Any, ...]) -> Any:
+        """The result of a call."""
+        if self._inside or f"{callee.py_func.__module__.rpartition('.')[2]}.{callee.py_func.__name__}" in RARELY_CALLED:
+            return super().call(callee, arguments)
+        return callee.dispatcher(*arguments)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
-    """Interpret the kernels of quick tests marked `interpreted`: their slow tests compile the same ones."""
-    if item.get_closest_marker("slow") or not item.get_closest_marker("interpreted"):
+    """Interpret kernels in quick tests, all of them where a test is marked `interpreted`: slow tests compile them."""
+    if item.get_closest_marker("slow"):
         return (yield)
-    with interpreted(Interpreter(math.inf)):
+    with interpreted((Interpreter if item.get_closest_marker("interpreted") else OfQuickTests)(math.inf)):
         return (yield)
 
 
