@@ -73,13 +73,18 @@ class Steps(NamedTuple):
     departures: Ids
     toggle_offsets: Offsets
     toggles: Ids
+    events: Offsets  # of each step the events until its end
 
 
 def steps_of(trace: TopicTrace) -> Steps:
     """The departures and the subscriptions that begin and end."""
     gone = trace.kinds >= LEAVE
     return Steps(
-        offsets_of(trace.step_of[gone], trace.num_steps), trace.nodes[gone], trace.toggle_offsets, trace.toggles
+        offsets_of(trace.step_of[gone], trace.num_steps),
+        trace.nodes[gone],
+        trace.toggle_offsets,
+        trace.toggles,
+        np.cumsum(np.bincount(trace.step_of, minlength=trace.num_steps)),
     )
 
 
@@ -107,6 +112,7 @@ def _run(
     tests: int,
     shadows: int,
     moves: int,
+    budget: float,
     living: LivingOverlay,
     scores: _Scores,
     space: CoverSpace,
@@ -127,11 +133,12 @@ def _run(
         if len(seeds):
             find_broken(seeds, living, broken)
             allowed = _allow(seeds, shadows, living, broken, scores) if shadows else seeds
-            _repair(step, tests, moves, living, broken, scores, changes)
+            may_drop = tests > 0 and len(changes) < budget * steps.events[step]
+            _repair(step, tests, moves if may_drop else 0, living, broken, scores, changes)
             if shadows:
                 for v in allowed:
                     scores.allowed[v] = False
-            if tests:
+            if may_drop:
                 _drop(step, before, tests, living, changes)
     rows = np.empty((len(changes), 4), np.int64)
     for k in range(len(changes)):
@@ -365,7 +372,9 @@ def log_of(trace: TopicTrace, start: Ids, rows: npt.NDArray[np.int64]) -> LinkLo
     return LinkLog.from_arrays(n, trace.step_times[steps], links, sums[kept] > 0)
 
 
-def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0, moves: int = 12) -> LinkLog:
+def incremental_merge(
+    trace: TopicTrace, *, tests: int = 400, shadows: int = 0, moves: int = 12, budget: float = 3
+) -> LinkLog:
     """The log of an overlay that starts as Greedy Merge's and is repaired after each step.
 
     After a step, :func:`.find_broken` searches the topics that it touched from where it touched them. A node that joins
@@ -383,6 +392,8 @@ def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0, 
     moves : int
         Candidates for a link that joins one component of one topic: the first that lets another link go is taken. More
         of them save links and cost changes; 0 takes the link with most common topics.
+    budget : float
+        Changes an event on average from the start. While there were more, steps only repair: they drop and try nothing.
 
     Notes
     -----
@@ -392,12 +403,18 @@ def incremental_merge(trace: TopicTrace, *, tests: int = 400, shadows: int = 0, 
     """
     living = started(trace)
     start = overlay_of(living).edges
-    rows, _ = repaired_over(trace, living, tests=tests, shadows=shadows, moves=moves)
+    rows, _ = repaired_over(trace, living, tests=tests, shadows=shadows, moves=moves, budget=budget)
     return log_of(trace, start, rows)
 
 
 def repaired_over(
-    trace: TopicTrace, living: LivingOverlay, *, tests: int = 400, shadows: int = 0, moves: int = 12
+    trace: TopicTrace,
+    living: LivingOverlay,
+    *,
+    tests: int = 400,
+    shadows: int = 0,
+    moves: int = 12,
+    budget: float = 3,
 ) -> tuple[npt.NDArray[np.int64], LivingOverlay]:
     """Repair an overlay after each step after the start, in place.
 
@@ -412,7 +429,7 @@ def repaired_over(
         np.zeros(moves + 1, np.int64),
         np.zeros((moves + 1, 2), np.int32),
     )
-    return _run(steps_of(trace), tests, shadows, moves, living, scores, space)
+    return _run(steps_of(trace), tests, shadows, moves, float(budget), living, scores, space)
 
 
 def _solve(
@@ -423,8 +440,9 @@ def _solve(
     time_limit: float | None,
     tests: int,
     moves: int,
+    budget: float,
 ) -> Proposal[LinkLog]:
-    return Proposal(incremental_merge(trace, tests=tests, moves=moves))
+    return Proposal(incremental_merge(trace, tests=tests, moves=moves, budget=budget))
 
 
 def _solve_with_shadows(
@@ -444,6 +462,7 @@ INCREMENTAL_MERGE: Method[TopicTrace, LinkLog] = Method(
     options=(
         Option("tests", 400, "subscriptions visited to test a link for redundancy; 0: none", least=0),
         Option("moves", 12, "candidates for a link that joins one topic; more save links, cost changes", least=0),
+        Option("budget", 3.0, "changes an event above which nothing but repairs is done", least=0),
     ),
     compiled=True,
     anytime=False,

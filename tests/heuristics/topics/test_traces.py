@@ -72,6 +72,15 @@ def test_more_candidates_save_links() -> None:
     assert values[1] < values[0]  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("budget", [0, 1, 100])
+def test_a_budget_of_changes_spares_some_only_where_it_is_exceeded(budget: int) -> None:
+    trace = ob.generate("churn", seed=3, nodes=50, topics=20, subscriptions=5, events=150)
+    rows, _ = repaired_over(trace, started(trace), budget=budget)
+    free, _ = repaired_over(trace, started(trace), budget=1e9)
+    assert len(rows) <= len(free)
+    assert (len(rows) == len(free)) == (budget == 100)
+
+
 @property_test(150, TRACES, quick=6)
 def test_the_structure_after_all_events_is_that_of_the_last_snapshot(trace: ob.TopicTrace) -> None:
     living = started(trace)
