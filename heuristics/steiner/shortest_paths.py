@@ -1,4 +1,4 @@
-"""Steiner trees grown by shortest paths, and improved by inserting or removing single nodes."""
+"""Steiner trees grown by shortest paths, and improved by local search."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock, offer
 from ...instances.steiner.instance import SteinerInstance
 from ..graph import Graph, graph_of
+from .local_search import improve_tree
 from .spanning_trees import Flags, Reals, spanning_tree, steiner_heuristic
-
-_STEPS = 2_000_000  # edges looked at between two looks at the clock
 
 
 def shortest_paths_tree(
@@ -52,7 +51,7 @@ def shortest_paths_tree(
             return None
         if improve:
             offer(Overlay.from_edges(instance.num_nodes, instance.edges[kept]))
-            kept = improve_tree(graph, costs, order, kept, instance.terminals, clock)
+            kept = improve_tree(graph, costs, kept, instance.terminals, clock)
         if best is None or costs[kept].sum() < costs[best].sum():
             best = kept
             offer(Overlay.from_edges(instance.num_nodes, instance.edges[best]))
@@ -97,61 +96,16 @@ def grown_nodes(graph: Graph, costs: Reals, terminals: Ids, start: int) -> Flags
     return inside
 
 
-def improve_tree(graph: Graph, costs: Reals, order: Ids, kept: Flags, terminals: Ids, clock: Clock) -> Flags:
-    """A local optimum: no insertion or removal of a single node gives a cheaper minimum spanning tree.
-
-    `order` has the edges by cost. The result costs at most as much as `kept`. When the clock has passed, it is the best
-    tree so far. Cost O(n · m) for each round.
-    """
-    best, node, since = kept.copy(), 0, 0
-    most = max(1, _STEPS // max(1, len(kept)))
-    while since < len(graph.offsets) - 1 and not clock.passed:
-        best, node, since = _improved(graph, costs, order, best, terminals, node, since, most)
-    return best
-
-
-@kernel
-def _improved(
-    graph: Graph, costs: Reals, order: Ids, kept: Flags, terminals: Ids, node: int, unchanged: int, most: int
-) -> tuple[Flags, int, int]:
-    """The tree after `most` trials from a node on, the next node, and how many trials in a row improved nothing."""
-    n = len(graph.offsets) - 1
-    terminal = np.zeros(n, np.bool_)
-    terminal[terminals] = True
-    best = kept
-    cost = costs[best].sum()
-    since = unchanged
-    v = node
-    for _ in range(most):
-        if since >= n:
-            break
-        inside = terminal.copy()
-        for e in range(len(best)):
-            if best[e]:
-                inside[graph.u[e]] = inside[graph.v[e]] = True
-        near = 0
-        for k in range(graph.offsets[v], graph.offsets[v + 1]):
-            near += inside[graph.neighbour[k]]
-        since += 1
-        if not terminal[v] and near > 1:
-            inside[v] = not inside[v]
-            trial, separate = spanning_tree(graph, order, inside, terminals)
-            if separate == 0 and costs[trial].sum() < cost - 1e-9:
-                best, cost, since = trial, costs[trial].sum(), 0
-        v = (v + 1) % n
-    return best, v, since
-
-
 SHORTEST_PATHS = steiner_heuristic(
     "shortest-paths",
     shortest_paths_tree,
-    summary="trees grown by shortest paths from several terminals, improved by single nodes",
+    summary="trees grown by shortest paths from several terminals, improved by local search",
     source="Takahashi, Matsuyama 1980",
     guarantee="at most 2(1 − 1/k) times the least cost, k terminals",
     cost="time O(starts · k · m log n)",
     options=(
         Option("starts", 10, "terminals to start from", least=1, most=10**6),
-        Option("improve", True, "insert and remove nodes while that lowers the cost"),
+        Option("improve", True, "insert nodes and replace key paths and vertices while that lowers the cost"),
     ),
     colour="#661100",
     marker=">",

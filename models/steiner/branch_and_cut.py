@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.graph import Graph, graph_of
+from ...heuristics.steiner.local_search import improve_tree
 from ...heuristics.steiner.mehlhorn import mehlhorn
-from ...heuristics.steiner.shortest_paths import evenly_spaced, grown_nodes, improve_tree
+from ...heuristics.steiner.shortest_paths import evenly_spaced, grown_nodes
 from ...heuristics.steiner.spanning_trees import Flags, spanning_tree
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -27,6 +28,8 @@ from .directed_cuts import Ascent, DirectedCuts, dual_ascent, least_through
 from .reduction import ReducedInstance, reduce
 
 _STARTS, _REDUCTION_ROOTS, _ROOTS = 20, 10, 20
+_FEW_STARTS, _SEARCHED = 5, 40_000_000  # starts of large instances; nodes times edges in all starts of others
+_EACH = 2  # rounds of cuts between two trees grown along LP values
 _LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
 _REDUCING = 0.4  # of the time
 _ARCS, _ALL_ARCS = 200_000, 20_000_000
@@ -55,8 +58,10 @@ class SteinerIncumbent(Incumbent):
         self._rounds = 0
 
     def start(self, clock: Clock) -> None:
-        """Grow and improve trees from several terminals."""
-        for terminal in evenly_spaced(self.instance.terminals, _STARTS):
+        """Grow and improve trees from several terminals, from fewer where a local search takes long."""
+        size = max(1, self.instance.num_nodes * self.instance.num_edges)
+        starts = min(_STARTS, max(_FEW_STARTS, _SEARCHED // size))
+        for terminal in evenly_spaced(self.instance.terminals, starts):
             if not clock.passed or not np.isfinite(self.value):
                 self._grow(self._costs, terminal, improve=True)
 
@@ -69,11 +74,13 @@ class SteinerIncumbent(Incumbent):
         self._offer(inside, improve=False)
 
     def build_along(self, columns: object, x: Reals) -> None:
-        """Grow and improve a tree under costs that fall with the edges' LP values."""
+        """Grow and improve a tree, in some rounds, under costs that fall with the edges' LP values."""
+        self._rounds += 1
+        if self._rounds % _EACH != 1:
+            return
         along = np.zeros(self.instance.num_edges)
         np.add.at(along, self.arcs // 2, x[: len(self.arcs)])
         terminals = self.instance.terminals
-        self._rounds += 1
         self._grow(self._costs * (1.0 - np.minimum(along, 1.0)), int(terminals[self._rounds % len(terminals)]), True)
 
     def grow_along(self, reduced: npt.NDArray[np.int64], terminal: int) -> None:
@@ -90,7 +97,7 @@ class SteinerIncumbent(Incumbent):
             return
         if improve:
             self._keep(kept)
-            kept = improve_tree(self.graph, self._costs, self._order, kept, terminals, self._clock)
+            kept = improve_tree(self.graph, self._costs, kept, terminals, self._clock)
         self._keep(kept)
 
     def _keep(self, kept: Flags) -> None:

@@ -14,7 +14,7 @@ from ...heuristics.steiner.spanning_trees import Flags
 from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.steiner.instance import SteinerInstance
-from ..engine.minimum_cuts import ArcNetwork, minimum_cut, network_of, reachable
+from ..engine.minimum_cuts import ArcNetwork, maximum_flow, network_of, reachable
 from ..engine.relaxation import Reals, RowList, SparseRelaxation, SparseRows, Text
 
 Units = npt.NDArray[np.int64]
@@ -157,6 +157,7 @@ def _set_distances(graph: Graph, reduced: Units, distance: Units, backwards: int
 
 _VIOLATION = 1e-4
 _NESTED = 5
+_CREEP = 1e-6
 _ON_TREE, _FEW = 0.99, 100
 
 
@@ -233,33 +234,72 @@ class DirectedCuts(SparseRelaxation):
         The other nodes are those on the tree, and fractional ones if the model has few: they take a maximum flow each.
         """
         rows = RowList()
-        for target in self.targets.tolist():
-            self._separate(rows, x, target)
+        self._separate(rows, x, self.targets)
         if not len(rows):
             least = _VIOLATION if len(self.others) <= _FEW else _ON_TREE
-            for target in self.others[x[len(self.arcs) :] > least].tolist():
-                self._separate(rows, x, target)
+            self._separate(rows, x, self.others[x[len(self.arcs) :] > least])
         return rows.rows()
 
-    def _separate(self, rows: RowList, x: Reals, target: int) -> None:
-        """Add violated cuts between the root and a node, which must be entered as often as it is on the tree."""
-        capacities = x[: len(self.arcs)].copy()
-        node = int(self._column[target])
-        demand = 1.0 if node < 0 else float(x[node])
+    def _separate(self, rows: RowList, x: Reals, targets: Ids) -> None:
+        """Add violated cuts between the root and nodes, each of which must be entered as often as it is on the tree."""
+        nodes = self._column[targets]
+        demands = np.where(nodes < 0, 1.0, x[nodes])
+        sides, chosen = _violated_cuts(self._network, x[: len(self.arcs)], self.root, targets, demands)
+        for side, number in zip(sides, chosen, strict=True):
+            crossing = np.flatnonzero(side[self.tails] & ~side[self.heads])
+            inside = [self.names[v] for v in np.flatnonzero(~side).tolist()]
+            if nodes[number] < 0:
+                rows.add(crossing, 1, 1, ("cut", *inside))
+            else:
+                signs = np.repeat([1, -1], [len(crossing), 1])
+                target = self.names[targets[number]]
+                others = [v for v in inside if v != target]
+                rows.add(np.append(crossing, nodes[number]), signs, 0, ("reach", target, *others))
+
+
+@kernel
+def _violated_cuts(
+    network: ArcNetwork, x: Reals, root: int, targets: Ids, demands: Reals
+) -> tuple[list[Flags], list[int]]:
+    """The root's sides of violated cuts, and the index of the target of each.
+
+    A small capacity is added to each arc, as among the minimum cuts those of few arcs are deeper (Koch, Martin 1998).
+    Arcs of a cut get capacity 1 for all targets after it: few cuts a round that overlap little keep the LP small.
+    """
+    sides, chosen = [np.empty(0, np.bool_)], [0]
+    sides.pop()
+    chosen.pop()
+    capacities = x.copy()
+    residual, crossing = np.zeros(len(network.head)), np.zeros(len(x), np.bool_)
+    for i in range(len(targets)):
+        target, enough = targets[i], demands[i] - _VIOLATION
         for _ in range(_NESTED):
-            sides = minimum_cut(self._network, capacities, self.root, target, demand - _VIOLATION)
-            if sides is None:
-                return
-            for side in sides:
-                crossing = np.flatnonzero(side[self.tails] & ~side[self.heads])
-                capacities[crossing] = 1.0
-                inside = [self.names[v] for v in np.flatnonzero(~side).tolist()]
-                if node < 0:
-                    rows.add(crossing, 1, 1, ("cut", *inside))
-                else:
-                    signs = np.repeat([1, -1], [len(crossing), 1])
-                    others = [v for v in inside if v != self.names[target]]
-                    rows.add(np.append(crossing, node), signs, 0, ("reach", self.names[target], *others))
+            residual[:] = 0.0
+            residual[network.given] = capacities
+            if maximum_flow(network, residual, root, target, enough) >= enough:
+                break
+            residual[network.given] += _CREEP
+            maximum_flow(network, residual, root, target, np.inf)
+            front, back = reachable(network, residual, root, False), ~reachable(network, residual, target, True)
+            different, fresh = (front != back).any(), False
+            for k in range(1 + different):
+                side = back if k == 0 else front
+                total = 0.0
+                for a in range(len(x)):
+                    tail, head = network.head[network.reverse[network.given[a]]], network.head[network.given[a]]
+                    crossing[a] = side[tail] and not side[head]
+                    if crossing[a]:
+                        total += x[a]
+                if total < enough:
+                    fresh = True
+                    sides.append(side)
+                    chosen.append(i)
+                    for a in range(len(x)):
+                        if crossing[a]:
+                            capacities[a] = 1.0
+            if not fresh:
+                break
+    return sides, chosen
 
 
 def _by_node(ends: Ids, num_nodes: int) -> list[npt.NDArray[np.int64]]:

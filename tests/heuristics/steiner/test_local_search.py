@@ -1,0 +1,52 @@
+"""Local search on Steiner trees: its results are trees, and no single change of the named kinds makes them cheaper."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from overlaybench.heuristics.graph import graph_of
+from overlaybench.heuristics.steiner.local_search import improve_tree
+from overlaybench.heuristics.steiner.shortest_paths import grown_nodes
+from overlaybench.heuristics.steiner.spanning_trees import spanning_tree
+from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.run import Clock
+from tests.properties import property_test
+from tests.steiner_brute_force import least_cost, small_graph
+
+pytestmark = pytest.mark.interpreted
+
+
+@property_test(150, st.integers(0, 10**9), quick=60)
+def test_neither_an_inserted_node_nor_another_key_path_makes_a_local_optimum_cheaper(seed: int) -> None:
+    instance = small_graph(seed)
+    graph, costs = graph_of(instance.num_nodes, instance.edges), instance.costs.astype(np.float64)
+    terminals = instance.terminals
+    inside = grown_nodes(graph, costs, terminals, int(terminals[0]))
+    start, separate = spanning_tree(graph, np.argsort(-costs, kind="stable").astype(np.int32), inside, terminals)
+    if separate:
+        return
+    kept = improve_tree(graph, costs, start, terminals, Clock(None))
+    cost = costs[kept].sum()
+    assert PROBLEMS["steiner"].violations(instance, Overlay.from_edges(instance.num_nodes, instance.edges[kept])) == []
+    assert (least_cost(instance) or 0) <= cost <= costs[start].sum()
+    given: nx.Graph[int] = nx.Graph()
+    given.add_weighted_edges_from((u, v, c) for (u, v), c in zip(instance.edges.tolist(), costs, strict=True))
+    tree: nx.Graph[int] = nx.Graph(instance.edges[kept].tolist())
+    for node in set(given) - set(tree):
+        more = given.subgraph({*tree, node})
+        if len(tree) and nx.is_connected(more):
+            assert nx.minimum_spanning_tree(more).size("weight") >= cost - 1e-9
+    ends = {v for v in tree if v in terminals or tree.degree(v) > 2}
+    for first in ends:
+        for path in nx.single_source_shortest_path(tree, first).values():
+            if len(path) > 1 and path[-1] in ends and ends.isdisjoint(path[1:-1]):
+                rest = tree.copy()
+                rest.remove_edges_from(nx.utils.pairwise(path))
+                sides = nx.node_connected_component(rest, first), nx.node_connected_component(rest, path[-1])
+                replaced = sum(given[u][v]["weight"] for u, v in nx.utils.pairwise(path))
+                lengths = nx.multi_source_dijkstra_path_length(given, sides[0])
+                assert min(lengths[v] for v in sides[1]) >= replaced - 1e-9
