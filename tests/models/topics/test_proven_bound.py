@@ -11,7 +11,6 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
@@ -42,6 +41,7 @@ from overlaybench.models.topics.relaxation.separation import Goal
 from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs, singleton_rows
 from tests.models.topics.proven import proven_by, proven_value
 from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance
+from tests.properties import property_test
 from tests.topic_brute_force import all_graphs, members_of_topics, optimum
 
 
@@ -186,9 +186,7 @@ def counted(wanted: list[list[int]], topics: int, most: int, steps: int = 10**9)
     return links
 
 
-@pytest.mark.interpreted
-@settings(deadline=None)
-@given(wants, st.integers(1, 4))
+@property_test(200, wants, st.integers(1, 4), quick=50)
 def test_every_pair_with_too_many_common_topics_is_counted_once(chosen: list[set[int]], most: int) -> None:
     links = np.zeros(8, np.int64)
     for one, other in combinations(chosen, 2):
@@ -202,8 +200,12 @@ def test_a_topic_that_takes_too_many_comparisons_leaves_the_bound() -> None:
     assert counted(wanted, 3, 1).tolist() == [0, 10, 10]
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.sets(st.integers(0, 4), min_size=1, max_size=4), min_size=2, max_size=6), st.integers(1, 3))
+@property_test(
+    100,
+    st.lists(st.sets(st.integers(0, 4), min_size=1, max_size=4), min_size=2, max_size=6),
+    st.integers(1, 3),
+    quick=30,
+)
 def test_the_bound_is_at_most_the_fewest_edges(chosen: list[set[int]], most: int) -> None:
     sizes = {t: sum(t in topics for topics in chosen) for t in set().union(*chosen)}
     rank = {t: i for i, t in enumerate(sorted(sizes, key=lambda t: (sizes[t], t)))}
