@@ -398,8 +398,8 @@ def incremental_merge(
     Notes
     -----
     The greedy step is that of Chockler et al. 2007 (P1), §6.1; when it is applied, and what is dropped, is ours. A step
-    costs in the subscriptions of its topics. Memory 9 bytes for each subscription that ever holds, 61 for each node and
-    about 22 for each link.
+    costs in the subscriptions of its topics. Memory 9 bytes for each subscription that ever holds, 57 for each node and
+    about 20 for each link.
     """
     living = started(trace)
     start = overlay_of(living).edges
