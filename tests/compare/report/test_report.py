@@ -325,7 +325,14 @@ DEGENERATE = {
     "an unknown problem and method": [run("content", "mst", value=2.5, lower_bound=2.25, variant="mst a=$b$")],
     "no seconds": [run(value=5, seconds=None, peak_memory=None)],
 }
-LIKE_OTHERS = ("one row without a bound", "one proven row", "a bound and no answer", "infeasible", "no time limit")
+LIKE_OTHERS = (
+    "one row without a bound",
+    "one proven row",
+    "a bound and no answer",
+    "infeasible",
+    "no time limit",
+    "bound zero",
+)
 slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
