@@ -33,7 +33,7 @@ def graph_of(num_nodes: int, edges: npt.NDArray[np.integer]) -> Graph:
 
 
 @kernel
-def root_of(parent: Ids, node: int) -> int:
+def root_of(parent: Ids | Offsets, node: int) -> int:
     """The representative of a node's component, with path halving."""
     while parent[node] != node:
         parent[node] = parent[parent[node]]

@@ -17,7 +17,6 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer, offer_bound
 from ..engine.exact_method import PROGRESS, START, SearchLog, solve_exactly
-from ..engine.integer_model import THREADS
 from ..engine.minimum_cuts import minimum_cut, network_of
 from ..engine.proof import NO_FILE, ProofFile
 from ..engine.relaxation import NO_CUTOFF, RowList, SparseRelaxation, SparseRows
@@ -40,7 +39,7 @@ class ContentCuts(SparseRelaxation):
     # A multiplier is rounded to 1/unit and a capacity row has entries up to 2^20: their product is the bound's error.
     finest = 2**44
 
-    def __init__(self, model: ContentModel, *, threads: int = 1) -> None:
+    def __init__(self, model: ContentModel) -> None:
         self.model = model
         brokers = model.instance.num_brokers
         self._tails, self._heads = np.nonzero(model.off_diagonal)
@@ -49,7 +48,7 @@ class ContentCuts(SparseRelaxation):
         self._all_tails = np.concatenate([np.full(brokers, brokers), self._tails])
         self._all_heads = np.concatenate([np.arange(brokers), self._heads])
         self._network = network_of(brokers + 1, self._all_tails, self._all_heads)
-        super().__init__(np.array(model.costs), model.rows.rows(), threads=threads)
+        super().__init__(np.array(model.costs), model.rows.rows())
 
     def least_value(self, units: int) -> float:
         """See :class:`Relaxation`; costs need not be integers."""
@@ -161,7 +160,6 @@ def minimise(
     start: ContentOverlay | None,
     clock: Clock,
     *,
-    threads: int,
     progress: str,
     seed: int = 0,
     proof: ProofFile = NO_FILE,
@@ -172,7 +170,7 @@ def minimise(
     cut off.
     """
     model = ContentModel(instance, problem.routing, clock=clock)
-    planes = ContentCuts(model, threads=threads)
+    planes = ContentCuts(model)
     incumbent = ContentIncumbent(model, problem, start, planes.unit)
     case = begin_case(proof, instance, planes.proof_unit, model)
     root = planes.tighten(clock, stall=_STALL * planes.cost_scale)
@@ -196,7 +194,7 @@ CONTENT_BRANCH_AND_CUT = exact_method(
     "branch-and-cut",
     minimise,
     summary="content: branch-and-cut on directed cuts of each publisher's arborescence",
-    options=(START, THREADS, PROGRESS),
+    options=(START, PROGRESS),
     proves=True,
 )
 
@@ -207,7 +205,6 @@ def _round(
     *,
     seed: int,
     time_limit: float | None,
-    threads: int,
 ) -> Proposal[ContentOverlay]:
     """Solve the relaxation by directed cuts and round it.
 
@@ -220,7 +217,7 @@ def _round(
 
     def round_in_time(_: ContentOverlay | None, clock: Clock) -> Outcome:
         model = ContentModel(instance, problem.routing, clock=clock)
-        planes = ContentCuts(model, threads=threads)
+        planes = ContentCuts(model)
         if planes.tighten(clock, stall=_STALL * planes.cost_scale) is None:
             return Outcome(stopped=True)
         if not planes.lp.feasible:
@@ -248,7 +245,6 @@ LP_ROUNDING: Method[ContentInstance, ContentOverlay] = Method(
     bounds=True,
     anytime=False,
     engine="branch-and-cut",
-    options=(THREADS,),
     solve=_round,
     compiled=True,
     pace=50,

@@ -49,7 +49,7 @@ class HighsLP:
     `work` is the sum of each iteration's number of rows, to which its time is about proportional.
     """
 
-    def __init__(self, *, threads: int = 1, first: int = 0) -> None:
+    def __init__(self, *, first: int = 0) -> None:
         import highspy
 
         self._first = first
@@ -60,7 +60,7 @@ class HighsLP:
         self._infinity, self._no_limit = highspy.kHighsInf, highspy.kHighsIInf
         for name, value in (
             ("output_flag", False),
-            ("threads", threads),
+            ("threads", 1),
             ("presolve", "off"),
             ("solver", "simplex"),
             ("simplex_strategy", 1),
@@ -441,7 +441,7 @@ class SparseRelaxation(Relaxation[SparseRows]):
 
     finest = UNIT
 
-    def __init__(self, costs: npt.NDArray[np.number], rows: SparseRows, *, threads: int = 1) -> None:
+    def __init__(self, costs: npt.NDArray[np.number], rows: SparseRows) -> None:
         super().__init__()
         total = float(costs.sum()) + 1
         self.unit = min(self.finest, 2 ** int(np.floor(np.log2(_LARGEST / total))))
@@ -453,7 +453,7 @@ class SparseRelaxation(Relaxation[SparseRows]):
             self.proof_unit = self.unit
             self._cost_units = np.floor(costs * float(self.unit)).astype(np.int64)
         self.columns = np.arange(len(costs))
-        self.lp = HighsLP(threads=threads)
+        self.lp = HighsLP()
         self.lp.append_columns(costs.astype(np.float64), 0.0, 1.0)
         self.rows, self.idle, self.permanent = RowList().rows(), np.zeros(0, np.int64), len(rows.rhs)
         self._add_rows(rows)

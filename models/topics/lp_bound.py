@@ -19,7 +19,6 @@ from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer, offer_bound
 from ...instances.topics.instance import TopicInstance
 from ..engine.exact_method import PROGRESS, SearchLog
-from ..engine.integer_model import THREADS
 from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
 from .branch_and_cut import OBJECTIVES
@@ -66,7 +65,6 @@ def lower_bound(
     weighted: bool = False,
     method: str = "auto",
     stall: float = 1e-3,
-    threads: int = 1,
     log: SearchLog | None = None,
     enough: float = math.inf,
 ) -> LowerBound:
@@ -104,7 +102,7 @@ def lower_bound(
             bound = _by_splitting(instance, incumbent, start, clock, log, weighted, enough)
         else:
             goal = Goal(edge_cost=0, degree_cost=1) if of_degree else goal
-            planes = CuttingPlanes(instance, goal, start, threads=threads)
+            planes = CuttingPlanes(instance, goal, start)
             bound = _by_planes(planes, incumbent, clock, log, stall, enough)
     if of_degree and method == "lp":
         if simple > bound.value:
@@ -181,7 +179,6 @@ def _solve(
     method: str,
     presolve: bool,
     stall: float,
-    threads: int,
     progress: str,
     proof: str | Path | None = None,
 ) -> Proposal[Overlay]:
@@ -208,7 +205,6 @@ def _solve(
                 weighted=objective.weighted,
                 method=method,
                 stall=stall,
-                threads=threads,
                 log=log,
                 enough=min(PROBLEMS[factor].value(instance, overlay) for overlay in overlays),
             )
@@ -241,7 +237,6 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
         Option("method", "auto", "cutting planes; cost splitting; dual fitting alone; or by size", choices=_METHODS),
         PRESOLVE,
         Option("stall", 1e-3, "stop when ten rounds gain less than this", least=0.0, most=1e9),
-        THREADS,
         PROGRESS,
     ),
     inputs=("proof",),

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.graph import root_of
 from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.local_search.linked_overlay import (
     Links,
@@ -49,7 +50,6 @@ from ...engine.relaxation import UNIT, Reals
 from ...engine.stoppable import Answer, finished_within
 from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
 from ..relaxation.cutting_planes import MOST_PROVEN
-from ..relaxation.presolve import root
 from ..relaxation.separation import Goal
 from ..relaxation.topic_rows import CandidateEdges, all_pairs, keys_of
 from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred
@@ -183,7 +183,7 @@ def _connect(
         contribution = 0
         for i in range(space.edge_offsets[e], space.edge_offsets[e + 1]):
             link = space.edge_links[i]
-            contribution += root(parent, space.one[link]) != root(parent, space.other[link])
+            contribution += root_of(parent, space.one[link]) != root_of(parent, space.other[link])
         if contribution == 0:
             heapq.heappop(queue)
             continue
@@ -200,7 +200,7 @@ def _connect(
         degree[space.v[e]] += 1
         for i in range(space.edge_offsets[e], space.edge_offsets[e + 1]):
             link = space.edge_links[i]
-            parent[root(parent, space.one[link])] = root(parent, space.other[link])
+            parent[root_of(parent, space.one[link])] = root_of(parent, space.other[link])
     return chosen[:count].copy()
 
 

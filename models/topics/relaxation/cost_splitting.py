@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.graph import root_of
 from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, edge_costs, positions_of, unit_costs
 from ....heuristics.topics.local_search.overlay_search import nearest_pairs
 from ....instances.contract.arrays import Ids, Offsets, offsets_of
@@ -24,7 +25,6 @@ from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog
 from ...engine.relaxation import UNIT
-from .presolve import root
 from .topic_rows import CandidateEdges, Edges, TopicEdges, TopicRows, all_pairs, count_links, indices_of, keys_of
 
 Units = npt.NDArray[np.int64]
@@ -236,7 +236,7 @@ def _span(
         if n * n > _SPARSE * (end - begin):
             parent = np.arange(n)
             for k in begin + np.argsort(weight[begin:end], kind="mergesort"):
-                a, b = root(parent, np.int64(links.a[k])), root(parent, np.int64(links.b[k]))
+                a, b = root_of(parent, int(links.a[k])), root_of(parent, int(links.b[k]))
                 if a != b:
                     parent[a] = b
                     total += weight[k]
@@ -418,9 +418,9 @@ def _rows_of_trees(
         tree = np.flatnonzero(in_tree[link_offsets[t] : link_offsets[t + 1]]) + link_offsets[t]
         parent, end, following, before = np.arange(n), np.arange(n), np.full(n, -1), np.zeros(n, np.int64)
         for k in tree[np.argsort(weight[tree])]:
-            x, y = root(parent, np.int64(a[k])), root(parent, np.int64(b[k]))
+            x, y = root_of(parent, int(a[k])), root_of(parent, int(b[k]))
             following[end[x]], before[y], end[x], parent[y] = y, weight[k], end[y], x
-        v = root(parent, np.int64(0))
+        v = root_of(parent, 0)
         for p in range(first, first + n):
             row[p], place[first + v], gap[p] = interest.topic_nodes[first + v], p, before[v]
             v = following[v]

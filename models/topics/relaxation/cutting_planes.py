@@ -162,15 +162,13 @@ class CuttingPlanes(Relaxation[TopicRows]):
     `sparse`, there are few more, and the others are priced in; otherwise all pairs with a topic in common are.
     """
 
-    def __init__(
-        self, instance: TopicInstance, goal: Goal, start: Overlay, *, sparse: bool = True, threads: int = 1
-    ) -> None:
+    def __init__(self, instance: TopicInstance, goal: Goal, start: Overlay, *, sparse: bool = True) -> None:
         super().__init__()
         self.instance, self.goal, n = instance, goal, instance.num_nodes
         pairs = starting_pairs(instance, start, sparse=sparse, weighted=goal.costs is not None)
         self.edges = self.columns = CandidateEdges(instance, pairs)
         self._costs, self._separator = goal.costs_on(n), goal.separator()
-        self.lp, self.rows, self.idle = HighsLP(threads=threads, first=1), no_rows(), np.empty(0, np.int64)
+        self.lp, self.rows, self.idle = HighsLP(first=1), no_rows(), np.empty(0, np.int64)
         least, most = goal.degree_range(n)
         self.lp.append_columns(np.array([float(goal.degree_cost)]), float(least), float(most))
         if goal.degree_cost > 0 or goal.cap < n:

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.graph import root_of
 from ....heuristics.topics.kernels.interest import (
     Interest,
     TopicComponents,
@@ -24,7 +25,6 @@ from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers
 from ...engine.stoppable import finished_within
 from .cutting_planes import rounded_multipliers
-from .presolve import root
 from .topic_rows import singleton_rows
 
 _WORK = 200_000_000
@@ -137,10 +137,10 @@ def _connecting_edges(interest: Interest, label: Ids) -> int:
     for t in range(len(interest.topic_offsets) - 1):
         first, last = interest.topic_offsets[t], interest.topic_offsets[t + 1]
         for j in range(first, last):
-            label[j] = root(parent, np.int64(interest.topic_nodes[j]))
+            label[j] = root_of(parent, int(interest.topic_nodes[j]))
         a = np.int64(label[first])
         for j in range(first + 1, last):
-            b = root(parent, np.int64(interest.topic_nodes[j]))
+            b = root_of(parent, int(interest.topic_nodes[j]))
             if a != b:
                 parent[b] = a
                 count += 1

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.graph import root_of
 from ....heuristics.topics.kernels.interest import Interest, interest_of
 from ....instances.contract.arrays import Ids, Offsets, offsets_of
 from ....instances.contract.compiled import kernel
@@ -94,21 +95,12 @@ def drop_implied_topics(instance: TopicInstance) -> Implied:
 
 
 @kernel
-def root(parent: Offsets, v: np.int64) -> np.int64:
-    """The representative of v in a union-find forest, with path halving."""
-    while parent[v] != v:
-        parent[v] = parent[parent[v]]
-        v = parent[v]
-    return v
-
-
-@kernel
 def _not_implied(interest: Interest, order: Offsets) -> Ids:
     """1 for each topic that stays; the largest are judged first, as small ones imply more."""
     num_topics = len(interest.topic_offsets) - 1
     stays = np.ones(num_topics, np.int32)
     inside = np.zeros(num_topics, np.int64)
-    parent = np.empty(len(interest.node_offsets) - 1, np.int64)
+    parent = np.empty(len(interest.node_offsets) - 1, np.int32)
     for t in order:
         first, last = interest.topic_offsets[t], interest.topic_offsets[t + 1]
         parts = last - first
@@ -124,7 +116,7 @@ def _not_implied(interest: Interest, order: Offsets) -> Ids:
                 start = interest.topic_offsets[s]
                 if s == t or not stays[s] or inside[s] != interest.topic_offsets[s + 1] - start:
                     continue
-                a, b = root(parent, np.int64(v)), root(parent, np.int64(interest.topic_nodes[start]))
+                a, b = root_of(parent, v), root_of(parent, interest.topic_nodes[start])
                 if a != b:
                     parent[a] = b
                     parts -= 1
