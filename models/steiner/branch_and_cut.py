@@ -28,8 +28,8 @@ from .directed_cuts import Ascent, DirectedCuts, dual_ascent, least_through
 from .reduction import ReducedInstance, reduce
 
 _STARTS, _REDUCTION_ROOTS, _ROOTS = 20, 10, 20
-_FEW_STARTS, _SEARCHED = 5, 40_000_000  # starts of large instances; nodes times edges in all starts of others
-_ALL, _EACH = 30, 4  # rounds of cuts in which trees grow along LP values: the first ones, then one of some
+_FEW_STARTS, _SEARCHED = 4, 20_000_000  # starts of large instances; nodes times edges in all starts of others
+_EACH = 4  # rounds of cuts between two trees grown along LP values
 _LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
 _REDUCING = 0.4  # of the time
 _ARCS, _ALL_ARCS = 200_000, 20_000_000
@@ -76,7 +76,7 @@ class SteinerIncumbent(Incumbent):
     def build_along(self, columns: object, x: Reals) -> None:
         """Grow and improve a tree, in some rounds, under costs that fall with the edges' LP values."""
         self._rounds += 1
-        if self._rounds > _ALL and self._rounds % _EACH:
+        if self._rounds % _EACH:
             return
         along = np.zeros(self.instance.num_edges)
         np.add.at(along, self.arcs // 2, x[: len(self.arcs)])

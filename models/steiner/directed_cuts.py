@@ -265,14 +265,14 @@ def _violated_cuts(
 
     A small capacity is added to each arc, as among the minimum cuts those of few arcs are deeper (Koch, Martin 1998).
     Arcs of a cut get capacity 1 for all targets after it: few cuts that overlap little keep the LP small. Targets
-    without a cut have another turn while the cuts have fewer arcs in total than the model.
+    without a cut have another turn while the cuts have fewer arcs in total than four times the model.
     """
     sides, chosen = [np.empty(0, np.bool_)], [0]
     sides.pop()
     chosen.pop()
     residual, crossing = np.zeros(len(network.head)), np.zeros(len(x), np.bool_)
     pending, size = np.ones(len(targets), np.bool_), 0
-    while size < len(x):
+    while size < 4 * len(x):
         capacities, before = x.copy(), len(sides)
         for i in np.flatnonzero(pending):
             target, enough = targets[i], demands[i] - _VIOLATION
