@@ -208,7 +208,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(p5, "MOVED_SEEDS", {True: range(155, 162)})
 
 
-QUICK = {"P5.S2.1", "P5.S3.1", "P5.S4.1", "P5.S4.3", "P5.S5.1", "P5.S6.1", "P5.S6.5", "P5.S6.7", "P5.S7.1", "P5.T2"}
+QUICK = {"P5.S2.1", "P5.S3.1", "P5.S4.1", "P5.S4.3", "P5.S5.1", "P5.S6.1", "P5.S6.5", "P5.S6.7", "P5.S7.1"}
 
 
 @pytest.mark.usefixtures("short")

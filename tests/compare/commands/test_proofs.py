@@ -143,6 +143,7 @@ def test_a_run_without_a_complete_proof_keeps_the_old_file(tmp_path: Path) -> No
     assert gzip.decompress(proof.read_bytes()).startswith(b'["proof",')
 
 
+@pytest.mark.interpreted
 def test_an_infeasible_instance_has_no_proof_and_one_line_says_so(run: Run, tmp_path: Path) -> None:
     crowded, parted = tmp_path / "crowded.json", tmp_path / "parted.stp"
     content = json.loads(written("content", tmp_path, ".json").read_text())
