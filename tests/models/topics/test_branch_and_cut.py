@@ -45,7 +45,7 @@ def test_proves_the_optimum_of_brute_force(name: str, sparse: bool, presolve: bo
 @pytest.mark.parametrize(
     ("limit", "name"),
     [
-        pytest.param(limit, name, marks=pytest.mark.slow if limit and name in ("weighted-tco", "2d-true") else [])
+        pytest.param(limit, name, marks=pytest.mark.slow if limit else [])
         for limit, name in product((0.0, 0.05, 0.5), PROBLEMS_ANSWERED)
     ],
 )

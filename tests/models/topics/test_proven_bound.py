@@ -125,9 +125,9 @@ def test_no_lower_bound_exceeds_the_optimum(method: str, problem: str, seeds: ra
         assert proven_by(instance, problem, bound) == math.ceil(bound.value), f"seed {seed}"
 
 
-@pytest.mark.parametrize("seeds", tiers(1, 3))
-def test_split_costs_approach_the_bound_of_the_cutting_planes(seeds: range) -> None:
-    for seed in seeds:
+@pytest.mark.slow
+def test_split_costs_approach_the_bound_of_the_cutting_planes() -> None:
+    for seed in range(3):
         instance = uniform_instance(20, 15, 4, seed)
         planes = CuttingPlanes(instance, Goal(), greedy_merge(instance))
         planes.tighten(Clock(60))

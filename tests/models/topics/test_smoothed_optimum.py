@@ -87,6 +87,7 @@ def test_no_method_is_below_it_and_it_rises_with_the_cost_of_changes() -> None:
     assert values[0] < values[1]
 
 
+@pytest.mark.slow
 def test_when_it_is_stopped_bound_and_value_enclose_the_optimum_and_a_delay_is_skipped() -> None:
     trace = ob.generate("churn", seed=2, nodes=14, topics=6, subscriptions=3, events=12)
     optimum = value_of(smoothed(trace, 2))
