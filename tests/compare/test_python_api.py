@@ -261,9 +261,8 @@ def test_a_small_object_shows_a_drawing_in_the_colours_of_the_page() -> None:
     assert ("<b>" in html, "&lt;b&gt;" in html) == (False, True)
 
 
-@pytest.mark.parametrize(
-    "workload", [pytest.param(each, marks=[pytest.mark.interpreted] * (each != "brokers-sparse")) for each in SMALL]
-)
+@pytest.mark.interpreted
+@pytest.mark.parametrize("workload", SMALL)
 def test_what_is_shown_has_no_array_and_the_graph_of_an_answer_the_labels_of_its_instance(workload: str) -> None:
     instance = small(workload)
     result = ob.solve(instance, method="s2" if workload == "brokers-sparse" else None, time_limit=10)

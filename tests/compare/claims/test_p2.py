@@ -110,7 +110,7 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.claims.properties._SEEDS", (5, 5))
 
 
-SLOW = {"P2.I.2", "P2.F1", "P2.F3", "P2.F4", "P2.T1", "P2.T2", "P2.S5.1", "P2.S1.1", "P2.S1.2"}
+SLOW = {"P2.I.2", "P2.F1", "P2.F2", "P2.F3", "P2.F4", "P2.T1", "P2.T2", "P2.S5.1", "P2.S1.1", "P2.S1.2"}
 
 
 @tiered(SLOW, FAULTS)
@@ -118,6 +118,7 @@ def test_a_fault_changes_the_verdict(id_: str, monkeypatch: pytest.MonkeyPatch) 
     FAULTS[id_].check(id_, monkeypatch)
 
 
+@pytest.mark.slow
 def test_work_beyond_the_bound_contradicts_lemma_2() -> None:
     claim = CLAIMS["P2.L2"]
     rows = rows_here(GRIDS[claim.grids[0]].experiment(True), METHODS)

@@ -57,6 +57,7 @@ SLOW = {
     "P3.S4D.1",
     "P3.L1",
     "P3.L2",
+    "P3.T2",
     "P3.T3",
     "P3.T4",
     "P3.F6",
@@ -152,6 +153,7 @@ def test_the_scheme_that_tells_everyone_every_pair_is_no_partial_knowledge(monke
     assert judge(CLAIMS["P3.S4D.3"]).judgement.verdict is CONTRADICTED
 
 
+@pytest.mark.slow
 def test_choosing_parts_is_dear_where_it_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     once = best_division
     monkeypatch.setattr(p3_system, "best_division", lambda *given: list(map(once, *([one] * 200 for one in given))))

@@ -29,6 +29,8 @@ from tests.outcomes import answer_of
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
+pytestmark = pytest.mark.interpreted  # the slow cases of larger instances compile the same kernels
+
 HEURISTICS = tuple(
     method
     for method in methods_of("overlaybench.heuristics.topics")
@@ -165,13 +167,12 @@ PAIRS: dict[str, tuple[Callable[..., Overlay], Callable[..., set[twins.Edge]]]] 
     },
 }
 TIES = ("lowest", "highest", "random")
-NAMES = [pytest.param(each, marks=pytest.mark.interpreted) if "table" in each else each for each in PAIRS]
 LARGER = [[middling(seed, *sizes) for seed in range(3)] for sizes in ((14, 5, 3), (12, 20, 10), (18, 9, 5), (16, 2, 2))]
 
 
 @property_test(100, instance=topic_instances(), seed=st.integers(-5, 2**40))
 @pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PAIRS)
 def test_heuristic_equals_its_twin(name: str, ties: str, instance: TopicInstance, seed: int) -> None:
     check(instance, name, ties, seed)
 
@@ -182,7 +183,7 @@ def test_every_construction_is_compared() -> None:
 
 
 @pytest.mark.parametrize("ties", ["random", *(pytest.param(each, marks=pytest.mark.slow) for each in TIES[:2])])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PAIRS)
 def test_heuristic_equals_its_twin_on_constructions_and_larger_instances(name: str, ties: str) -> None:
     for instances in (*([one] for one in CONSTRUCTED.values()), *LARGER):
         for seed, instance in enumerate(instances):
