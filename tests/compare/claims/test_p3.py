@@ -140,6 +140,7 @@ def test_when_edges_of_contribution_0_are_discarded_decides() -> None:
     assert [line.verdict for line in found.sensitivity] == [CONFIRMED]
 
 
+@pytest.mark.slow
 def test_the_scheme_that_tells_everyone_every_pair_is_no_partial_knowledge(monkeypatch: pytest.MonkeyPatch) -> None:
     every = p3_system._schemes(True, decentralised)
     assert judge(CLAIMS["P3.S4D.2"]).judgement.verdict is CONFIRMED

@@ -115,6 +115,7 @@ def test_ctrl_c_returns_the_incumbent_of_a_solver_in_this_process(file: Path) ->
     assert result.seconds < 30
 
 
+@pytest.mark.slow
 def test_solve_prints_its_answer_where_the_disk_takes_no_proof(file: Path, tmp_path: Path) -> None:
     """The largest size of a file stands for a full disk."""
     words = ["solve", file, "--problem", "min-tco", "--method", "branch-and-cut", "--time-limit", 5, "--json"]

@@ -46,6 +46,7 @@ def test_they_do_not_differ_at_the_next_smaller_size(name: str) -> None:
     assert greedy.value == METHODS[problem.default_method].run(instance, problem).value
 
 
+@pytest.mark.slow
 def test_a_figure_is_drawn_the_same_twice_and_says_what_is_proven() -> None:
     first, second = construction_drawing("case-seven"), construction_drawing("case-seven")
     assert first.files["svg"] == second.files["svg"]

@@ -263,6 +263,7 @@ def test_a_large_csv_file_is_carried_compressed() -> None:
     assert gzip.decompress(base64.b64decode(file.address.split(",", 1)[1])) == content
 
 
+@pytest.mark.slow
 def test_the_same_rows_give_the_same_bytes_in_any_order(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

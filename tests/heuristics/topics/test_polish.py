@@ -351,6 +351,7 @@ def test_equal_interests_are_close_in_the_order_of_nodes() -> None:
     assert np.count_nonzero(np.diff(kinds)) == 4
 
 
+@pytest.mark.slow
 def test_large_overlays_are_polished_in_parts() -> None:
     assert searches_in_parts(10_000, "edges")
     assert not searches_in_parts(9_999, "edges")

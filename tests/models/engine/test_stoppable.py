@@ -87,7 +87,8 @@ def test_starts_and_dual_fitting_end_with_the_clock() -> None:
     assert fitted_within(clock, LARGE, work=10**18) == dual_fitting_bound(LARGE, work=0)
 
 
-@pytest.mark.parametrize("name", ["min-tco", slow("minmax-tco"), slow("low-tco")])
+@pytest.mark.parametrize("name", ["min-tco", "minmax-tco", "low-tco"])
+@pytest.mark.slow
 def test_stars_and_a_bound_come_back_where_no_heuristic_ends_in_time(name: str) -> None:
     for method in (BRANCH_AND_CUT, LP_BOUND):
         result = method.run(LARGE, PROBLEMS[name], time_limit=0.5)

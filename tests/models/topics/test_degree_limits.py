@@ -130,6 +130,7 @@ def test_names_with_limits_lead_to_problems() -> None:
         PartialTCO(degrees=[-1])
 
 
+@pytest.mark.slow
 def test_a_larger_instance_is_open_only_between_its_bounds() -> None:
     instance = ob.generate("uniform", nodes=40, topics=20, subscriptions=3, seed=1)
     capped = ob.solve(instance, "min-tco@max-degree=4", "branch-and-cut", time_limit=20)

@@ -81,6 +81,7 @@ def test_a_limit_that_passes_while_building_leaves_the_start(
         assert bound <= value
 
 
+@pytest.mark.slow
 def test_cbc_that_overruns_is_killed_and_leaves_no_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     # The root LP of the multi-commodity flows takes CBC much longer than this, and it does not look at its limit.

@@ -100,6 +100,7 @@ def test_one_seed_gives_one_answer_and_seeds_differ() -> None:
     assert answers[0] == answers[1] != answers[2]
 
 
+@pytest.mark.slow
 def test_dense_instances_reach_what_ruin_and_recreate_rarely_does() -> None:
     """Of 20 searches by ruin and recreate, one found 40."""
     instance = read_table().entries["dense-uniform-26-26-13-s2"].make()
