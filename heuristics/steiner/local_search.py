@@ -10,7 +10,7 @@ from ...instances.contract.arrays import Ids
 from ...instances.contract.compiled import kernel
 from ...instances.contract.run import Clock
 from ..graph import Graph, root_of
-from .spanning_trees import Flags, Reals
+from .spanning_trees import Flags, Reals, prune
 
 _STEPS = 5_000_000  # edges looked at between two looks at the clock
 _LEAST = 1e-9  # of a gain
@@ -137,33 +137,13 @@ def _insert(graph: Graph, costs: Reals, kept: Flags, is_terminal: Flags, parent:
             trial[e] = True
         for e in dropped:
             trial[e] = False
-        _prune(graph, trial, is_terminal)
+        prune(graph, trial, is_terminal)
         if gain > _LEAST or costs[trial].sum() < costs[kept].sum() - _LEAST:
             kept[:] = trial
             return True
     for i in range(len(changed) - 1, -1, -1):
         parent[changed[i]], via[changed[i]] = old_parent[i], old_via[i]
     return False
-
-
-@kernel
-def _prune(graph: Graph, kept: Flags, is_terminal: Flags) -> None:
-    """Remove leaves that are no terminals."""
-    degree = np.zeros(len(is_terminal), np.int32)
-    for e in range(len(kept)):
-        if kept[e]:
-            degree[graph.u[e]] += 1
-            degree[graph.v[e]] += 1
-    for v in range(len(degree)):
-        leaf = v
-        while degree[leaf] == 1 and not is_terminal[leaf]:
-            for k in range(graph.offsets[leaf], graph.offsets[leaf + 1]):
-                if kept[graph.edge[k]]:
-                    kept[graph.edge[k]] = False
-                    degree[leaf] -= 1
-                    leaf = graph.neighbour[k]
-                    degree[leaf] -= 1
-                    break
 
 
 @kernel

@@ -52,7 +52,7 @@ def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tu
     the number of terminals not connected to the first one.
     """
     n = len(inside)
-    parent, degree = np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
+    parent = np.arange(n, dtype=np.int32)
     kept = np.zeros(len(graph.u), np.bool_)
     for e in order:
         if inside[graph.u[e]] and inside[graph.v[e]]:
@@ -60,14 +60,24 @@ def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tu
             if a != b:
                 parent[a] = b
                 kept[e] = True
-                degree[graph.u[e]] += 1
-                degree[graph.v[e]] += 1
     needed = np.zeros(n, np.bool_)
     separate = 0
     for t in terminals:
         needed[t] = True
         separate += root_of(parent, t) != root_of(parent, terminals[0])
-    for v in range(n):
+    prune(graph, kept, needed)
+    return kept, separate
+
+
+@kernel
+def prune(graph: Graph, kept: Flags, needed: Flags) -> None:
+    """Remove leaves of a forest that are not needed, until there are none. Cost O(n + m)."""
+    degree = np.zeros(len(needed), np.int32)
+    for e in range(len(kept)):
+        if kept[e]:
+            degree[graph.u[e]] += 1
+            degree[graph.v[e]] += 1
+    for v in range(len(degree)):
         leaf = v
         while degree[leaf] == 1 and not needed[leaf]:
             for k in range(graph.offsets[leaf], graph.offsets[leaf + 1]):
@@ -77,7 +87,6 @@ def spanning_tree(graph: Graph, order: Ids, inside: Flags, terminals: Ids) -> tu
                     leaf = graph.neighbour[k]
                     degree[leaf] -= 1
                     break
-    return kept, separate
 
 
 def steiner_heuristic(

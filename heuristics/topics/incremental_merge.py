@@ -25,31 +25,34 @@ from ...instances.contract.problem import Problem
 from ...instances.topics.link_log import LinkLog
 from ...instances.topics.trace import LEAVE, TopicTrace
 from .greedy_merge import greedy_merge
-from .kernels.living_overlay import (
+from .kernels.broken_topics import (
     Broken,
+    begin_step,
+    colours_twice,
+    end_step,
+    find_broken,
+    group_of,
+    is_redundant,
+    nothing_broken,
+    seed_new,
+    unite_broken,
+)
+from .kernels.living_overlay import (
     Changes,
     LivingOverlay,
     add_first,
     add_link,
-    begin_step,
     bit_count,
-    colours_twice,
     common_topics,
-    end_step,
     entry_of,
-    find_broken,
     first_mark,
-    group_of,
     is_preferred,
-    is_redundant,
     living_overlay,
     most_common,
-    nothing_broken,
+    node_of,
     overlay_of,
     remove_link,
-    seed_new,
     toggle,
-    unite_broken,
 )
 from .kernels.star_cover import CoverSpace, attach, cover_space
 
@@ -125,7 +128,7 @@ def _run(
         before, v = len(changes), -1
         for signed in toggles:
             if signed > 0:
-                v = int(np.searchsorted(living.node_offsets, signed - 1, side="right")) - 1
+                v = node_of(signed - 1, living.node_offsets)
                 if living.degrees[v] == 0:
                     attach(step, v, living, space, changes)
         seed_new(toggles, living, seeds)
