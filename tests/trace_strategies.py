@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import networkx as nx
 from hypothesis import strategies as st
 
+from overlaybench.instances.contract.timed import SECOND
 from overlaybench.instances.topics.link_log import LinkLog
-from overlaybench.instances.topics.trace import SECOND, Event, TopicTrace
+from overlaybench.instances.topics.trace import Event, TopicTrace
 
 Subscriptions = dict[str, set[str]]
 

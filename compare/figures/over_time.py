@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Result
-from ...instances.topics.trace import SECOND, TopicTrace
+from ...instances.contract.timed import SECOND
+from ...instances.topics.trace import TopicTrace
 from .draw import ON_PAGE, cells_of, embedded_json, page_panel, swatches, write_page
 from .panels import PLAIN, GraphAxes, TraceOverlays
 from .style import DEFAULT, DrawOptions, styled

@@ -22,9 +22,10 @@ from ...instances.content.problems import ContentOverlay
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.terms import said
+from ...instances.contract.timed import SECOND, microseconds
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.link_log import LinkLog
-from ...instances.topics.trace import SECOND, TopicTrace, microseconds
+from ...instances.topics.trace import TopicTrace
 from .style import DEFAULT, INK, OTHER_TOPICS, TOPIC_COLOURS, DrawOptions
 
 Positions = npt.NDArray[np.float64]

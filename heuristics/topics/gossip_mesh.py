@@ -23,8 +23,9 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock
+from ...instances.contract.timed import SECOND
 from ...instances.topics.link_log import Change, LinkLog
-from ...instances.topics.trace import LEAVE, SECOND, TopicTrace
+from ...instances.topics.trace import LEAVE, TopicTrace
 
 _BACKOFF = 60 * SECOND
 _LISTED = 4  # candidates for each peer that is wanted, up to which they are listed

@@ -266,14 +266,18 @@ def _kinds_of(package: str) -> Iterator[Kind[Any, Any]]:
 def kind_of_file(path: Path) -> Kind[Any, Any]:
     """The kind of the instance in a file, by its ending or, for JSON, by its key ``format`` in the first 64 KiB.
 
-    JSON of other programs, without a known format, is known by its first key. Raises BadInput if the ending or the
-    format is unknown, or the file cannot be read.
+    That key also decides between kinds of one ending. JSON of other programs, without a known format, is known by its
+    first key. Raises BadInput if the ending or the format is unknown, or the file cannot be read.
     """
     if path.suffix != ".json":
-        endings = {ending: kind for kind in KINDS.values() for ending in kind.endings if path.name.endswith(ending)}
-        if endings:
-            return endings[max(endings, key=len)]
-        raise unknown_ending(path, (".json", *(ending for kind in KINDS.values() for ending in kind.endings)))
+        fitting = [(each, kind) for kind in KINDS.values() for each in kind.endings if path.name.endswith(each)]
+        longest = max((len(ending) for ending, _ in fitting), default=0)
+        kinds = {kind.name: kind for ending, kind in fitting if len(ending) == longest}
+        if kinds:
+            first = next(iter(kinds.values()))
+            return kinds.get(start_of_json(path)[0].partition("/")[0], first) if len(kinds) > 1 else first
+        known = dict.fromkeys(ending for kind in KINDS.values() for ending in kind.endings)
+        raise unknown_ending(path, (".json", *known))
     named, first_key = start_of_json(path)
     kind_named = KINDS.get(named.partition("/")[0])
     if kind_named is not None and kind_named.format == named:

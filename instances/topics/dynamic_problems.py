@@ -8,9 +8,10 @@ from typing import Any
 
 from ..contract.errors import BadInput
 from ..contract.problem import Problem
+from ..contract.timed import SECOND
 from .link_log import LinkLog
 from .timeline import Timeline, timeline
-from .trace import SECOND, TopicTrace
+from .trace import TopicTrace
 
 _FAMILY = "dynamic-tco"
 _NAME = re.compile(rf"{_FAMILY}((?:@[a-z-]+=[^@=]+)*)")
@@ -72,6 +73,11 @@ class DynamicTCO(Problem[TopicTrace, LinkLog]):
                 f"problem '{name}': change-cost is a whole number to 1,000,000, delay a number of seconds, each once"
             ) from None
         return DynamicTCO(cost, delay)
+
+    @property
+    def free(self) -> DynamicTCO:
+        """The same problem where changes cost nothing."""
+        return DynamicTCO(0, self.delay)
 
     def timeline(self, instance: TopicTrace, answer: LinkLog) -> Timeline:
         """The overlay at every moment, judged by this problem."""

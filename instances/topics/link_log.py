@@ -15,7 +15,8 @@ from ..contract.arrays import Ids, Offsets, edge_keys, frozen
 from ..contract.errors import BadInput
 from ..contract.overlay import Overlay
 from ..contract.shown import Drawn, facts
-from .trace import LEAVE, SECOND, TopicTrace
+from ..contract.timed import SECOND
+from .trace import LEAVE, TopicTrace
 
 Change = tuple[int, int, int, bool]
 """The time in microseconds, the two ends, and whether the link is added (else removed)."""

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from ..contract.arrays import Ids, Offsets, offsets_of
 from ..contract.compiled import kernel
 from ..contract.problem import shortened
+from ..contract.timed import SECOND
 from .link_log import LinkLog
-from .trace import JOIN, LEAVE, SECOND, TopicTrace
+from .trace import JOIN, LEAVE, TopicTrace
 
 _LISTED = 6
 
@@ -51,9 +52,21 @@ class Timeline:
         return np.diff(self.times, append=self.times[-1]) / SECOND
 
     @property
+    def levels(self) -> Offsets:
+        """The links at each moment."""
+        return self.links
+
+    @property
+    def changed(self) -> Offsets:
+        """The links added and removed at each moment after the start."""
+        changed = self.added + self.removed
+        changed[:1] = 0
+        return changed
+
+    @property
     def changes(self) -> int:
         """The links added and removed after the start."""
-        return int(self.added[1:].sum() + self.removed[1:].sum())
+        return int(self.changed.sum())
 
 
 @lru_cache(maxsize=4)

@@ -13,10 +13,10 @@ from ..contract.arrays import Ids, Offsets, entries_of, frozen, offsets_of, sort
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels, natural_order
 from ..contract.shown import Digested
+from ..contract.timed import SECOND, check_order, microseconds
 from .instance import TopicInstance
 
 FORMAT = "trace/1"
-SECOND = 1_000_000
 EVENTS = ("join", "subscribe", "unsubscribe", "leave", "crash")
 JOIN, SUBSCRIBE, UNSUBSCRIBE, LEAVE, CRASH = range(len(EVENTS))
 _TINY = 64
@@ -145,13 +145,7 @@ class TopicTrace(Digested):
                 raise BadInput(f"a {noun} of the trace is outside 0…{most - 1}")
         if (np.diff(self.start_nodes) <= 0).any() or not _increase(self.start_offsets, self.start_topics):
             raise BadInput("the nodes of the start and the topics of each must be distinct and sorted")
-        late = np.flatnonzero(np.diff(np.concatenate([[self.start], self.times])) < (np.arange(events) == 0))
-        if len(late):
-            event = int(late[0])
-            before = self.times[event - 1] if event else self.start
-            at, previous = self.times[event] / SECOND, before / SECOND
-            than = "the event before it" if event else "the start, and must be later"
-            raise BadInput(f"{place(event)}: time {at:g} is not after {previous:g}, that of {than}: sort by time")
+        check_order(self.start, self.times, place)
         if not _increase(self.event_offsets, self.event_topics):
             inside = np.ones(len(self.event_topics), np.bool_)
             inside[self.event_offsets[:-1][np.diff(self.event_offsets) > 0]] = False
@@ -399,13 +393,6 @@ class TopicTrace(Digested):
         counts = np.bincount(self.kinds, minlength=len(EVENTS)).tolist()
         rows = {what: count for what, count in zip(EVENTS, counts, strict=True) if count}
         return {"seconds": float(self.step_times[-1] - self.start) / SECOND, **rows}, ""
-
-
-def microseconds(seconds: float, where: str) -> int:
-    """A time in microseconds; one that is no number or outside ±285 years is bad input."""
-    if not -9e9 < seconds < 9e9:
-        raise BadInput(f"{where}: time {seconds} is no number of seconds: correct it")
-    return round(seconds * SECOND)
 
 
 def _increase(offsets: Offsets, entries: Ids) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -19,16 +18,17 @@ from ..contract.files import (
     Label,
     atomic_write,
     check_columns,
-    converted,
     errors_in,
-    json_of,
+    json_lines,
     known_indices,
     read_json,
     read_text,
+    write_json_lines,
 )
 from ..contract.kind import Kind, LoadedInstance
+from ..contract.timed import SECOND, microseconds
 from .link_log import LinkLog
-from .trace import EVENTS, FORMAT, SECOND, Event, TopicTrace, microseconds
+from .trace import EVENTS, FORMAT, Event, TopicTrace
 
 _LINES, _PARQUET, _ROWS = (".jsonl",), (".trace.parquet",), (".trace.csv", ".trace.tsv")
 _COLUMNS = ("time", "node", "topic", "subscribe")
@@ -113,33 +113,17 @@ def write_trace(trace: TopicTrace, path: str | Path) -> None:
     if path.name.endswith(_PARQUET):
         atomic_write(path, partial(_write_parquet, trace))
     elif path.name.endswith(_LINES):
-        lines = map(partial(json.dumps, ensure_ascii=False), _documents(trace))
-        atomic_write(path, "".join(f"{line}\n" for line in lines))
+        write_json_lines(path, _documents(trace))
     else:
         raise unknown_ending(path, (*_LINES, *_PARQUET))
 
 
 def _from_lines(text: str) -> TopicTrace:
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    if not lines:
-        raise BadInput(f'is empty: its first line must be an object with "format": "{FORMAT}"')
-    head, events, numbers = _line(*lines[0], _Head), list[Event](), [number for number, _ in lines[1:]]
-    if head.format != FORMAT:
-        raise BadInput(f"line {lines[0][0]}: format '{head.format}' is not {FORMAT}: correct it")
-    for number, line in lines[1:]:
-        row = _line(number, line, _EventLine)
-        events.append(Event(row.time, row.event, row.node, row.topics))
+    head, rows = json_lines(text, FORMAT, _Head, _EventLine)
+    events = [Event(row.time, row.event, row.node, row.topics) for _, row in rows]
     return TopicTrace.from_events(
-        head.subscriptions, events, begin=head.start, place=lambda event: f"line {numbers[event]}"
+        head.subscriptions, events, begin=head.start, place=lambda event: f"line {rows[event][0]}"
     )
-
-
-def _line(number: int, line: str, kind: type[Any]) -> Any:
-    try:
-        return converted(json_of(line, number), kind)
-    except BadInput as error:
-        where = f"line {number}"
-        raise error if str(error).startswith(f"{where},") else BadInput(f"{where}: {error}") from None
 
 
 def _documents(trace: TopicTrace) -> Iterator[dict[str, object]]:

@@ -14,10 +14,11 @@ import numpy.typing as npt
 from ..contract.arrays import entries_of, offsets_of
 from ..contract.errors import BadInput
 from ..contract.option import Option
+from ..contract.timed import SECOND
 from ..contract.workload import Workload
 from .instance import TopicInstance
 from .real_data import lastfm_listeners
-from .trace import CRASH, JOIN, LEAVE, SECOND, SUBSCRIBE, UNSUBSCRIBE, TopicTrace
+from .trace import CRASH, JOIN, LEAVE, SUBSCRIBE, UNSUBSCRIBE, TopicTrace
 from .workloads import RandomTopics
 
 _DAY = 86_400

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import overlaybench as ob
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.figures.over_time import save_replay
-from overlaybench.instances.topics.trace import SECOND
+from overlaybench.instances.contract.timed import SECOND
 from overlaybench.instances.topics.trace_files import TRACES, write_trace
 from tests.trace_strategies import links_over_time
 
