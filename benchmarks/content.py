@@ -19,7 +19,7 @@ from benchmarks.heuristics import peak_mib
 from overlaybench.instances.content.problems import ContentOverlay
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 
-CONTENT_HEURISTICS = methods_of("overlaybench.heuristics.content")
+CONTENT_HEURISTICS = [each for each in methods_of("overlaybench.heuristics.content") if each.answers("content-mst")]
 
 METHODS = {method.name: method for method in CONTENT_HEURISTICS}
 HOLD, JUDGE = "hold the instance", "judge the random assignment"

@@ -18,7 +18,7 @@ from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.contract.result import Result
 from overlaybench.models.content.model import FORMULATIONS
 
-CONTENT_MODELS = methods_of("overlaybench.models.content")
+CONTENT_MODELS = [each for each in methods_of("overlaybench.models.content") if each.answers("content-mst")]
 
 METHODS = {method.name: method for method in CONTENT_MODELS}
 COMPACT = ("cp-sat", "ilp")

@@ -148,6 +148,8 @@ def cells_of(
 ) -> list[Cell]:
     """The panels of a drawing with their titles; `build` are by default the panels of the kind."""
     kind = kind_of(instance)
+    if kind.name not in _PANELS:
+        raise BadInput(f"instances of the kind '{kind.name}' are not drawn: draw one of their snapshots")
     if (count := kind.size(instance)[kind.sizes[0]]) > MOST_NODES:
         raise BadInput(f"a drawing of {count} {kind.sizes[0]}: at most {MOST_NODES}: draw a sample")
     if len(answers) > MOST_ANSWERS:

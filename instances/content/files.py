@@ -34,7 +34,7 @@ def read_content(path: Path, *, close: bool = False) -> ContentInstance:
     """
     with errors_in(path):
         if path.suffix == ".json":
-            return _from_json(read_json(path, FORMAT, _ContentInFile), close)
+            return content_in_file(read_json(path, FORMAT, ContentInFile), close)
         if path.suffix == ".npz":
             return _instance(_read_arrays(path), close=close)
         raise unknown_ending(path, (".json", ".npz"))
@@ -43,7 +43,7 @@ def read_content(path: Path, *, close: bool = False) -> ContentInstance:
 def write_content(instance: ContentInstance, path: Path) -> None:
     """Write an instance in the format of the file's suffix; the inverse of :func:`read_content`."""
     if path.suffix == ".json":
-        write_json(path, _as_json(instance))
+        write_json(path, content_as_json(instance))
     elif path.suffix == ".npz":
         atomic_write(path, lambda file: _write_arrays(instance, file))
     else:
@@ -76,7 +76,9 @@ class _UserInFile(Struct):
     subscriptions: list[str] = []
 
 
-class _ContentInFile(Struct):
+class ContentInFile(Struct):
+    """Prices, capacities and users by label."""
+
     channels: Annotated[list[str], Meta(min_length=1)]
     brokers: Annotated[dict[str, _BrokerInFile], Meta(min_length=1)]
     users: Annotated[dict[str, _UserInFile], Meta(min_length=1)]
@@ -84,7 +86,8 @@ class _ContentInFile(Struct):
     close: bool = False
 
 
-def _from_json(data: _ContentInFile, close: bool) -> ContentInstance:
+def content_in_file(data: ContentInFile, close: bool = False) -> ContentInstance:
+    """The instance of these entries; `close` as for :func:`read_content`."""
     if len(set(data.channels)) < len(data.channels):
         raise BadInput("two channels have one name: rename one")
     labels = [natural_order(list(names))[0] for names in (data.users, data.brokers, data.channels)]
@@ -121,7 +124,8 @@ def _from_json(data: _ContentInFile, close: bool) -> ContentInstance:
     return _instance(arrays | dict(zip(_LABELS, labels, strict=True)), close=close or data.close)
 
 
-def _as_json(instance: ContentInstance) -> dict[str, object]:
+def content_as_json(instance: ContentInstance) -> dict[str, object]:
+    """The inverse of :func:`content_in_file`."""
     users, brokers, channels = _labels(instance)
     limits = [None if limit == np.inf else limit for limit in instance.capacities.tolist()]
     later = [dict(zip(brokers[b + 1 :], instance.core[b, b + 1 :].tolist(), strict=True)) for b in range(len(brokers))]
@@ -180,9 +184,30 @@ class _TreeInFile(Struct):
     sources: list[str] = []
 
 
-class _OverlayInFile(Struct):
+class OverlayInFile(Struct):
+    """The broker of each user, and the trees, by label."""
+
     assignment: dict[str, str]
     trees: list[_TreeInFile] = []
+
+
+def overlay_in_file(data: OverlayInFile, instance: ContentInstance) -> ContentOverlay:
+    """The overlay of an instance by label; raises BadInput for an unknown label or a user without a broker."""
+    users, brokers, channels = ({label: k for k, label in enumerate(labels)} for labels in _labels(instance))
+    assignment = np.full(instance.num_users, -1, dtype=np.int32)
+    for user, broker in data.assignment.items():
+        number = known_index(user, users, "assignment", "user")
+        assignment[number] = known_index(broker, brokers, f"user '{user}'", "broker")
+    if (assignment < 0).any():
+        raise BadInput(f"user '{instance.user_label(int(np.argmin(assignment)))}' has no broker: assign one")
+    trees = []
+    for number, tree in enumerate(data.trees):
+        where = f"tree {number}"
+        ends = [known_indices(link, brokers, where, "broker") for link in tree.links]
+        channel = None if tree.channel is None else known_index(tree.channel, channels, where, "channel")
+        sources = known_indices(tree.sources, brokers, where, "broker")
+        trees.append(RoutingTree.of([(a, b) for a, b in ends], channel, sources))
+    return ContentOverlay(assignment, tuple(trees))
 
 
 class Content(Kind[ContentInstance, ContentOverlay]):
@@ -202,23 +227,9 @@ class Content(Kind[ContentInstance, ContentOverlay]):
         write_content(instance, path)
 
     def read_answer(self, path: Path, instance: ContentInstance) -> ContentOverlay:
-        data = read_json(path, self.answer_format, _OverlayInFile)
-        users, brokers, channels = ({label: k for k, label in enumerate(labels)} for labels in _labels(instance))
+        data = read_json(path, self.answer_format, OverlayInFile)
         with errors_in(path):
-            assignment = np.full(instance.num_users, -1, dtype=np.int32)
-            for user, broker in data.assignment.items():
-                number = known_index(user, users, "assignment", "user")
-                assignment[number] = known_index(broker, brokers, f"user '{user}'", "broker")
-            if (assignment < 0).any():
-                raise BadInput(f"user '{instance.user_label(int(np.argmin(assignment)))}' has no broker: assign one")
-            trees = []
-            for number, tree in enumerate(data.trees):
-                where = f"tree {number}"
-                ends = [known_indices(link, brokers, where, "broker") for link in tree.links]
-                channel = None if tree.channel is None else known_index(tree.channel, channels, where, "channel")
-                sources = known_indices(tree.sources, brokers, where, "broker")
-                trees.append(RoutingTree.of([(a, b) for a, b in ends], channel, sources))
-            return ContentOverlay(assignment, tuple(trees))
+            return overlay_in_file(data, instance)
 
     def labelled(self, answer: ContentOverlay, instance: ContentInstance) -> dict[str, object]:
         """The assignment and the trees by label, as in a file."""

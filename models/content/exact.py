@@ -189,7 +189,7 @@ def best_start(instance: ContentInstance, problem: ContentProblem, *, seed: int,
     """The cheapest overlay of the heuristics, improved by moves; None if they find none in time."""
     answers = []
     for method in methods_of(_HEURISTICS):
-        if not clock.passed:
+        if method.answers(problem.name) and not clock.passed:
             options = method.complete({}, problem.name)
             answer = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
             if answer is not None and not problem.violations(instance, answer):

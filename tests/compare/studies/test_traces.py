@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
 from overlaybench.compare.command_line import cli
-from overlaybench.compare.report.over_time import links_over_time, trace_runs, trade_table
+from overlaybench.compare.report.over_time import COST, levels_over_time, trace_runs, trade_table
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.report.writing import report_study
 from overlaybench.compare.studies.store import Store
+from overlaybench.instances.content.trace_files import CONTENT_TRACES
 from overlaybench.instances.topics.trace_files import TRACES
 from tests.compare.studies.without_spark import study_done_in
 
@@ -29,6 +32,20 @@ kind = "trace"
 [[runs]]
 problems = ["dynamic-tco", "dynamic-tco@change-cost=2"]
 methods = ["gm-recomputed", "rings", "snapshot-optima"]
+"""
+
+
+CONTENT = """
+name = "content over time"
+[[instances]]
+workload = "content-churn"
+users = 5
+brokers = 2
+intervals = 2
+events = [4, 8]
+[[runs]]
+problems = ["dynamic-content", "dynamic-content@move-cost=9"]
+methods = ["stay", "migrating", "snapshot-optima"]
 """
 
 
@@ -60,7 +77,7 @@ def test_the_report_shows_links_over_bounds_and_changes_over_time(study: Store) 
     page = report_study(study.folder).read_text()
     assert "Overlays over time" in page
     runs = trace_runs(judged_runs(study.rows(study.plan().keys)))
-    series = links_over_time(runs, lambda digest: study.instance(digest, TRACES))
+    series = levels_over_time(runs, lambda digest: study.instance(digest, TRACES))
     assert (series["ratio"] >= 1).all()
     exact = series[(series["method"] == "snapshot-optima") & (series["problem"] == "dynamic-tco")]
     assert (exact["ratio"] == 1).all()
@@ -72,8 +89,27 @@ def test_the_report_shows_links_over_bounds_and_changes_over_time(study: Store) 
         wanted = int((log.times > trace.start).sum()) / trace.num_events
         own = series[(series["label"] == run.label) & (series["instance"] == run.instance)]
         own = own[own["problem"] == run.problem]
-        assert own["links"].iloc[-1] == log.at(trace.step_times[-1], trace.departures()).num_edges
+        assert own["level"].iloc[-1] == log.at(trace.step_times[-1], trace.departures()).num_edges
         assert run.recourse == pytest.approx(wanted)
     assert (study.folder / "tables" / "trace-over-time.csv").is_file()
-    for name in ("links-over-time", "recourse-over-time", "links-against-recourse"):
+    for name in ("links-over-time", "recourse-of-links-over-time", "links-against-recourse"):
         assert (study.folder / "figures" / f"{name}.svg").is_file()
+
+
+@pytest.mark.slow
+def test_content_over_time_is_verified_and_reported(tmp_path: Path) -> None:
+    study = study_done_in(tmp_path, CONTENT)
+    rows = study.rows(study.plan().keys)
+    assert len(rows) == 2 * 2 * 3
+    assert "12 answers checked, 2 runs repeated, 0 faults found" in run("verify", study.folder, "--rerun", "0.1")
+    assert "Content-based overlays over time" in report_study(study.folder).read_text()
+    runs = trace_runs(judged_runs(rows), COST)
+    series = levels_over_time(runs, lambda digest: study.instance(digest, CONTENT_TRACES))
+    assert (series["ratio"] > 1 - 1e-6).all()
+    exact = series[(series["method"] == "snapshot-optima") & (series["problem"] == "dynamic-content")]
+    assert exact["ratio"].to_numpy() == pytest.approx(1)
+    for each in runs.itertuples():
+        assert each.cost * each.level_ratio > 0
+    assert set(trade_table(runs, COST)["problem"]) == {"dynamic-content"}
+    assert (study.folder / "tables" / "content-trace-over-time.csv").is_file()
+    assert (study.folder / "figures" / "cost-against-recourse.svg").is_file()
