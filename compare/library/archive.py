@@ -37,7 +37,7 @@ from .study import library_runs
 from .table import Known, LibraryTable, Record, by_text, number_text, write_table
 
 _CHECKER = Path(__file__).resolve().parents[2] / "models" / "checker"
-_SCRIPTS = ("check_all", "check_proof", "answers", "cases", "topics", "steiner", "content")
+_SCRIPTS = ("check_all", "check_proof", "answers", "cases", "topics", "steiner", "content", "traces")
 _FOLDER, _SUMS, _TABLE = "overlaybench-library", "SHA256SUMS", "table.csv"
 _COLUMNS = (
     *("instance", "problem", "kind", "digest", "file"),
@@ -62,8 +62,8 @@ if something is wrong. A single proof: `python3 check_proof.py INSTANCE PROOF`.
 | `table.csv` | a line an instance and problem: the best value and bound, by whom, and the files that show them |
 | `instances.csv` | the recipe of each instance: workload, parameters, seed, SHA-256 of its numbered content |
 | `records.csv` | the best run of each method, instance, problem and time limit: what `table.csv` is the best of |
-| `instances/` | JSON (topics/1, content/1, brokers/1) and STP (Steiner trees) |
-| `answers/` | JSON: overlay/1, content-overlay/1, dissemination/1; the labels are those of the instance |
+| `instances/` | JSON (topics/1, content/1, brokers/1), JSON lines (trace/1) and STP (Steiner trees) |
+| `answers/` | JSON: overlay/1, content-overlay/1, dissemination/1, link-log/1; the labels are those of the instance |
 | `proofs/` | overlaybench-proof/1; the files of the checker say which lines are valid, and why |
 | `*.py` | the checker: the standard library only, integers and fractions only |
 

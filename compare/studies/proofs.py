@@ -38,7 +38,7 @@ PROOF, VERDICT = "proof", "proof_check"
 COUNTERS = (PROOF, VERDICT, CERTIFIED)
 """Counters of a row: the SHA-256 of its proof file, the checker's sentence, and the bound that was checked."""
 
-FORMATS = {"topics": (".csv", ".tsv", ".json"), "content": (".json",), "steiner": (".stp",)}
+FORMATS = {"topics": (".csv", ".tsv", ".json"), "content": (".json",), "steiner": (".stp",), "trace": (".jsonl",)}
 """The suffixes of the instance files that the checker reads, by kind."""
 
 VIPR = ".vipr"

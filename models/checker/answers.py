@@ -15,10 +15,12 @@ from itertools import combinations, product
 
 import content
 import topics
+import traces
 from cases import INFINITE, document, is_count, need, reached
 from content import ContentRules
 from steiner import SteinerRules
 from topics import TopicRules
+from traces import TraceRules
 
 ALIKE = {"2d-star-minmax": "2d-star", "2d-minmax": "2d-true", "capped-tco": "min-tco"}
 ROUTING = re.compile(r"(filtering|topic-diameter|average-topic-diameter)(?:=([^@=]+))?@([^@=]+)(?:=([^@=]+))?")
@@ -42,10 +44,9 @@ def value_of(instance, kind, problem, digest, path):
     """
     with open(path, encoding="utf-8") as file:
         answer = json.load(file)
-    judge = {"topics": overlay_value, "steiner": tree_value, "content": content_value, "brokers": links_value}.get(kind)
-    if judge is None:
+    if kind not in JUDGES:
         raise Unknown(f"instances of the kind {kind}")
-    return judge(instance, problem, digest, answer)
+    return JUDGES[kind](instance, problem, digest, answer)
 
 
 def natural(labels):
@@ -233,3 +234,22 @@ def links_value(instance, problem, digest, answer):
             matches = all(x <= value <= y for x, value, y in zip(low, values, high, strict=True))
             need(not matches or broker == source or broker in came, "a subscriber does not receive a publication")
     return sum(map(len, sender))
+
+
+def log_value(instance, problem, digest, answer):
+    if not TraceRules.poses(problem):
+        raise Unknown(f"the problem {problem}")
+    nodes, of = map(natural, traces.labels(traces.read(instance)))
+    model = TraceRules(instance, {"problem": problem, "nodes": nodes, "topics": of, "instance": digest})
+    node, changes = numbers(nodes), answer["changes"]
+    need(all(type(added) is bool for *_, added in changes), "a link is neither added nor removed")
+    return model.value([(traces.microseconds(time), *sorted((node[u], node[v])), +add) for time, u, v, add in changes])
+
+
+JUDGES = {
+    "topics": overlay_value,
+    "steiner": tree_value,
+    "content": content_value,
+    "brokers": links_value,
+    "trace": log_value,
+}

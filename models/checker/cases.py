@@ -58,6 +58,11 @@ class Model:
 
     problem, columns, unit, slack = "", (), 1, 0
 
+    @classmethod
+    def poses(cls, problem):
+        """Whether the class checks proofs of the problem."""
+        return problem in cls.problems
+
     def may_end(self, below):
         """Whether an answer can have the value; bounds are rounded up to such values, so a case ends with one."""
         return is_count(below)
@@ -207,11 +212,16 @@ def text_of(path):
 
 def document(path, form):
     """The object in a JSON file of a format."""
-    text = text_of(path)
+    data = parsed(text_of(path))
+    need(type(data) is dict and data.get("format") == form, f"the instance is no object of the format {form}")
+    return data
+
+
+def parsed(text):
+    """The data in a JSON text."""
     data = json.loads(text, object_pairs_hook=object_of)
     if "\\u" in text:
         json.dumps(data, ensure_ascii=False).encode()  # an error for half a character
-    need(type(data) is dict and data.get("format") == form, f"the instance is no object of the format {form}")
     return data
 
 

@@ -25,8 +25,9 @@ from cases import Case, NoInstance, Wrong, is_count, need
 from content import ContentRules
 from steiner import SteinerRules
 from topics import TopicRules
+from traces import TraceRules
 
-KINDS = (TopicRules, SteinerRules, ContentRules)
+KINDS = (TopicRules, SteinerRules, ContentRules, TraceRules)
 LONGEST, MOST = 2**26, 2**30  # characters of a line, and of all: a small file may unpack to any number
 
 
@@ -61,25 +62,28 @@ def examine(instance, proof):
     number = 0
     try:
         ends = [line[1] for _, line in lines_of(proof, '"end"') if line[0] == "end"]
-        model, case, cases, rows, claim = None, None, [], [], None
+        model, rules, case, cases, rows, claim = None, None, None, [], [], None
         for number, (tag, *items) in lines_of(proof):  # noqa: B007, an error names it
             need(claim is None, "nothing may follow the claim")
             if tag == "proof":
                 need(model is None, "a second head")
                 need(items[0]["format"] == "overlaybench-proof/1", "another format")
-                kind = next((kind for kind in KINDS if items[0]["problem"] in kind.problems), None)
+                kind = next((kind for kind in KINDS if kind.poses(items[0]["problem"])), None)
                 need(kind is not None, f"no such problem as {items[0]['problem']!r}")
-                model = kind(instance, items[0])
+                model = rules = kind(instance, items[0])
+            elif tag == "snapshot":
+                need(case is None, "a section within a case")
+                rules, cases, rows = model.section(cases, *items), [], []
             elif tag == "row":
                 need(case is not None, "a row outside a case")
-                rows.append(model.row(*items))
+                rows.append(rules.row(*items))
             elif tag == "case":
-                need(case is None and len(cases) < len(ends), "a case without an end")
-                facts = model.begin(items[0])
-                case = Case(model, ends[len(cases)])
+                need(case is None and ends, "a case without an end")
+                facts = rules.begin(items[0])
+                case = Case(rules, ends.pop(0))
             elif tag in ("node", "edge", "leaf"):
                 need(case is None and not cases, "a reduction after the first case")
-                getattr(model, tag)(*items)
+                getattr(rules, tag)(*items)
             elif tag in ("bound", "none", "paths"):
                 node, listed, *prices = items
                 priced = prices[0] if prices else []
@@ -95,10 +99,10 @@ def examine(instance, proof):
                 case.branch(*items)
             elif tag == "seen":
                 need(case is None, "an answer within a case")
-                model.see(items[0])
+                rules.see(items[0])
             elif tag == "end":
                 cases.append((facts, case.proven()))
-                model.learn(case)
+                rules.learn(case)
                 case = None
             elif tag == "claim":
                 need(case is None, "a claim within a case")

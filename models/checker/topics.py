@@ -32,17 +32,22 @@ class TopicRules(Model):
         need_labels([*names, *topics])
         nodes, rows, costs = read(path)
         need(nodes == set(names), "the instance has other nodes")
-        self.n, self.problem = len(names), head["problem"]
         listed = {topic: t for t, topic in enumerate(topics)}
         need({t for _, t in rows} == set(topics) and len(listed) == len(topics), "the instance has other topics")
         numbered = sorted((node_of[v], listed[t]) for v, t in rows)
         self.paid, priced = numbered_costs(costs, names)
-        need(digest_of(self.n, len(listed), numbered, priced) == head["instance"], "the instance has another digest")
-        self.every = [[] for _ in topics]
+        digest = digest_of(len(names), len(listed), numbered, priced)
+        need(digest == head["instance"], "the instance has another digest")
+        every = [[] for _ in topics]
         for v, t in numbered:
-            self.every[t].append(v)
-        self.members = [list(self.every[t]) for t in head.get("kept", range(len(topics)))]
-        self.subscribed = [set() for _ in names]
+            every[t].append(v)
+        self.pose(head["problem"], len(names), every, head.get("kept", range(len(topics))))
+
+    def pose(self, problem, num_nodes, every, kept):
+        """Set the problem, and the subscribers of every topic; rows speak of those that are kept."""
+        self.problem, self.n, self.every = problem, num_nodes, every
+        self.members = [list(every[t]) for t in kept]
+        self.subscribed = [set() for _ in range(self.n)]
         for place, nodes in enumerate(self.members):
             for v in nodes:
                 self.subscribed[v].add(place)

@@ -323,6 +323,7 @@ class Translation:
 
     def __init__(self, instance, proof):
         self.model, cases, self.value, self.bound, claim = examine(instance, proof)
+        need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
         lines = [line for _, line in lines_of(proof)]
         self.given = [line[1:] for line in lines if line[0] == "row"]
         tags = {line[0] for line in [*lines, *self.given]} & {"leaf", "node", "edge", "paths", "seen", "centres"}

@@ -84,6 +84,12 @@ class ProofFile:
         """Write the first line: what is proven of which instance."""
         self.line("proof", {"format": FORMAT, **facts})
 
+    def snapshot(self, step: int, **facts: Any) -> None:
+        """Begin the section of a snapshot of a trace, whose rows are numbered from 0 again."""
+        self.line("snapshot", step, facts)
+        self._rows.clear()
+        self._count = 0
+
     def case(self, **facts: Any) -> ProofTree:
         """Begin the tree of a statement such as "with no degree above 4"."""
         self.line("case", facts)

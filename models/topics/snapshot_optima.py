@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from ...heuristics.topics.greedy_merge import greedy_merge
 from ...heuristics.topics.incremental_merge import incremental_merge
@@ -18,8 +22,10 @@ from ...instances.topics.instance import TopicInstance
 from ...instances.topics.link_log import LinkLog
 from ...instances.topics.trace import TopicTrace
 from ..engine.exact_method import PROGRESS
-from .relaxation.cutting_planes import ALL_PAIRS
-from .relaxation.dual_fitting import fitted_within
+from ..engine.proof import ProofFile
+from ..engine.relaxation import UNIT
+from .relaxation.cutting_planes import ALL_PAIRS, write_case
+from .relaxation.dual_fitting import fitted_multipliers, fitted_within
 from .relaxation.presolve import presolved
 from .relaxation.separation import Goal
 from .relaxation.topic_rows import count_links
@@ -36,14 +42,12 @@ class SnapshotOptimum(NamedTuple):
     bound: int
 
 
-def snapshot_optima(
-    trace: TopicTrace, *, seed: int, clock: Clock, settings: SearchSettings
-) -> Iterator[SnapshotOptimum]:
+def snapshot_optima(trace: TopicTrace, *, clock: Clock, settings: SearchSettings) -> Iterator[SnapshotOptimum]:
     """An optimum of every snapshot, with its proof or, where the clock passes, its bound.
 
     The search of a snapshot starts from the better of Greedy Merge's overlay and the optimum before it, repaired. A
     snapshot that occurred before is not solved again. Each has an equal share of the time that is left, and what
-    earlier ones did not need.
+    earlier ones did not need. The proof in the settings, if any, gets a section for each that is solved.
     """
     known: dict[str, SnapshotOptimum] = {}
     before = Overlay.from_edges(trace.num_nodes, [])
@@ -54,26 +58,32 @@ def snapshot_optima(
             found = again
         else:
             part = clock.share(1 / (trace.num_steps - step))
-            found = _optimum(instance, before, seed, part, settings)
+            found = _optimum(instance, step, before, part, settings)
             known[instance.digest] = found
         before = found.overlay
         yield found
 
 
 def _optimum(
-    instance: TopicInstance, before: Overlay, seed: int, clock: Clock, settings: SearchSettings
+    instance: TopicInstance, step: int, before: Overlay, clock: Clock, settings: SearchSettings
 ) -> SnapshotOptimum:
     start = greedy_merge(instance)
     carried = repaired(instance, before)
     if carried.num_edges < start.num_edges:
         start = carried
-    least = math.ceil(fitted_within(clock, instance, work=_FITTING_WORK))
-    if clock.passed or least >= start.num_edges:
-        return SnapshotOptimum(start, least)
-    reduced = presolved(instance, leaves=count_links(instance) <= ALL_PAIRS)
-    outcome = minimise_edges(reduced.instance, Goal(), reduced.moved(start), clock, settings)
-    best = start if outcome.answer is None or outcome.answer.num_edges > start.num_edges else outcome.answer
-    return SnapshotOptimum(best, max(least, int(outcome.lower_bound)))
+    reduced, proof = presolved(instance, leaves=count_links(instance) <= ALL_PAIRS), settings.proof
+    proof.snapshot(step, unit=UNIT, kept=reduced.topics.tolist())
+    for leaf in reduced.leaves.tolist():
+        proof.line("leaf", *leaf)
+    fitted = fitted_within(clock, reduced.instance, work=_FITTING_WORK)
+    best, least, bound = start, math.ceil(fitted), 0
+    if not clock.passed and least < start.num_edges:
+        outcome = minimise_edges(reduced.instance, Goal(), reduced.moved(start), clock, settings)
+        bound = int(outcome.lower_bound)
+        best = min(start, outcome.answer or start, key=lambda overlay: overlay.num_edges)
+    if bound < least and proof.is_written:
+        write_case(proof, partial(fitted_multipliers, reduced.instance, fitted), fitted)
+    return SnapshotOptimum(best, max(least, bound))
 
 
 def repaired(instance: TopicInstance, before: Overlay) -> Overlay:
@@ -108,15 +118,27 @@ def repaired(instance: TopicInstance, before: Overlay) -> Overlay:
 
 
 def _solve(
-    trace: TopicTrace, problem: Problem[TopicTrace, LinkLog], *, seed: int, time_limit: float | None, progress: str
+    trace: TopicTrace,
+    problem: Problem[TopicTrace, LinkLog],
+    *,
+    seed: int,
+    time_limit: float | None,
+    progress: str,
+    proof: str | Path | None = None,
 ) -> Proposal[LinkLog]:
-    with interruptible(time_limit) as clock:
+    with interruptible(time_limit) as clock, ProofFile(proof) as file:
         offer(incremental_merge(trace))  # which is there within a second, where greedy overlays take minutes
-        settings = SearchSettings(seed=seed, progress=progress)
-        found = list(snapshot_optima(trace, seed=seed, clock=clock, settings=settings))
+        settings = SearchSettings(seed=seed, progress=progress, proof=file)
+        if file.is_written:
+            nodes = list(map(trace.node_label, range(trace.num_nodes)))
+            topics = list(map(trace.topic_label, range(trace.num_topics)))
+            file.head(problem=problem.name, instance=trace.digest, nodes=nodes, topics=topics)
+        found = list(snapshot_optima(trace, clock=clock, settings=settings))
+        log, least = LinkLog.from_overlays(trace, (each.overlay for each in found)), sum(each.bound for each in found)
+        changes = np.column_stack([log.times, log.links, log.added]).tolist()
+        file.claim(problem.value(trace, log), least, changes)
         passed, stopped_by = clock.passed, clock.stopped_by
     bounds = [each.bound for each in found]
-    log = LinkLog.from_overlays(trace, (each.overlay for each in found))
     optimal = sum(each.bound == each.overlay.num_edges for each in found)
     counters: dict[str, float | str] = {"snapshots": len(found), "optimal_snapshots": optimal}
     if len(bounds) <= _MOST_LISTED:
@@ -124,7 +146,7 @@ def _solve(
     complete = optimal == len(found) and not getattr(problem, "change_cost", 0)
     status = None if complete else Status.TIME_LIMIT
     reason = stopped_by or ("" if passed or complete else "changes cost something: the bound leaves them out")
-    return Proposal(log, float(sum(bounds)), status, counters, reason)
+    return Proposal(log, float(least), status, counters, reason)
 
 
 def skip_delays(trace: TopicTrace, problem: Problem[TopicTrace, LinkLog]) -> str:
@@ -143,6 +165,7 @@ SNAPSHOT_OPTIMA: Method[TopicTrace, LinkLog] = Method(
     exact=True,
     solve=_solve,
     options=(PROGRESS,),
+    inputs=("proof",),
     skip=skip_delays,
     compiled=True,
     colour="#CC6677",

@@ -16,7 +16,7 @@ from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.models.checker.tiny import ALL_PROBLEMS, CONTENT_PROBLEMS, TOPIC_PROBLEMS, Line, Tiny
+from tests.models.checker.tiny import ALL_PROBLEMS, CONTENT_PROBLEMS, TOPIC_PROBLEMS, TRACES, Line, Tiny
 
 _NAN, _INF = float("nan"), float("inf")
 _ODD: Any = (0, 1, -1, 2, 7, 10**6, 10**30, 0.5, 1.0, 1e308, _NAN, _INF, True, None, "0", [], [0], {})  # fmt: skip
@@ -169,6 +169,8 @@ def _column(draw: random.Random, mutant: Mutant) -> list[Any]:
         topic = draw.randrange(instance.num_topics)
         members = [v for v in range(instance.num_nodes) if topic in instance.topics_of(v)]
         return sorted(draw.sample(members, 2)) if len(members) > 1 else [0, 1]
+    if problem == TRACES:
+        return sorted(draw.sample(range(instance.num_nodes), 2))
     if problem == "steiner":
         arc = draw.sample(draw.choice(instance.edges.tolist() or [[0, 1]]), 2)
         return draw.choice([arc, arc[0]])
@@ -187,7 +189,7 @@ def _leaf_bound(draw: random.Random, mutant: Mutant) -> None:
 def _answer(draw: random.Random, mutant: Mutant) -> None:
     """An edge more or less, or another change."""
     claim = mutant.lines[-1] or [None]
-    if mutant.tiny.problem in CONTENT_PROBLEMS or not isinstance(claim[-1], list) or draw.random() < 0.3:
+    if mutant.tiny.problem in (*CONTENT_PROBLEMS, TRACES) or not isinstance(claim[-1], list) or draw.random() < 0.3:
         _change("claim")(draw, mutant)
         return
     edges = list(claim[-1])
@@ -231,6 +233,8 @@ def _head(draw: random.Random, mutant: Mutant) -> None:
 def _instance(draw: random.Random, mutant: Mutant) -> None:
     """A little less or more in the instance; the head is adapted to it, as a forger would, or not."""
     tiny = mutant.tiny
+    if tiny.problem == TRACES:
+        return
     changed = (
         _changed_topics
         if tiny.problem in TOPIC_PROBLEMS
@@ -392,6 +396,7 @@ KINDS: dict[str, Callable[[random.Random, Mutant], None]] = {
     "a multiplier": _multiplier,
     "bound": _change("bound", "none", "paths"),
     "row": _change("row"),
+    "snapshot": _change("snapshot"),
     "dropped line": _drop,
     "swapped lines": _swap,
     "repeated line": _repeat,

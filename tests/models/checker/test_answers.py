@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ import overlaybench as ob
 from overlaybench.compare.catalogue import kind_named, problem_named
 from overlaybench.compare.studies.proofs import FORMATS
 from overlaybench.instances.brokers.problems import Dissemination
+from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.models.checker.tiny import TOPIC_PROBLEMS, checker, draw_content, draw_steiner, draw_topics
+from tests.models.checker.tiny import TOPIC_PROBLEMS, checker, draw_content, draw_steiner, draw_topics, draw_trace
 from tests.models.topics.small_instances import priced
 
 OTHERS = (
@@ -97,6 +99,25 @@ def test_disseminations_are_judged_alike(tmp_path: Path) -> None:
         verdicts.append(agree(tmp_path, "soft-links", network, Dissemination.of(links, messages)))
     assert verdicts[0]
     assert verdicts.count(False) > 30
+
+
+@pytest.mark.interpreted
+def test_logs_of_links_are_judged_alike(tmp_path: Path) -> None:
+    draw, verdicts = random.Random(4), []
+    for damage in range(80):
+        trace = draw_trace(draw)
+        log: Any = ob.solve(trace, "dynamic-tco", "gm-incremental").answer
+        rows = zip(log.times.tolist(), log.links.tolist(), log.added.tolist(), strict=True)
+        changes = [[time, *link, added] for time, link, added in rows]
+        if damage % 4 and changes:
+            place = draw.choice([0, 0, 1, 2, 3])
+            others = [trace.step_times.tolist(), range(5), range(5), [0, 1]]
+            draw.choice(changes)[place] = draw.choice(others[place])
+            changes += [[draw.choice([0, 10**6, 1_500_000, 9 * 10**6]), *changes[0][1:]]] * draw.randrange(2)
+        with suppress(BadInput):  # no log: a link changes twice at one time, or joins a node to itself
+            log = ob.LinkLog.of(trace.num_nodes, changes)
+            verdicts.append(agree(tmp_path, f"dynamic-tco{draw.choice(['', '@change-cost=3'])}", trace, log))
+    assert min(verdicts.count(True), verdicts.count(False)) > 15
 
 
 def test_an_instance_with_another_digest_and_a_problem_without_a_judge_are_refused(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.steiner.files import read_stp
 from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.models.checker.tiny import Tiny, checker, draw_content, draw_steiner, draw_topics, write_lines
+from overlaybench.instances.topics.trace_files import read_trace
+from tests.models.checker.tiny import Tiny, checker, draw_content, draw_steiner, draw_topics, draw_trace, write_lines
 from tests.models.topics.small_instances import priced
 
 ENDINGS: dict[str, tuple[str, ...]] = {
@@ -26,6 +27,7 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     "costs": (".json",),
     "content": (".json",),
     "steiner": (".stp",),
+    "trace": (".jsonl",),
 }
 LEFT_OUT = ("the prices are not closed", "a user does not know a broker")
 CASES = [(kind, ending) for kind, endings in ENDINGS.items() for ending in endings]
@@ -34,14 +36,16 @@ READERS: dict[str, tuple[str, str, str, Callable[[Path], Any]]] = {
     "costs": ("topics", "TopicRules", "weighted-tco", lambda path: read_topics(path).instance),
     "content": ("content", "ContentRules", "content-mst", read_content),
     "steiner": ("steiner", "SteinerRules", "steiner", read_stp),
+    "trace": ("traces", "TraceRules", "dynamic-tco", read_trace),
 }
 NAMES = ["1", "1.0", "None", "null", "true", "NaN", "", " ", "n0", "n1", "t0", "s0", "s1", "u0", "b0", "b1", "c0", "é"]
 VALUES: list[Any] = [
     *(None, True, False, 0, 1, -1, 2, 1.0, 0.5, -0.0, 1e400, float("nan"), 10**6, 10**6 + 1, 2**30 + 1, 2**31, 2**53),
     *(2**63, 10**400, [], {}, [1, 2], [0, 0], [0.0, 1], ["s0", "s1", 3], ["n0", "n0", 1], [1, "1", 2], "\ud800"),
-    *({"n0": [0, 0]}, {"1": "1", "1.0": "1"}, {"b0": 1, "b1": 0}, "topics/1", "content/1", *NAMES),
+    *({"n0": [0, 0]}, {"1": "1", "1.0": "1"}, {"b0": 1, "b1": 0}, "topics/1", "content/1", "leave", "join", *NAMES),
 ]
 KEYS = ["costs", "points", "sites", "between", "links", "other", "close", "core", "rates", "capacity", "x", *NAMES]
+KEYS += ["time", "event", "topics", "start"]
 LINE_ENDS = ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\u2028", "\u2029", "\x00"]
 TOKENS = [
     *LINE_ENDS,
@@ -57,8 +61,8 @@ TOKENS = [
 def draw_instance(kind: str, draw: random.Random) -> Any:
     if kind == "content":
         return draw_content(draw)
-    if kind == "steiner":
-        return draw_steiner(draw)
+    if kind in ("steiner", "trace"):
+        return draw_steiner(draw) if kind == "steiner" else draw_trace(draw)
     instance = draw_topics(draw)
     if draw.random() < 0.2:
         names = draw.sample([name for name in NAMES if name], instance.num_nodes)
@@ -90,6 +94,13 @@ def with_other_values(text: str, draw: random.Random) -> str:
         elif entries:
             entries[key] = json.loads(json.dumps(value))
     return json.dumps(data, ensure_ascii=draw.random() < 0.5).replace("\\ud800", "\\ud800")
+
+
+def with_other_lines(text: str, draw: random.Random) -> str:
+    """The JSON lines with other entries in one of them."""
+    lines = text.split("\n")[:-1]
+    at = draw.randrange(len(lines))
+    return "\n".join([*lines[:at], with_other_values(lines[at], draw), *lines[at + 1 :]])
 
 
 def with_other_letters(text: str, draw: random.Random) -> str:
@@ -151,8 +162,8 @@ def mutations(kind: str, ending: str, number: int, folder: Path) -> Counter[str]
     assert disagreement(kind, path) == "read"
     text, outcomes = path.read_text(encoding="utf-8"), Counter[str]()
     for _ in range(40):
-        structured = ending == ".json" and draw.random() < 0.6
-        changed = (with_other_values if structured else with_other_letters)(text, draw)
+        by_entry = {".json": with_other_values, ".jsonl": with_other_lines}.get(ending)
+        changed = (by_entry if by_entry and draw.random() < 0.6 else with_other_letters)(text, draw)
         path.write_bytes(changed.encode("utf-8", "surrogatepass"))
         outcome = disagreement(kind, path)
         assert outcome in ("read", "refused"), (outcome, changed)

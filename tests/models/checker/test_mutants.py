@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.models.checker.mutants import KINDS, Mutant, lift, mutate
-from tests.models.checker.tiny import ALL_PROBLEMS, Line, Tiny, check, draw_tiny, falsehood
+from tests.models.checker.tiny import ALL_PROBLEMS, TRACES, Line, Tiny, check, draw_tiny, falsehood
 
 _MUTANTS = 12_000
 
@@ -68,7 +68,7 @@ def outcomes(problem: str, count: int, folder: Path, seed: str = "", base_seed: 
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("problem", [problem for problem in ALL_PROBLEMS if problem != "2d-true"])
+@pytest.mark.parametrize("problem", [each for each in (*ALL_PROBLEMS, TRACES) if each != "2d-true"])
 def test_no_mutant_proves_what_is_false(problem: str, tmp_path: Path) -> None:
     seen = outcomes(problem, 4 * len(KINDS), tmp_path)
     assert sum(seen.values()) == 4 * len(KINDS)
@@ -78,7 +78,7 @@ def test_no_mutant_proves_what_is_false(problem: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("problem", ALL_PROBLEMS)
+@pytest.mark.parametrize("problem", [*ALL_PROBLEMS, TRACES])
 def test_no_mutant_of_many_proves_what_is_false(problem: str, tmp_path: Path) -> None:
     count = -(-_MUTANTS // len(ALL_PROBLEMS))
     assert sum(outcomes(problem, count, tmp_path).values()) == count

@@ -12,6 +12,7 @@ import pytest
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.trace import Event, TopicTrace
 from tests.models.checker.tiny import Line, Tiny, check, checker, falsehood
 
 NO_END = ["end", None]
@@ -94,6 +95,9 @@ RING = 1 - np.eye(5)
 
 ANY_ONE_LEAVES = [["leaving", 0, labels] for labels in ([-1, 0, 1], [0, -1, 1], [0, 1, -1])]
 PAIRS = list(combinations(range(4), 2))
+
+LEAVE = Tiny("dynamic-tco", TopicTrace.from_events({v: ["t"] for v in "abc"}, [Event(1, "leave", "c")]))
+THREE, TWO = (["snapshot", step, {"unit": 1, "kept": [0]}] for step in (0, 1))
 
 CHAIN_MIN = topics("min-tco", p="ab", q="bc", r="cd", t="abcd")
 CYCLE_2D = topics("2d-true", p="ab", q="bc", r="cd", s="ad", t="abcd")
@@ -257,6 +261,12 @@ UNCHECKED = {
     ),
     "carries too much": proof(content("steiner", **TIGHT), answer=[[0, 0], []]),
     "a tree does not reach": proof(content("steiner", **APART), answer=[[0, 1], [[0, [0], []]]]),
+    "a section within a case": proof(
+        LEAVE,
+        *(THREE, CASE, ["row", "parts", 0, [0, 1, 2]], ["bound", 0, [0, 1]], TWO, NO_END),
+        *(THREE, CASE, *bounded(["parts", 0, [0, 1, 2]])),
+    ),
+    "a topic is not connected": proof(LEAVE, answer=[]),
     "a tree is no tree": proof(
         content(
             "shared-tree", access=[[0] + [9] * 4, [9, 0] + [9] * 3], rates=[[1], [0]], wanted=[[0], [1]], core=RING
@@ -273,7 +283,7 @@ def test_without_a_check_a_false_claim_is_proven(reason: str, tmp_path: Path, mo
     assert isinstance(named, str), named
     assert reason in named
     need = checker("cases").need
-    for module in ("cases", "check_proof", "topics", "steiner", "content"):
+    for module in ("cases", "check_proof", "topics", "steiner", "content", "traces"):
         monkeypatch.setattr(checker(module), "need", lambda holds, why: reason in why or need(holds, why))
     outcome = check(tiny, lines, tmp_path)
     assert not isinstance(outcome, str), outcome

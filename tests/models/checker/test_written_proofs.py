@@ -19,6 +19,7 @@ from tests.models.checker.tiny import (
     ALL_PROBLEMS,
     ONE_OF_CONTENT,
     TOPIC_PROBLEMS,
+    TRACES,
     Line,
     Tiny,
     check,
@@ -36,7 +37,7 @@ INTERPRETED = [pytest.param(each, marks=pytest.mark.interpreted) for each in ALL
 
 
 @property_test(300, SEEDS, quick=4)
-@pytest.mark.parametrize("problem", [*TOPIC_PROBLEMS, *INTERPRETED])
+@pytest.mark.parametrize("problem", [*TOPIC_PROBLEMS, TRACES, *INTERPRETED])
 def test_optima_of_tiny_instances_are_proven(problem: str, seed: int) -> None:
     tiny = draw_tiny(random.Random(seed), problem)
     with TemporaryDirectory() as folder:

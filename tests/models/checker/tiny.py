@@ -20,19 +20,18 @@ import pytest
 
 import overlaybench
 from overlaybench.compare.catalogue import METHODS
-from overlaybench.instances.content.files import write_content
 from overlaybench.instances.content.instance import ContentInstance, metric_closure
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.steiner.files import write_stp
+from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS
 from overlaybench.instances.steiner.instance import SteinerInstance
-from overlaybench.instances.topics.files import write_topics
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.trace import Event, TopicTrace
 from tests import content_brute_force, steiner_brute_force, topic_brute_force
 from tests.models.topics.small_instances import priced
 
 TOPIC_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
 CONTENT_PROBLEMS = ("content-steiner", "content-mst", "content-shared-tree")
 ALL_PROBLEMS = (*TOPIC_PROBLEMS, "steiner", *CONTENT_PROBLEMS)
+TRACES = "dynamic-tco"
 # A quick test of larger instances leaves out what a quick test of tiny ones covers.
 ONE_OF_CONTENT = [
     pytest.param(each, marks=[pytest.mark.slow] * (each in CONTENT_PROBLEMS[1:])) for each in ALL_PROBLEMS
@@ -64,20 +63,15 @@ class Tiny:
         plain = getattr(self.instance, "costs", None) is None
         if not plain or getattr(self.instance, "has_nodes_without_topics", False):
             return ".json"
-        return ".csv" if self.problem in TOPIC_PROBLEMS else ".stp" if self.problem == "steiner" else ".json"
+        return {"topics": ".csv", "content": ".json", "steiner": ".stp", "trace": ".jsonl"}[PROBLEMS[self.problem].kind]
 
     def write(self, path: Path) -> None:
-        if self.problem in TOPIC_PROBLEMS:
-            write_topics(self.instance, path)
-        elif self.problem == "steiner":
-            write_stp(self.instance, path)
-        else:
-            write_content(self.instance, path)
+        KINDS[PROBLEMS[self.problem].kind].write(self.instance, path)
 
     def head(self) -> dict[str, Any]:
         """What the first line of a proof says of this instance."""
         facts: dict[str, Any] = {"instance": self.instance.digest}
-        if self.problem in TOPIC_PROBLEMS:
+        if self.problem in (*TOPIC_PROBLEMS, TRACES):
             nodes, topics = self.instance.num_nodes, self.instance.num_topics
             facts["nodes"] = [self.instance.node_label(v) for v in range(nodes)]
             facts["topics"] = [self.instance.topic_label(t) for t in range(topics)]
@@ -91,6 +85,8 @@ class Tiny:
         """By enumeration; infinite if there is no answer."""
         if self.problem in TOPIC_PROBLEMS:
             return topic_brute_force.optimum(self.instance, self.problem)
+        if self.problem == TRACES:
+            return sum(topic_brute_force.optimum(each, "min-tco") for each in self.instance.snapshots() if each)
         if self.problem == "steiner":
             cost = steiner_brute_force.least_cost(self.instance)
             return math.inf if cost is None else cost
@@ -99,7 +95,9 @@ class Tiny:
     def prove(self, folder: Path, **options: Any) -> tuple[Any, list[Line]]:
         """The result of branch-and-cut, and the lines of its proof: none if it has no answer."""
         path = folder / "tiny.proof.gz"
-        result = METHODS["branch-and-cut"].run(self.instance, PROBLEMS[self.problem], proof=path, **options)
+        result = METHODS["snapshot-optima" if self.problem == TRACES else "branch-and-cut"].run(
+            self.instance, PROBLEMS[self.problem], proof=path, **options
+        )
         return result, read_lines(path)
 
 
@@ -188,12 +186,36 @@ def draw_content(draw: random.Random, *, most_users: int = 4, most_brokers: int 
     return ContentInstance(access, free.core, capacities, rates, wanted)
 
 
+def draw_trace(draw: random.Random) -> TopicTrace:
+    """Up to five nodes that come, go and change their interests, some of them at one time."""
+    topics = ["t0", "t1", "t2"]
+    held = {f"n{v}": set(draw.sample(topics, draw.randint(0, 3))) for v in range(draw.randint(1, 4))} | {"n0": {"t0"}}
+    start, events, time, acted = {v: sorted(own) for v, own in held.items()}, list[Event](), 1, set[str]()
+    for _ in range(draw.randint(0, 8)):
+        time, acted = (time, acted) if draw.random() < 0.4 else (time + 1, set())
+        v, some = f"n{draw.randrange(5)}", draw.sample(topics, draw.randint(1, 2))
+        if v in acted:
+            continue
+        acted.add(v)
+        if v not in held:
+            held[v] = set(some)
+            events.append(Event(time, "join", v, some))
+        elif draw.random() < 0.4:
+            del held[v]
+            events.append(Event(time, draw.choice(["leave", "crash"]), v))
+        elif same := [t for t in some if (t in held[v]) == (some[0] in held[v])]:
+            events.append(Event(time, "unsubscribe" if same[0] in held[v] else "subscribe", v, same))
+            held[v] ^= set(same)
+    return TopicTrace.from_events(start, events)
+
+
 def draw_tiny(draw: random.Random, problem: str) -> Tiny:
     """A random instance of the problem."""
     kinds: list[tuple[Sequence[str], Callable[[random.Random], Any]]] = [
         (TOPIC_PROBLEMS, draw_topics),
         (("steiner",), draw_steiner),
         (CONTENT_PROBLEMS, draw_content),
+        ((TRACES,), draw_trace),
     ]
     instance = next(make for problems, make in kinds if problem in problems)(draw)
     return Tiny(problem, priced(instance, draw.randrange(6)) if problem == "weighted-tco" else instance)
