@@ -36,6 +36,7 @@ _HEADS: Mapping[str, tuple[str, float]] = {
     "mean_peak_memory": ("mean memory (MiB)", 2.0**20),
 }
 """Heads with units, and what the numbers below are divided by, of columns that are not headed by their names."""
+_DIGITS = 4
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _GREEK = {"α": "alpha", "β": "beta", "λ": "lambda", "μ": "mu", "ρ": "rho", "σ": "sigma", "τ": "tau", "χ": "chi"}
 _SIGNS = {"≤": "leq", "≥": "geq", "×": "times", "÷": "div", "±": "pm", "∞": "infty", "·": "cdot", "≈": "approx"}
@@ -57,7 +58,6 @@ def latex_table(
     best: Mapping[str, Best] | None = None,
     within: Sequence[str] = (),
     among: pd.Series[bool] | None = None,
-    digits: int = 4,
     names: Mapping[str, str] | None = None,
 ) -> str:
     r"""A ``table`` for a paper that loads ``booktabs`` (a ``longtable`` for more than 40 rows).
@@ -65,8 +65,7 @@ def latex_table(
     The columns of the frame become the columns, its index is left out, and so are columns of empty texts. Texts and
     headers are escaped; an underscore in a header becomes a space. `best` has the columns whose lowest (``min``) or
     highest (``max``) number is bold, ties included, of the rows `among` (all) that agree in the columns `within`;
-    `digits` are the significant ones of numbers that are not whole; `names` says what columns and entries are called in
-    the paper (``gm``: ``Greedy Merge``).
+    `names` says what columns and entries are called in the paper (``gm``: ``Greedy Merge``).
 
     Examples
     --------
@@ -96,7 +95,7 @@ def latex_table(
         if numbers[-1] and unit != 1:
             shown[at] = shown[at].astype(np.float64) / unit
         heads.append(_text(named.get(name, head)))
-        formats[at] = _column_format(shown[at], digits) if numbers[-1] else lambda entry: _text(_called(entry, named))
+        formats[at] = _column_format(shown[at]) if numbers[-1] else lambda entry: _text(_called(entry, named))
     styler = (
         shown.style.hide(axis="index")
         .format(formats)
@@ -159,8 +158,8 @@ def results_latex(
     return latex_table(shown[columns], caption, "tab:results", best=best, within=within, among=whole, names=names)
 
 
-def _column_format(column: pd.Series[Any], digits: int) -> Any:
-    """A format with as many decimals for a column as its largest number needs for these significant digits.
+def _column_format(column: pd.Series[Any]) -> Any:
+    """A format with as many decimals for a column as its largest number needs for four significant digits.
 
     A number that would lose them, or all but one beside numbers below a hundred, has a power of ten.
     """
@@ -168,14 +167,14 @@ def _column_format(column: pd.Series[Any], digits: int) -> Any:
     finite = finite[np.isfinite(finite)]
     whole = bool(np.all(finite == np.round(finite)))
     largest = float(np.abs(finite).max(initial=0.0)) or 1.0
-    decimals = 0 if whole else max(0, digits - 1 - int(np.floor(np.log10(largest))))
+    decimals = 0 if whole else max(0, _DIGITS - 1 - int(np.floor(np.log10(largest))))
     least = 10.0 ** (1 - decimals) if decimals > 1 else 0.5 * 10**-decimals
 
     def formatted(number: float) -> str:
         if pd.isna(number) or not np.isfinite(number):
             return "--"
         if number and not whole and abs(number) < least:
-            mantissa, exponent = f"{number:.{digits - 2}e}".split("e")
+            mantissa, exponent = f"{number:.{_DIGITS - 2}e}".split("e")
             return rf"${mantissa} \cdot 10^{{{int(exponent)}}}$"
         separator = r"\," if largest >= 10_000 else ""
         return f"{number:,.{decimals}f}".replace(",", separator).replace("-", "$-$")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, make_folder
 from ...instances.contract.result import Status
-from ..catalogue import kind_named
+from ..catalogue import METHODS, PROBLEMS, kind_named
 from ..intervals import mean_interval
 from .bounds import near
 from .columns import researched
@@ -42,7 +43,10 @@ def results(folder: Path, where: Mapping[str, str] | None = None, *, all_runs: b
     rows["current"] = rows["key"].isin(keys)
     for column, wanted in (where or {}).items():
         _check_column(column, rows)
-        rows = rows[rows[column].map(lambda value, wanted=wanted: _is(value, wanted))]
+        having = rows[column].map(lambda value, wanted=wanted: _is(value, wanted)).astype(bool)
+        if not having.any() and wanted not in PROBLEMS and wanted not in METHODS:
+            _check_slip(column, wanted, {value for value in rows[column] if isinstance(value, str)})
+        rows = rows[having]
     return rows.reset_index(drop=True)
 
 
@@ -170,6 +174,12 @@ def _is(value: object, wanted: str) -> bool:
         except ValueError:
             return False
     return str(value) == wanted
+
+
+def _check_slip(column: str, wanted: str, known: set[str]) -> None:
+    """Raise BadInput if a value that no run has differs by a slip from one that some have."""
+    if slips := get_close_matches(wanted, known, n=1, cutoff=0.8):
+        raise BadInput(f"no run has the {column} '{wanted}': did you mean '{slips[0]}'?")
 
 
 def _check_column(column: str, rows: pd.DataFrame) -> None:

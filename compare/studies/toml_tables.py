@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ...instances.contract.errors import BadInput, unknown
+from ...instances.contract.files import refused
 
 Table = TypeVar("Table", bound=msgspec.Struct)
 Value = TypeVar("Value")
@@ -50,7 +51,7 @@ def parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadInput(str(error)) from None
+        raise BadInput(f"{error}: correct the TOML there") from None
     except RecursionError:
         raise BadInput("is nested too deeply: see the README for what a study looks like") from None
 
@@ -63,10 +64,9 @@ def checked(table: Mapping[str, Any], kind: type[Table]) -> Table:
     try:
         return msgspec.convert(table, kind)
     except msgspec.ValidationError as error:
-        what, _, where = str(error).partition(" - at `$")
+        what, where = refused(str(error), table, kind, 1)  # as for tables
         for word, said in _SAID.items():
             what = what.replace(word, said)
-        where = re.sub(r"\[(\d+)\]", lambda at: f"[{int(at[1]) + 1}]", where.strip(".`"))  # as for tables
         raise BadInput(f"{where}: {what}".removeprefix(": ")) from None
 
 

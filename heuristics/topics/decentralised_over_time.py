@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...instances.contract.method import Method, Proposal
+from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.link_log import LinkLog
@@ -23,6 +22,7 @@ from ...instances.topics.trace import TopicTrace
 from .decentralised import Heard, Round, decentralised, drawn_parts
 from .divide_and_conquer import BULK, COVERAGE, Partition, bulk_threshold
 from .gm_m import extend_gm_m
+from .heuristic import trace_method
 from .kernels.ties import TIES, tie_order
 from .recomputed import recomputed
 
@@ -59,16 +59,8 @@ def decentralised_over_time(
 
 
 def _solve(
-    trace: TopicTrace,
-    problem: Problem[TopicTrace, LinkLog],
-    *,
-    seed: int,
-    time_limit: float | None,
-    partitions: int,
-    coverage: int,
-    ties: str,
+    trace: TopicTrace, *, seed: int, clock: Clock, partitions: int, coverage: int, ties: str
 ) -> Proposal[LinkLog]:
-    clock = Clock(time_limit)
     log, rounds = decentralised_over_time(trace, partitions, coverage, ties=ties, seed=seed, clock=clock)
     sent = [sum(one.messages for one in each) for each in rounds]
     counters = {
@@ -80,22 +72,17 @@ def _solve(
     return Proposal(log, counters=counters)
 
 
-DECENTRALISED: Method[TopicTrace, LinkLog] = Method(
-    name="dcbr-m-decentralised",
-    problems=("dynamic-tco",),
+DECENTRALISED = trace_method(
+    "dcbr-m-decentralised",
+    _solve,
+    Option("partitions", 4, "parts, of which every node draws one", least=1, most=2**31 - 1),
+    COVERAGE,
+    TIES,
     summary="DCBR-M by nodes that know their part only and send each other what changed; messages are counted",
     source="P3 §IV.D",
     guarantee="every snapshot has the overlay of dcbr-m with the same parts; nothing is proven of the changes",
     cost="that of dcbr-m on each part and on bulk nodes and representatives, for every step",
-    solve=_solve,
-    options=(
-        Option("partitions", 4, "parts, of which every node draws one", least=1, most=2**31 - 1),
-        COVERAGE,
-        TIES,
-    ),
-    compiled=True,
     random=True,
-    anytime=False,
     colour="#332288",
     marker="p",
 )

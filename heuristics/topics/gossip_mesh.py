@@ -19,13 +19,13 @@ import numpy as np
 
 from ...instances.contract.arrays import offsets_of
 from ...instances.contract.errors import BadInput
-from ...instances.contract.method import Method, Proposal
+from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
-from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock
 from ...instances.contract.timed import SECOND
 from ...instances.topics.link_log import Change, LinkLog
 from ...instances.topics.trace import LEAVE, TopicTrace
+from .heuristic import trace_method
 
 _BACKOFF = 60 * SECOND
 _LISTED = 4  # candidates for each peer that is wanted, up to which they are listed
@@ -245,38 +245,24 @@ def _reached(start: int, neighbours: Callable[[int], Iterable[int]]) -> set[int]
     return seen
 
 
-def _solve(
-    trace: TopicTrace,
-    problem: Problem[TopicTrace, LinkLog],
-    *,
-    seed: int,
-    time_limit: float | None,
-    degree: int,
-    low: int,
-    high: int,
-) -> Proposal[LinkLog]:
-    log, counters = gossip_mesh(trace, MeshDegrees(degree, low, high), seed=seed, clock=Clock(time_limit))
+def _solve(trace: TopicTrace, *, seed: int, clock: Clock, degree: int, low: int, high: int) -> Proposal[LinkLog]:
+    log, counters = gossip_mesh(trace, MeshDegrees(degree, low, high), seed=seed, clock=clock)
     return Proposal(log, counters=counters)
 
 
 _MOST = 2**31 - 1
-GOSSIP_MESH: Method[TopicTrace, LinkLog] = Method(
-    name="gossip-mesh",
-    problems=("dynamic-tco",),
+GOSSIP_MESH = trace_method(
+    "gossip-mesh",
+    _solve,
+    Option("degree", MeshDegrees().target, "D, the neighbours that a node grafts or keeps", least=1, most=_MOST),
+    Option("low", MeshDegrees().low, "D_low, the neighbours in a mesh below which a node grafts", least=1, most=_MOST),
+    Option("high", MeshDegrees().high, "D_high, those above which it prunes", least=1, most=_MOST),
     summary="random meshes of a target degree for each topic, as GossipSub's; what they leave apart is joined",
     source="Vyzovitis et al. 2020; libp2p/specs gossipsub-v1.0",
     guarantee="none on the links: about D/2 for each subscription",
     cost="O(D) a graft, O(D |V_t|) for each topic that loses a link or gains a subscriber",
-    solve=_solve,
-    options=(
-        Option("degree", MeshDegrees().target, "D, the neighbours that a node grafts or keeps", least=1, most=_MOST),
-        Option(
-            "low", MeshDegrees().low, "D_low, the neighbours in a mesh below which a node grafts", least=1, most=_MOST
-        ),
-        Option("high", MeshDegrees().high, "D_high, those above which it prunes", least=1, most=_MOST),
-    ),
+    compiled=False,
     random=True,
-    anytime=False,
     colour="#009E73",
     marker="D",
 )

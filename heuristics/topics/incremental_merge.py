@@ -12,19 +12,20 @@ Examples
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids, Offsets, offsets_of
 from ...instances.contract.compiled import kernel
-from ...instances.contract.method import Method, Proposal
+from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
-from ...instances.contract.problem import Problem
+from ...instances.contract.run import Clock
 from ...instances.topics.link_log import LinkLog
 from ...instances.topics.trace import LEAVE, TopicTrace
 from .greedy_merge import greedy_merge
+from .heuristic import trace_method
 from .kernels.broken_topics import (
     Broken,
     begin_step,
@@ -435,55 +436,36 @@ def repaired_over(
     return _run(steps_of(trace), tests, shadows, moves, float(budget), living, scores, space)
 
 
-def _solve(
-    trace: TopicTrace,
-    problem: Problem[TopicTrace, LinkLog],
-    *,
-    seed: int,
-    time_limit: float | None,
-    tests: int,
-    moves: int,
-    budget: float,
-) -> Proposal[LinkLog]:
-    return Proposal(incremental_merge(trace, tests=tests, moves=moves, budget=budget))
+def _incremental(trace: TopicTrace, *, seed: int, clock: Clock, **options: Any) -> Proposal[LinkLog]:
+    return Proposal(incremental_merge(trace, **options))
 
 
-def _solve_with_shadows(
-    trace: TopicTrace, problem: Problem[TopicTrace, LinkLog], *, seed: int, time_limit: float | None, shadows: int
-) -> Proposal[LinkLog]:
+def _with_shadows(trace: TopicTrace, *, seed: int, clock: Clock, shadows: int) -> Proposal[LinkLog]:
     return Proposal(incremental_merge(trace, tests=0, shadows=shadows, moves=0))
 
 
-INCREMENTAL_MERGE: Method[TopicTrace, LinkLog] = Method(
-    name="gm-incremental",
-    problems=("dynamic-tco",),
+INCREMENTAL_MERGE = trace_method(
+    "gm-incremental",
+    _incremental,
+    Option("tests", 400, "subscriptions visited to test a link for redundancy; 0: none", least=0),
+    Option("moves", 12, "candidates for a link that joins one topic; more save links, cost changes", least=0),
+    Option("budget", 3.0, "changes an event above which nothing but repairs is done", least=0),
     summary="Greedy Merge of what an event breaks; redundant links are dropped where links were added",
     source="P1 §6.1; docs/traces.md",
     guarantee="connected after every event; nothing is proven of links and changes",
     cost="an event costs in the subscribers of its topics; memory about 20 bytes for each subscription that ever holds",
-    solve=_solve,
-    options=(
-        Option("tests", 400, "subscriptions visited to test a link for redundancy; 0: none", least=0),
-        Option("moves", 12, "candidates for a link that joins one topic; more save links, cost changes", least=0),
-        Option("budget", 3.0, "changes an event above which nothing but repairs is done", least=0),
-    ),
-    compiled=True,
-    anytime=False,
     colour="#D55E00",
     marker="^",
 )
 
-SHADOW_REPAIR: Method[TopicTrace, LinkLog] = Method(
-    name="shadow-repair",
-    problems=("dynamic-tco",),
+SHADOW_REPAIR = trace_method(
+    "shadow-repair",
+    _with_shadows,
+    Option("shadows", 3, "further subscribers of each broken topic", least=1),
     summary="links among the former neighbours of a node that leaves and some shadow nodes; none is torn down",
     source="after DynShadow (Chen, Vitenberg, Jacobsen 2011, abstract): shadow nodes; their choice is ours",
     guarantee="connected after every event; no link is removed but those without a common topic",
     cost="as gm-incremental, without tests for redundancy",
-    solve=_solve_with_shadows,
-    options=(Option("shadows", 3, "further subscribers of each broken topic", least=1),),
-    compiled=True,
-    anytime=False,
     colour="#009E73",
     marker="<",
 )

@@ -13,15 +13,16 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from ...instances.contract.method import Method, Proposal
+from ...instances.contract.method import Proposal
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.link_log import LinkLog
 from ...instances.topics.trace import TopicTrace
 from .greedy_merge import greedy_merge
+from .heuristic import trace_method
 from .kernels.ties import TIES
 from .ring_per_topic import ORDER, ring_per_topic
 
@@ -39,45 +40,34 @@ def recomputed(trace: TopicTrace, build: Callable[[TopicInstance], Overlay], clo
     return LinkLog.from_overlays(trace, overlays())
 
 
-def _gm_again(
-    trace: TopicTrace, problem: Problem[TopicTrace, LinkLog], *, seed: int, time_limit: float | None, ties: str
-) -> Proposal[LinkLog]:
-    return Proposal(recomputed(trace, lambda instance: greedy_merge(instance, ties=ties, seed=seed), Clock(time_limit)))
+def _gm_again(trace: TopicTrace, *, seed: int, clock: Clock, ties: str) -> Proposal[LinkLog]:
+    return Proposal(recomputed(trace, partial(greedy_merge, ties=ties, seed=seed), clock))
 
 
-def _rings_again(
-    trace: TopicTrace, problem: Problem[TopicTrace, LinkLog], *, seed: int, time_limit: float | None, order: str
-) -> Proposal[LinkLog]:
-    build = ring_per_topic
-    return Proposal(recomputed(trace, lambda instance: build(instance, order=order, seed=seed), Clock(time_limit)))
+def _rings_again(trace: TopicTrace, *, seed: int, clock: Clock, order: str) -> Proposal[LinkLog]:
+    return Proposal(recomputed(trace, partial(ring_per_topic, order=order, seed=seed), clock))
 
 
-GM_RECOMPUTED: Method[TopicTrace, LinkLog] = Method(
-    name="gm-recomputed",
-    problems=("dynamic-tco",),
+GM_RECOMPUTED = trace_method(
+    "gm-recomputed",
+    _gm_again,
+    TIES,
     summary="Greedy Merge from scratch at every event",
     source="P1 §6.1",
     guarantee="every snapshot has at most ln(Σ|T_v|) times the fewest links; nothing is proven of the changes",
     cost="that of gm for every step",
-    solve=_gm_again,
-    options=(TIES,),
-    compiled=True,
-    anytime=False,
     colour="#0072B2",
     marker="*",
 )
 
-RINGS: Method[TopicTrace, LinkLog] = Method(
-    name="rings",
-    problems=("dynamic-tco",),
+RINGS = trace_method(
+    "rings",
+    _rings_again,
+    ORDER,
     summary="a ring on the subscribers of each topic, into which nodes join",
     source="P1 §8.3",
     guarantee="a change of one subscription changes at most 3 links of the topic's ring",
     cost="O(Σ|T_v| log Σ|T_v|) for every step",
-    solve=_rings_again,
-    options=(ORDER,),
-    compiled=True,
-    anytime=False,
     colour="#8C8C8C",
     marker="*",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -9,8 +10,10 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO, TypeVar
 
 import msgspec
 import numpy as np
@@ -27,6 +30,7 @@ Label = Annotated[str, msgspec.Meta(min_length=1)]
 LARGEST_TEXT = 2**29
 """The most bytes of a JSON or other text file; 1,000,000 nodes with 20 topics each take about 200 MB."""
 _BLOCK = 2**24
+LONGEST_HEADER = 2**20
 _MOST_ROWS, MOST_BYTES = 200_000_000, 1 << 34  # of a table
 
 
@@ -241,18 +245,23 @@ def converted(data: Any, kind: type[Document]) -> Document:
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
-        refused = str(error)
-    what, _, path = refused.partition(" - at ")
+        what, where = refused(str(error), data, kind)
+    raise BadInput(f"{where}: {what}: correct it".removeprefix(": "))
+
+
+def refused(error: str, data: Any, kind: type[Any], first: int = 0) -> tuple[str, str]:
+    """What an error of msgspec says of data, which is used up, and of which entry; lists are counted from `first`."""
+    what, _, path = error.partition(" - at ")
     at, entry = "", data
     for name, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", path):
         # msgspec names no keys of a mapping: the refused one is what is left when all others are taken out.
-        key = name or (_refused_key(entry, data, kind, refused) if index == "..." else int(index))
-        at, entry = f"{at}.{name}" if name else f"{at}[{key!r}]", entry[key]
-    of = "a key of " if path.startswith("`key`") else ""
-    raise BadInput(f"{of}{at.removeprefix('.')}: {what}: correct it".removeprefix(": "))
+        key = name or (_refused_key(entry, data, kind, error) if index == "..." else int(index))
+        shown = key if isinstance(key, str) else key + first
+        at, entry = f"{at}.{name}" if name else f"{at}[{shown!r}]", entry[key]
+    return what, ("a key of " if path.startswith("`key`") else "") + at.removeprefix(".")
 
 
-def _refused_key(entries: dict[str, Any], data: Any, kind: type[Any], refused: str) -> str:
+def _refused_key(entries: dict[str, Any], data: Any, kind: type[Any], said: str) -> str:
     """The first key of a mapping within data whose entry is refused with this error; other entries are removed."""
     for key, entry in list(entries.items()):
         entries.clear()
@@ -260,7 +269,7 @@ def _refused_key(entries: dict[str, Any], data: Any, kind: type[Any], refused: s
         try:
             msgspec.convert(data, kind)
         except msgspec.ValidationError as error:
-            if str(error) == refused:
+            if str(error) == said:
                 break
     return key
 
@@ -367,16 +376,65 @@ def distinct_labels(labels: Sequence[str] | None, size: int, kind: str) -> tuple
     return tuple(labels)
 
 
-def check_columns(columns: Sequence[str], present: Sequence[str]) -> None:
-    """Raise BadInput unless each column is present once and they differ."""
+def check_columns(columns: Sequence[str], present: Sequence[str]) -> list[int]:
+    """The positions of columns; raises BadInput unless each is present once and they differ."""
     if len(set(columns)) < len(columns):
         raise BadInput(f"column '{columns[0]}' is named twice: name one for the nodes, one for the topics")
     for column in columns:
         if column not in present:
             names = ", ".join(f"'{name}'" for name in present)
-            raise BadInput(f"no column '{column}' among {names}: name the column that is meant")
+            raise BadInput(f"no column '{column}' among {names or 'none'}: name the column that is meant")
         if list(present).count(column) > 1:
             raise BadInput(f"column '{column}' stands twice in the header: rename one")
+    return list(map(list(present).index, columns))
+
+
+def separated(path: Path, choose: Callable[[list[str]], Sequence[int]]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The line on which each row of a CSV or TSV file begins, and its cells in the columns chosen of the header.
+
+    A header with a tab makes it TSV. Values may be quoted as in RFC 4180 and then contain separators and line breaks.
+    Empty lines are skipped. `choose` takes the header and returns the positions of two columns or more.
+
+    Raises BadInput if a line is not UTF-8 or has another number of values than the header (each with the line), quotes
+    are unbalanced, or there is no header.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            if os.fstat(file.fileno()).st_size > MOST_BYTES:
+                raise BadInput(f"is larger than {MOST_BYTES >> 30} GiB: give it fewer rows")
+            yield from _rows_in(file, choose)
+    except UnicodeDecodeError:
+        with path.open("rb") as lines:
+            line = next(number for number, text in enumerate(lines, 1) if text.decode(errors="ignore").encode() != text)
+        raise BadInput(f"line {line} is not UTF-8: convert the file") from None
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror}): check the path") from None
+
+
+def _rows_in(file: TextIO, choose: Callable[[list[str]], Sequence[int]]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    blank, head = 0, ""
+    while head := file.readline(LONGEST_HEADER + 1):
+        if head.strip("\r\n"):
+            break
+        blank += 1
+    if len(head) > LONGEST_HEADER:
+        raise BadInput(f"line {blank + 1} has more than {LONGEST_HEADER:,} characters: break it into rows")
+    reader = csv.reader(chain([head], file), delimiter="\t" if "\t" in head else ",", strict=True)
+    begin = blank + 1
+    try:
+        header = next(reader, [])
+        if not header:
+            raise BadInput("is empty: give it a header line with the names of its columns")
+        cells, width = itemgetter(*choose(header)), len(header)
+        begin = blank + reader.line_num + 1
+        for row in reader:
+            if len(row) == width:
+                yield begin, cells(row)
+            elif row:
+                raise BadInput(f"line {begin}: {len(row)} values under a header of {width}: correct the line")
+            begin = blank + reader.line_num + 1
+    except csv.Error as error:
+        raise BadInput(f"line {begin}: {error}: correct its quotes") from None
 
 
 def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:

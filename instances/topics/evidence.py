@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..contract.errors import BadInput, unknown_ending
-from ..contract.files import errors_in, read_text
+from ..contract.files import check_columns, errors_in, separated
 from ..contract.terms import said
 from .instance import TopicInstance
 from .link_costs import MOST_COST, LinkCosts
@@ -67,31 +66,11 @@ def priced(
 
 
 def _rows(path: Path, column: str) -> Iterator[Row]:
-    """Where each row stands, its pair and the value in a column."""
+    """Where each row stands, its pair and the value in a column after the first two."""
     if path.suffix not in _TABLES:
         raise unknown_ending(path, _TABLES)
-    lines = read_text(path).split("\n")
-    reader = csv.reader(lines, delimiter="\t" if "\t" in lines[0] else ",", strict=True)
-    try:
-        header = next(reader, [])
-        at = _place(header, column)
-        for row in reader:
-            where = f"line {reader.line_num}"
-            if row and len(row) != len(header):
-                raise BadInput(f"{where}: {len(row)} values under a header of {len(header)}: correct the line")
-            if row:
-                yield where, row[0], row[1], row[at]
-    except csv.Error as error:
-        raise BadInput(f"line {reader.line_num}: {error}: correct its quotes") from None
-
-
-def _place(header: list[str], column: str) -> int:
-    if column not in header[2:]:
-        names = ", ".join(f"'{name}'" for name in header)
-        raise BadInput(f"no column '{column}' after the first two of {names or 'an empty header'}: name the one meant")
-    if header.count(column) > 1:
-        raise BadInput(f"column '{column}' stands twice in the header: rename one")
-    return header.index(column)
+    for line, (one, other, value) in separated(path, lambda head: [0, 1, 2 + check_columns([column], head[2:])[0]]):
+        yield f"line {line}", one, other, value
 
 
 def _costs(instance: TopicInstance, rows: Iterable[Row], *, with_scores: bool) -> LinkCosts:

@@ -5,17 +5,15 @@ In memory they are mappings, pairs, tables, matrices, bipartite graphs or hyperg
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-import os
 from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +21,7 @@ from msgspec import Struct
 
 from ..contract.errors import BadInput, unknown_ending
 from ..contract.files import (
-    MOST_BYTES,
+    LONGEST_HEADER,
     Coded,
     Label,
     atomic_write,
@@ -36,6 +34,7 @@ from ..contract.files import (
     parquet_labels,
     read_start,
     read_text,
+    separated,
     start_of_json,
     write_json,
 )
@@ -62,7 +61,6 @@ if TYPE_CHECKING:
 
 SEPARATED = (".csv", ".tsv", ".dat", ".txt")
 _TEXTS = (*SEPARATED, SETS, OLIGOMERS)
-_LONGEST_HEADER = 1 << 20
 
 
 def read_topics(
@@ -106,7 +104,7 @@ def _holds_sets(path: Path) -> bool:
     """Whether a text file is a list of sets, by its ending or its first line."""
     if path.suffix not in SEPARATED:
         return path.suffix in (SETS, OLIGOMERS)
-    return is_set(read_start(path, _LONGEST_HEADER).lstrip("\ufeff\r\n").partition("\n")[0].partition("\r")[0])
+    return is_set(read_start(path, LONGEST_HEADER).lstrip("\ufeff\r\n").partition("\n")[0].partition("\r")[0])
 
 
 def _has_copies(path: Path) -> bool:
@@ -193,57 +191,14 @@ _COSTS, _WITHOUT_TOPICS = b"overlaybench.costs", b"overlaybench.nodes_without_to
 
 
 def _separated(path: Path, columns: tuple[str, str]) -> tuple[Coded, Coded]:
-    """The labels in the named columns of a CSV or TSV file with a header; a header with a tab makes it TSV.
-
-    Values may be quoted as in RFC 4180 and then contain separators and line breaks. Empty lines are skipped.
-
-    Raises BadInput if a line is not UTF-8 or has another number of values than the header, quotes are unbalanced, a
-    label is empty (each with the line), or a column is missing or stands twice in the header.
-    """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            if os.fstat(file.fileno()).st_size > MOST_BYTES:
-                raise BadInput(f"is larger than {MOST_BYTES >> 30} GiB: give it fewer rows")
-            return _coded_columns(file, columns)
-    except UnicodeDecodeError:
-        with path.open("rb") as lines:
-            line = next(number for number, text in enumerate(lines, 1) if text.decode(errors="ignore").encode() != text)
-        raise BadInput(f"line {line} is not UTF-8: convert the file") from None
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}): check the path") from None
-
-
-def _coded_columns(file: TextIO, columns: tuple[str, str]) -> tuple[Coded, Coded]:
-    blank, head = 0, ""
-    while head := file.readline(_LONGEST_HEADER + 1):
-        if head.strip("\r\n"):
-            break
-        blank += 1
-    if len(head) > _LONGEST_HEADER:
-        raise BadInput(f"line {blank + 1} has more than {_LONGEST_HEADER:,} characters: break it into rows")
-    reader = csv.reader(chain([head], file), delimiter="\t" if "\t" in head else ",", strict=True)
-    begin = blank + 1
+    """The labels in the named columns of a CSV or TSV file; an empty one is bad input."""
     ones, twos = dict[str, int](), dict[str, int]()
     first, second = array("q"), array("q")
-    try:
-        header = next(reader, [])
-        if not header:
-            raise BadInput(f"is empty: give it a header line with the columns {' and '.join(columns)}")
-        check_columns(columns, header)
-        (one, two), width = map(header.index, columns), len(header)
-        begin = blank + reader.line_num + 1
-        for row in reader:
-            if len(row) == width and row[one] and row[two]:
-                first.append(ones.setdefault(row[one], len(ones)))
-                second.append(twos.setdefault(row[two], len(twos)))
-            elif row and len(row) != width:
-                raise BadInput(f"line {begin}: {len(row)} values under a header of {width}: correct the line")
-            elif row:
-                empty = next(column for column in columns if not row[header.index(column)])
-                raise BadInput(f"line {begin}: an empty {empty}: name it or remove the line")
-            begin = blank + reader.line_num + 1
-    except csv.Error as error:
-        raise BadInput(f"line {begin}: {error}: correct its quotes") from None
+    for line, (one, two) in separated(path, partial(check_columns, columns)):
+        if not one or not two:
+            raise BadInput(f"line {line}: an empty {columns[bool(one)]}: name it or remove the line")
+        first.append(ones.setdefault(one, len(ones)))
+        second.append(twos.setdefault(two, len(twos)))
     if not len(first):
         raise BadInput("has no rows under its header: give it at least one (node, topic) row")
     return Coded(list(ones), np.frombuffer(first, np.int64)), Coded(list(twos), np.frombuffer(second, np.int64))

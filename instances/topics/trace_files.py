@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -23,6 +22,7 @@ from ..contract.files import (
     known_indices,
     read_json,
     read_text,
+    separated,
     write_json_lines,
 )
 from ..contract.kind import Kind, LoadedInstance
@@ -90,7 +90,8 @@ def read_trace(path: str | Path, columns: Mapping[str, str] | None = None) -> To
         if path.name.endswith(_PARQUET):
             return _from_parquet(path, names)
         if path.name.endswith(_ROWS):
-            return _from_rows(_separated(path, names))
+            rows = separated(path, partial(check_columns, names))
+            return _from_rows((f"line {line}", *cells) for line, cells in rows)
         if path.name.endswith(_LINES):
             return _from_lines(read_text(path))
         raise unknown_ending(path, (*_LINES, *_PARQUET, *_ROWS))
@@ -197,26 +198,7 @@ def _from_parquet(path: Path, names: list[str]) -> TopicTrace:
     return TopicTrace.from_events(start, events, begin=begin / SECOND, place=lambda event: f"row {places[event]}")
 
 
-def _separated(path: Path, names: list[str]) -> Iterator[tuple[str, Any, Any, Any, Any]]:
-    """The cells of each row, with its line; columns in the order of names."""
-    reader = csv.reader(read_text(path).split("\n"), delimiter="\t" if path.suffix == ".tsv" else ",", strict=True)
-    try:
-        header = next(reader, [])
-        check_columns(names, header)
-        at = [header.index(name) for name in names]
-        for row in reader:
-            if row and len(row) != len(header):
-                raise BadInput(
-                    f"line {reader.line_num}: {len(row)} values under a header of {len(header)}: correct the line"
-                )
-            if row:
-                time, node, topic, subscribe = (row[column] for column in at)
-                yield f"line {reader.line_num}", time, node, topic, subscribe
-    except csv.Error as error:
-        raise BadInput(f"line {reader.line_num}: {error}: correct its quotes") from None
-
-
-def _from_rows(rows: Iterable[tuple[str, Any, Any, Any, Any]]) -> TopicTrace:
+def _from_rows(rows: Iterable[tuple[Any, ...]]) -> TopicTrace:
     """The trace of rows (place, time, node, topic, subscribe)."""
     held: dict[str, set[str]] = {}
     start: dict[str, list[str]] = {}

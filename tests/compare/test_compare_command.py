@@ -140,6 +140,7 @@ def test_files_are_tables_latex_and_figures(folders: tuple[Path, Path], tmp_path
         (("nowhere", "--versions", "1", "2"), "or one and `--versions V1 V2`"),
         (("nowhere", "--problem", "min-tco"), "--where problem="),
         (("--where", "problem=steiner", "--versions", "abc", "abc"), "there are no such runs"),
+        (("--where", "problem=mintco", "--versions", "abc", "abc"), "'mintco': did you mean 'min-tco'?"),
     ],
 )
 def test_bad_input_says_what_is_wrong(folders: tuple[Path, Path], words: tuple[str, ...], message: str) -> None:

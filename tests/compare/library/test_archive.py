@@ -29,6 +29,7 @@ INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
 a,small,uniform,nodes=7 subscriptions=3 topics=4,3,,,min-tco capped-tco@max-degree=4
 b,other,zipf,nodes=7 subscriptions=3 topics=5,0,,,min-tco
 c,cubes,steiner-hypercube,dimension=3,0,,,steiner
+d,traces,churn,events=4 nodes=5 subscriptions=2 topics=3,0,,,dynamic-tco
 z,real,lastfm,nodes=5,0,,,min-tco
 """
 
@@ -39,7 +40,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LibraryTable,
     folder = tmp_path_factory.mktemp("table")
     (folder / "instances.csv").write_text("".join(INSTANCES.splitlines(keepends=True)[:-1]))
     table, _ = with_digests(read_table(folder))
-    text = study_text(chosen(table), ["branch-and-cut", "cp-sat"], time_limit=20, memory_limit=2000, proof=True)
+    text = study_text(
+        chosen(table), ["branch-and-cut", "cp-sat", "snapshot-optima"], time_limit=20, memory_limit=2000, proof=True
+    )
     store = study_done_in(tmp_path_factory.mktemp("out"), text)
     write_table(updated(table, store).table, folder)
     with (folder / "instances.csv").open("a") as file:
@@ -52,7 +55,7 @@ def archive(study: tuple[Path, LibraryTable, Store], tmp_path_factory: pytest.Te
     _, table, store = study
     file = tmp_path_factory.mktemp("archive") / "a.tar.zst"
     done = write_archive(table, [RunEvidence(table, store.folder)], file)
-    assert (done.pairs, done.answers, done.proofs, done.refused) == (5, 4, 3, ())
+    assert (done.pairs, done.answers, done.proofs, done.refused) == (6, 5, 4, ())
     return file
 
 
@@ -84,7 +87,7 @@ def test_two_archives_are_equal_byte_for_byte(
     folder, _, store = study
     words = ["library", "archive", str(store.folder), str(archive), "--table", str(folder)]
     done = CliRunner().invoke(cli, [*words, "-o", str(tmp_path / "b.tar.zst")], catch_exceptions=False)
-    assert "5 lines, 4 with an answer, 3 with a proof" in done.output
+    assert "6 lines, 5 with an answer, 4 with a proof" in done.output
     assert (tmp_path / "b.tar.zst").read_bytes() == archive.read_bytes()
 
 
@@ -92,7 +95,7 @@ def test_python_alone_in_an_empty_folder_finds_nothing_wrong(folder: Path, tmp_p
     empty = tmp_path / "empty"
     empty.mkdir()
     status, printed = checked(folder, empty)
-    assert (status, printed.splitlines()[-1]) == (0, "5 lines: 4 values and 3 bounds checked, 0 faults")
+    assert (status, printed.splitlines()[-1]) == (0, "6 lines: 5 values and 4 bounds checked, 0 faults")
     assert [line.split()[-2:] for line in printed.splitlines()[1:4]] == [
         ["valid", "proven"],
         ["valid", "–"],
@@ -123,7 +126,7 @@ def test_what_judge_and_checker_refuse_is_left_out_with_the_reason(
     for proof in (out / "proofs").iterdir():
         proof.write_bytes(gzip.compress(gzip.decompress(proof.read_bytes()).replace(b'["bound",0', b'["none",0')))
     done = write_archive(table, [RunEvidence(table, out)], tmp_path / "a.tar.zst")
-    assert (done.answers, done.proofs) == (4, 3 - len(done.refused))
+    assert (done.answers, done.proofs) == (5, 4 - len(done.refused))
     assert done.refused
 
 
@@ -137,6 +140,12 @@ def all_edges(folder: Path) -> None:
     names = list(json.loads((folder / "instances" / "a.json").read_text())["subscriptions"])
     edges = [[u, v] for u in names for v in names if u < v]
     (folder / "answers" / "a" / "min-tco.json").write_text(json.dumps({"format": "overlay/1", "edges": edges}))
+
+
+def a_change_less(folder: Path) -> None:
+    file = folder / "answers" / "d" / "dynamic-tco.json"
+    answer = json.loads(file.read_text())
+    file.write_text(json.dumps(answer | {"changes": answer["changes"][:-1]}))
 
 
 def a_degree_too_high(folder: Path) -> None:
@@ -205,7 +214,7 @@ def a_table_of_nothing(folder: Path) -> None:
 
 DAMAGES = (
     *(an_edge_less, all_edges, a_degree_too_high, a_higher_claim, a_proof_cut_short, the_proof_of_another_instance),
-    *(another_instance, a_line_less, no_table, a_table_of_nothing),
+    *(a_change_less, another_instance, a_line_less, no_table, a_table_of_nothing),
     *(lower_numbers_in_both_tables, higher_bounds_in_both_tables),
     changed("table.csv", "value", "1"),
     changed("table.csv", "value", "nan"),
@@ -248,7 +257,7 @@ def test_the_command_checks_by_this_packages_own_checker(archive: Path, folder: 
     done = CliRunner().invoke(cli, ["library", "check", str(archive)], catch_exceptions=False)
     assert (done.exit_code, done.output.splitlines()[-1].split(": ")[1]) == (
         0,
-        "4 values and 3 bounds checked, 0 faults",
+        "5 values and 4 bounds checked, 0 faults",
     )
     (folder / "check_all.py").write_text("print('all is fine')\n")
     all_edges(folder)

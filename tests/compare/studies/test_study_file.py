@@ -136,7 +136,8 @@ def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path: 
     ("old", "new", "said"),
     [
         ("time_limit = 3", "time_limt = 3", "unknown key 'time_limt': did you mean 'time_limit'?"),
-        ("seed = 5", "seed = = 5", "line 3"),
+        ("seed = 5", "seed = = 5", "(at line 3, column 8): correct the TOML there"),
+        ("seed = 5", "seed = 5\nreport.names = { gm = 3 }", "report.names['gm']: give a text, not a whole number"),
         ('methods = ["2d-oda"]', 'methods = ["2d-oad"]', "runs[2]: unknown method '2d-oad': did you mean '2d-oda'?"),
         ("ties = [", "tie = [", "unknown option 'tie' of method 'gm': did you mean 'ties'?"),
         ('"highest", "random"]', '"hihgest"]', "did you mean 'highest'?"),

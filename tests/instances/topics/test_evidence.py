@@ -61,9 +61,9 @@ def test_pairs_without_a_score_have_none(tmp_path: Path) -> None:
 HEAD = "one,other,cost\n"
 ALL = HEAD + "".join(f"{u},{v},5\n" for u, v in PAIRS)
 BAD = [
-    ("empty", "", "no column 'cost' after the first two of an empty header: name"),
-    ("no column", "one,other,price\n", "no column 'cost' after the first two of 'one', 'other', 'price': name"),
-    ("in the pair", "one,cost,x\n", "no column 'cost' after"),
+    ("empty", "", "is empty: give it a header line"),
+    ("no column", "one,other,price\n", "no column 'cost' among 'price': name"),
+    ("in the pair", "one,cost\n", "no column 'cost' among none: name"),
     ("twice", "one,other,cost,cost\na,b,1,2\n", "column 'cost' stands twice in the header: rename one"),
     ("a pair short", HEAD + "a,b,1\n", "no cost of 'a' and 'c', which share a topic: add a line"),
     ("unknown", ALL + "a,q,1\n", "line 8: unknown node 'q': correct the name or remove"),
