@@ -16,7 +16,7 @@ from itertools import combinations, product
 import content
 import topics
 import traces
-from cases import INFINITE, document, is_count, need, reached
+from cases import INFINITE, document, is_count, need, neighbours, reached
 from content import ContentRules
 from steiner import SteinerRules
 from topics import TopicRules
@@ -70,16 +70,6 @@ def tree_value(instance, problem, digest, answer):
     need(not edges or len(edges) == len(near) - 1, "the answer is no tree")
     need(len(components(near, near)) < 2, "the answer has several parts")
     return value
-
-
-def neighbours(edges, nodes=()):
-    """The neighbours of the nodes, and of the ends of edges."""
-    near = {v: set() for v in (*nodes, *(end for edge in edges for end in edge))}
-    for u, v in edges:
-        need(u != v, "an edge joins a node to itself")
-        near[u].add(v)
-        near[v].add(u)
-    return near
 
 
 def content_value(instance, problem, digest, answer):

@@ -202,6 +202,16 @@ def reached(start, near, inside):
     return found
 
 
+def neighbours(edges, nodes=()):
+    """The neighbours of the nodes, and of the ends of edges."""
+    near = {v: set() for v in (*nodes, *(end for edge in edges for end in edge))}
+    for u, v in edges:
+        need(u != v, "an edge joins a node to itself")
+        near[u].add(v)
+        near[v].add(u)
+    return near
+
+
 def text_of(path):
     """The text of a file in UTF-8, of at most 512 MiB, without byte order mark; all line ends are those of Unix."""
     with open(path, "rb") as file:

@@ -7,7 +7,7 @@ import heapq
 import re
 import struct
 
-from cases import INFINITE, Model, is_count, need, reached, reading, text_of
+from cases import INFINITE, Model, is_count, need, neighbours, reached, reading, text_of
 
 
 class SteinerRules(Model):
@@ -117,11 +117,9 @@ class SteinerRules(Model):
 
     def value(self, answer):
         """The value of an answer, which must be valid: edges that join the terminals."""
-        edges, near = {(u, v) for u, v in answer}, {v: set() for v in range(self.n)}
+        edges = {(u, v) for u, v in answer}
         need(edges <= set(self.given), "the answer has edges that the instance has not")
-        for u, v in edges:
-            near[u].add(v)
-            near[v].add(u)
+        near = neighbours(edges, range(self.n))
         need(self.asked <= reached(min(self.asked), near, set(near)), "the answer does not join the terminals")
         return sum(self.given[edge] for edge in edges)
 

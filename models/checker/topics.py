@@ -12,7 +12,7 @@ from itertools import chain, combinations
 from math import isqrt
 from pathlib import Path
 
-from cases import INFINITE, Model, document, is_count, is_integer, need, need_labels, reached, reading
+from cases import INFINITE, Model, document, is_count, is_integer, need, need_labels, neighbours, reached, reading
 
 MOST_COST, MOST_SITES = 1_000_000, 20_000
 
@@ -212,10 +212,7 @@ class TopicRules(Model):
         """The value of an answer, which must be valid: the edges of an overlay."""
         edges = {(u, v) for u, v in answer}
         need(all(is_count(u) and is_count(v) and u < v < self.n for u, v in edges), "the answer has no such nodes")
-        near = {v: set() for v in range(self.n)}
-        for u, v in edges:
-            near[u].add(v)
-            near[v].add(u)
+        near = neighbours(edges, range(self.n))
         for nodes in self.every:
             inside = set(nodes)
             if self.problem == "2d-star":

@@ -8,7 +8,7 @@ import struct
 from itertools import accumulate, chain, groupby, pairwise
 from operator import itemgetter
 
-from cases import Model, is_count, need, need_labels, parsed, reached, reading, text_of
+from cases import Model, is_count, need, need_labels, neighbours, parsed, reached, reading, text_of
 from topics import TopicRules
 
 EVENTS = ("join", "subscribe", "unsubscribe", "leave", "crash")
@@ -93,11 +93,8 @@ class TraceRules(Model):
                 need(set(link) <= held.keys(), "a link of a node that is not present")
                 links ^= {link}
                 total += self.change_cost * (time > self.start)
-            near = {v: set() for v in held}
-            for u, v in links:
-                need(held[u] & held[v], "a link of two nodes without a common topic")
-                near[u].add(v)
-                near[v].add(u)
+            need(all(held[u] & held[v] for u, v in links), "a link of two nodes without a common topic")
+            near = neighbours(links, held)
             for nodes in map(set, members_of(held)):
                 need(reached(min(nodes), near, nodes) == nodes, "a topic is not connected")
         return total + len(links)
