@@ -14,7 +14,7 @@ import struct
 from fractions import Fraction
 from itertools import combinations, product
 
-from cases import INFINITE, Model, document, is_count, need, need_labels, reached, reading
+from cases import INFINITE, Model, document, is_count, need, need_labels, neighbours, reached, reading
 
 _LOAD = Fraction(1, 10**9)  # a load may exceed a capacity by this share
 _DETOUR = 1e-9  # a price may exceed a detour's by this share
@@ -197,10 +197,7 @@ class ContentRules(Model):
             trees = [tree for tree in trees if tree[0] == channel and source in tree[1]]
         need(len(trees) == 1, f"broker {source} has {len(trees)} trees for channel {channel}")
         links = {tuple(link) for link in trees[0][2]}
-        near = {b: set() for b in self.brokers}
-        for a, b in links:
-            near[a].add(b)
-            near[b].add(a)
+        near = neighbours(links, self.brokers)
         parts = reached(source, near, set(self.brokers))
         need(len(links) == len(parts) - 1 and {b for link in links for b in link} <= parts, "a tree is no tree")
         need(members <= parts, "a tree does not reach all destinations")
