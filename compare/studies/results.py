@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, make_folder
 from ...instances.contract.result import Status
-from ..catalogue import METHODS, PROBLEMS, kind_named
+from ..catalogue import METHODS, kind_named
 from ..intervals import mean_interval
 from .bounds import near
 from .columns import researched

@@ -149,7 +149,7 @@ def labels(data):
     """The nodes and the topics of what :func:`read` returns."""
     _, held, events = data
     topics = {t for own in held.values() for t in own}
-    return {*held, *(v for _, _, v, _ in events)}, topics.union(*(own for _, _, _, own in events))
+    return {*held, *(v for _, v, _, _ in events)}, topics.union(*(own for _, _, _, own in events))
 
 
 @reading

@@ -108,7 +108,7 @@ def test_logs_of_links_are_judged_alike(tmp_path: Path) -> None:
         trace = draw_trace(draw)
         log: Any = ob.solve(trace, "dynamic-tco", "gm-incremental").answer
         rows = zip(log.times.tolist(), log.links.tolist(), log.added.tolist(), strict=True)
-        changes = [[time, *link, added] for time, link, added in rows]
+        changes: list[Any] = [[time, *link, added] for time, link, added in rows]
         if damage % 4 and changes:
             place = draw.choice([0, 0, 1, 2, 3])
             others = [trace.step_times.tolist(), range(5), range(5), [0, 1]]

@@ -33,11 +33,12 @@ from tests.steiner_brute_force import hypercube
 SEEDS = st.integers(0, 10**9)
 _ROUNDING = 1e-6
 # Other tests compile the kernels of topics, and interpreting a search for stars may take ten seconds.
-INTERPRETED = [pytest.param(each, marks=pytest.mark.interpreted) for each in ALL_PROBLEMS if each not in TOPIC_PROBLEMS]
+OTHERS = [each for each in (*ALL_PROBLEMS, TRACES) if each not in TOPIC_PROBLEMS]
+INTERPRETED = [pytest.param(each, marks=pytest.mark.interpreted) for each in OTHERS]
 
 
 @property_test(300, SEEDS, quick=4)
-@pytest.mark.parametrize("problem", [*TOPIC_PROBLEMS, TRACES, *INTERPRETED])
+@pytest.mark.parametrize("problem", [*TOPIC_PROBLEMS, *INTERPRETED])
 def test_optima_of_tiny_instances_are_proven(problem: str, seed: int) -> None:
     tiny = draw_tiny(random.Random(seed), problem)
     with TemporaryDirectory() as folder:
