@@ -383,8 +383,7 @@ def main(arguments):
         print("usage: python vipr.py INSTANCE PROOF OUT.vipr", file=sys.stderr)
         return 2
     try:
-        done = Translation(*arguments[:2])
-        done.write(arguments[2])
+        (done := Translation(*arguments[:2])).write(arguments[2])
     except (NoInstance, MemoryError) as error:
         print(str(error) or "not translated: out of memory", file=sys.stderr)
         return 2
