@@ -10,6 +10,7 @@ import pytest
 
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.local_search.overlay_search import nearest_pairs
+from overlaybench.heuristics.topics.minmax_oda import minmax_oda
 from overlaybench.instances.contract.run import Clock
 from overlaybench.models.engine.relaxation import UNIT
 from overlaybench.models.topics import lp_bound
@@ -154,3 +155,13 @@ def test_the_widest_gap_in_a_row_is_the_heaviest_edge_on_the_path(seeds: range) 
             for u, v in combinations(where, 2):
                 begin, end = sorted((where[u], where[v]))
                 assert gap[begin + 1 : end + 1].max() == _heaviest(tree, u, v), f"seed {seed}, topic {t}, {u} to {v}"
+
+
+def test_an_overlay_of_other_edges_than_the_split_has_is_a_candidate_as_a_whole() -> None:
+    instance = uniform_instance(30, 5, 4, 0)
+    split = split_costs(instance, 30.0, Clock(0.0), among=CandidateEdges(instance, keys_of(greedy_merge(instance))))
+    other = minmax_oda(instance)
+    edges, _ = split.used_or_in(other)
+    useful = [key for key in keys_of(other).tolist() if key in set(all_pairs(instance).tolist())]
+    assert set(useful) - set(split.columns.tolist())
+    assert set(useful) <= set(edges.keys.tolist()) <= set(all_pairs(instance).tolist())
