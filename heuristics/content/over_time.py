@@ -28,7 +28,6 @@ from .steiner_mixing import STEINER_MIXING, steiner_mixing
 
 _NONE = -1
 _ROUTING = "steiner"
-Later = Iterable[tuple[int, ContentOverlay]]
 
 
 class InfeasibleSnapshot(Exception):
@@ -39,7 +38,7 @@ def followed(
     trace: ContentTrace,
     build: Callable[[ContentSnapshot, Ids], ContentOverlay],
     clock: Clock,
-    later: Callable[[ContentSnapshot, Ids, int, int], Later] = lambda *_: (),
+    later: Callable[[ContentSnapshot, Ids, int, int], Iterable[tuple[int, ContentOverlay]]] = lambda *_: (),
 ) -> ContentLog:
     """The log of the overlays that `build` makes of each snapshot and the users' brokers before, -1 for none.
 
@@ -70,17 +69,8 @@ def placed(instance: ContentInstance, before: Ids, known: Flags | None = None) -
     capacity again. Users without a broker, by falling demand, get the cheapest one with enough residual capacity, of
     those they know if there is one. If none has enough for a user, all users are packed again by falling demand.
 
-    Parameters
-    ----------
-    before : int32 array, shape (|U|,)
-        The broker of each user, -1 for none.
-    known : bool array, shape (|U|, |B|), optional
-        The brokers that each user knows, by default all.
-
-    Raises
-    ------
-    CapacityExceeded
-        If packing all users again leaves one without a broker, too.
+    `before`, shape (|U|,), has the broker of each user, -1 for none; `known`, shape (|U|, |B|), the brokers that each
+    user knows, by default all. CapacityExceeded if packing all users again leaves one without a broker, too.
     """
     brokers, demands, limits = before.copy(), instance.demands, instance.load_limits()
     loads = np.array([demands[brokers == b].sum() for b in range(instance.num_brokers)])
@@ -158,7 +148,9 @@ class PeriodicMigration:
         self._heard[snapshot.users[before == _NONE]] = snapshot.instance.rates[before == _NONE]
         return route(snapshot.instance, brokers, _ROUTING)
 
-    def _periods(self, snapshot: ContentSnapshot, brokers: Ids, time: int, end: int) -> Later:
+    def _periods(
+        self, snapshot: ContentSnapshot, brokers: Ids, time: int, end: int
+    ) -> Iterable[tuple[int, ContentOverlay]]:
         rates, begin = snapshot.instance.rates, self._trace.start
         tick = begin + max(1, -(-(time - begin) // self._period)) * self._period
         while tick < end:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -63,10 +62,6 @@ class ContentLog(Drawn):
         self._set(times=frozen(self.times, np.int64), overlays=tuple(self.overlays))
         if self.times.shape != (len(self.overlays),) or (np.diff(self.times) <= 0).any() or not len(self.times):
             raise BadInput("a log needs one time for each overlay, in increasing order: sort them")
-
-    def at(self, time: int) -> ContentOverlay:
-        """The overlay at a time in microseconds."""
-        return self.overlays[max(0, bisect(self.times.tolist(), time) - 1)]
 
     def __repr__(self) -> str:
         return f"ContentLog({len(self.overlays)} overlays)"

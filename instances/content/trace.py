@@ -176,20 +176,10 @@ class ContentTrace(Digested):
         begin: float = 0.0,
         place: Callable[[int], str] | None = None,
     ) -> ContentTrace:
-        """Build from labels.
+        """Build from events in the order of time; `absent` users are not there at the start, `begin` in seconds.
 
-        Parameters
-        ----------
-        instance : ContentInstance
-            All users, brokers and channels.
-        events : iterable of ContentEvent
-            In the order of time.
-        absent : collection of str
-            The users who are not there at the start.
-        begin : float
-            When the trace starts, in seconds; times are rounded to microseconds.
-        place : callable, optional
-            Where an event stands in its file, for messages; by default ``event K``, counted from 0.
+        Times are rounded to microseconds. `place` names where an event stands in its file, by default ``event K``,
+        counted from 0.
         """
         users = {instance.user_label(u): u for u in range(instance.num_users)}
         brokers = {instance.broker_label(b): b for b in range(instance.num_brokers)}

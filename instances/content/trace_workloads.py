@@ -80,19 +80,18 @@ def _pool(users: int, seed: int, given: dict[str, Any]) -> ContentInstance:
 
 
 def _trace(pool: ContentInstance, present: int, ever: int, listed: list[_Event], slack: float) -> ContentTrace:
-    """The trace of events on the first users of a pool; capacities are `slack` times the demand at the start."""
-
-    def some(users: int, capacity: float) -> ContentInstance:
-        capacities = np.full(pool.num_brokers, capacity)
-        return ContentInstance(
-            pool.access[:users], pool.core, capacities, pool.rates[:users], pool.subscriptions[:users]
-        )
-
-    capacity = np.ceil(slack * float(some(present, np.inf).demands.sum()) / pool.num_brokers)
+    """The trace of events on the first users of a pool; capacities are `slack` times the largest demand of any time."""
     rows = np.array(sorted(listed, key=lambda event: event[0]), np.float64).reshape(-1, 5)
     kinds, subjects, channels = (rows[:, k].astype(np.int32) for k in (1, 2, 3))
-    whole, first, times = some(ever, float(capacity)), np.arange(present, dtype=np.int32), rows[:, 0].astype(np.int64)
-    return ContentTrace(whole, 0, first, times, kinds, subjects, channels, rows[:, 4])
+    first, times = np.arange(present, dtype=np.int32), rows[:, 0].astype(np.int64)
+
+    def limited(capacity: float) -> ContentTrace:
+        users = pool.rates[:ever], pool.subscriptions[:ever]
+        whole = ContentInstance(pool.access[:ever], pool.core, np.full(pool.num_brokers, capacity), *users)
+        return ContentTrace(whole, 0, first, times, kinds, subjects, channels, rows[:, 4])
+
+    most = max(float(one.instance.demands.sum()) for one in limited(np.inf).snapshots() if one is not None)
+    return limited(float(np.ceil(slack * most / pool.num_brokers)))
 
 
 _BY_NAME = {option.name: option for option in CONTENT_WORKLOADS[0].parameters}
@@ -106,7 +105,9 @@ def _workload(
         Option("brokers", 6, "|B|", least=1, most=100_000),
         Option("intervals", 10, "channels: intervals of the histogram", least=1, most=1_000_000),
         *(_BY_NAME[one] for one in ("width", "metric", "access_to_core")),
-        Option("slack", 3.0, "total capacity as a multiple of the demand at the start", least=0.0, most=1e6),
+        Option(
+            "slack", 2.0, "total capacity as a multiple of the largest total demand of any time", least=0.0, most=1e6
+        ),
     )
     return Workload(name, summary, "P4 §VI.A; docs/traces.md", (*own, *parameters), build, "content-trace")
 

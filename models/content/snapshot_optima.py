@@ -79,12 +79,6 @@ class ContentOptima:
         self._left -= 1
         return overlay
 
-    @property
-    def proven(self) -> int:
-        """How many bounds are the values, within a relative 10⁻⁶."""
-        pairs = zip(self.values, self.bounds, strict=True)
-        return sum(bound >= value - _CLOSED * max(1.0, abs(value)) for value, bound in pairs)
-
 
 def _solve(
     trace: ContentTrace,
@@ -102,12 +96,14 @@ def _solve(
         except InfeasibleSnapshot as error:
             return Proposal(status=Status.INFEASIBLE, reason=str(error))
         passed, stopped_by = clock.passed, clock.stopped_by
-    counters: dict[str, float | str] = {"snapshots": len(found.values), "optimal_snapshots": found.proven}
+    pairs = zip(found.values, found.bounds, strict=True)
+    proven = sum(bound >= value - _CLOSED * max(1.0, abs(value)) for value, bound in pairs)
+    counters: dict[str, float | str] = {"snapshots": len(found.values), "optimal_snapshots": proven}
     if trace.num_steps <= _MOST_LISTED:
         bounds = iter(found.bounds)
         each = (next(bounds) if len(overlay.brokers) else 0.0 for overlay in found.log.overlays)
         counters["snapshot_bounds"] = " ".join(f"{bound:.17g}" for bound in each)
-    complete = found.proven == len(found.values) and not getattr(problem, "change_cost", 0)
+    complete = proven == len(found.values) and not getattr(problem, "change_cost", 0)
     reason = stopped_by or ("" if passed or complete else "moves cost something: the bound leaves them out")
     status = None if complete else Status.TIME_LIMIT
     return Proposal(found.log, float(sum(found.bounds)), status, counters, reason)

@@ -108,8 +108,6 @@ def test_content_over_time_is_verified_and_reported(tmp_path: Path) -> None:
     assert (series["ratio"] > 1 - 1e-6).all()
     exact = series[(series["method"] == "snapshot-optima") & (series["problem"] == "dynamic-content")]
     assert exact["ratio"].to_numpy() == pytest.approx(1)
-    for each in runs.itertuples():
-        assert each.cost * each.level_ratio > 0
     assert set(trade_table(runs, COST)["problem"]) == {"dynamic-content"}
     assert (study.folder / "tables" / "content-trace-over-time.csv").is_file()
     assert (study.folder / "figures" / "cost-against-recourse.svg").is_file()

@@ -23,7 +23,7 @@ OPTIMA = METHODS["snapshot-optima"]
 SMALL = {"max_users": 3, "max_channels": 2, "max_events": 5}
 
 
-@property_test(60, st.one_of(content_traces(**SMALL), content_traces(tight=True, **SMALL)), quick=2)
+@property_test(60, st.one_of(content_traces(**SMALL), content_traces(tight=True, **SMALL)), quick=1)
 def test_the_optima_are_those_of_a_brute_force(trace: ob.ContentTrace) -> None:
     least = [0.0 if one is None else optimum(one.instance, "steiner") for one in trace.snapshots()]
     result = OPTIMA.run(trace, FREE)
