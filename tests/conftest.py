@@ -11,13 +11,17 @@ import fcntl
 import gc
 import math
 import os
-from collections.abc import Generator
+import shutil
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from overlaybench.instances.contract.compiled import Interpreter, Kernel, cache_folder, interpreted
+
+if TYPE_CHECKING:  # quick tests do without the second that its import takes
+    from playwright.sync_api import Browser
 
 os.environ.setdefault("OVERLAYBENCH_INTERPRET", "never")
 RARELY_CALLED = {
@@ -69,3 +73,16 @@ def pytest_collection_finish() -> None:
     """Look for garbage less often, and not among the tests: compiling kernels creates many objects that live on."""
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium, without a window."""
+    if (chromium := shutil.which("chromium")) is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"] * (os.geteuid() == 0))
+        yield started
+        started.close()

@@ -1,12 +1,37 @@
-"""The answer and value of a result that must have them."""
+"""The answer and value of a result, the output of a command, and the pages of LaTeX, which must have them."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+from click.testing import CliRunner
+
+from overlaybench.compare.command_line import cli
 from overlaybench.instances.contract.result import Result
 
 Answer = TypeVar("Answer")
+LATEX = all(map(shutil.which, ("pdflatex", "latex", "kpsewhich")))
+needs_latex = pytest.mark.skipif(not LATEX, reason="LaTeX is not installed")
+
+
+def output_of(*words: object) -> str:
+    """The output of a command that must succeed."""
+    done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def assert_latex_compiles(folder: Path, body: str, packages: str = "booktabs") -> None:
+    """A document with the body is compiled in the folder."""
+    page = rf"\documentclass{{article}}\usepackage{{{packages}}}\begin{{document}}{body}\end{{document}}"
+    (folder / "page.tex").write_text(page, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
 
 
 def value_of(result: Result[Any]) -> float:
@@ -19,6 +44,12 @@ def bound_of(result: Result[Any]) -> float:
     """The lower bound of a result."""
     assert result.lower_bound is not None, result.reason
     return result.lower_bound
+
+
+def known(thing: Answer | None) -> Answer:
+    """The thing, which must not be None."""
+    assert thing is not None
+    return thing
 
 
 def answer_of(result: Result[Answer]) -> Answer:
