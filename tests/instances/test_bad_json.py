@@ -113,9 +113,7 @@ def refusal(path: Path, text: str | bytes, read: Callable[[Path], object]) -> st
         ("dissemination", ("messages", 0, 0), 1, "message 0: unknown publication 1: count from 0"),
     ],
 )
-def test_a_bad_entry_is_named_with_its_location(
-    tmp_path: Path, name: str, place: tuple[Any, ...], to: object, fragment: str
-) -> None:
+def test_a_bad_entry_is_located(tmp_path: Path, name: str, place: tuple[Any, ...], to: object, fragment: str) -> None:
     document, read = FORMATS[name]
     assert fragment in refusal(tmp_path / "a.json", json.dumps(changed(document, place, to)), read)
 

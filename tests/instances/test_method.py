@@ -1,21 +1,28 @@
-"""Method.run: whatever a method returns, the result says no more than the judge does."""
+"""Method.run: whatever a method returns or offers on the way, the result says no more than the judge does."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.compare.catalogue import METHODS
+from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.method import Method, Proposal
 from overlaybench.instances.contract.option import Option
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.problem import Problem
 from overlaybench.instances.contract.result import Result, Status, relative_gap
+from overlaybench.instances.contract.run import Point, Trajectory, _Pauses, offer, offer_value
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 
@@ -126,9 +133,7 @@ def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(found: Propo
         (Proposal(None, status=Status.INFEASIBLE), None, Status.INFEASIBLE),
     ],
 )
-def test_an_exact_method_ends_with_a_proof_or_at_a_limit(
-    found: Proposal[Overlay], limit: float | None, status: Status
-) -> None:
+def test_an_exact_method_proves_or_has_a_limit(found: Proposal[Overlay], limit: float | None, status: Status) -> None:
     result = method(lambda *_, **__: found, exact=True).run(INSTANCE, MIN_TCO, time_limit=limit)
     assert result.status is status
     assert (result.answer is None) == (status in (Status.FAILED, Status.INFEASIBLE))
@@ -153,9 +158,7 @@ def test_a_run_without_an_answer_keeps_its_bound(said: Status) -> None:
         (1.51, Status.FAILED, None),
     ],
 )
-def test_bounds_of_values_that_are_no_integers_are_not_rounded(
-    bound: float, status: Status, kept: float | None
-) -> None:
+def test_bounds_of_values_that_are_fractions_stay(bound: float, status: Status, kept: float | None) -> None:
     result = result_of(Proposal(PATH, lower_bound=bound), AverageDegree())
     assert (result.status, result.lower_bound) == (status, kept)
 
@@ -191,11 +194,6 @@ def test_a_method_is_given_its_options_seed_and_limit() -> None:
         (INSTANCE, MIN_TCO, {"seed": 7, "time_limit": 2.5, "k": 4}),
         (INSTANCE, MIN_TCO, {"seed": 0, "time_limit": None, "k": 3}),
     ]
-
-
-def test_a_problem_that_a_method_does_not_answer_is_refused() -> None:
-    with pytest.raises(BadInput, match="method 'trial' does not answer '2d-star': it answers min-tco, average-degree"):
-        method(lambda *_, **__: Proposal(PATH)).run(INSTANCE, PROBLEMS["2d-star"])
 
 
 def test_an_unknown_option_is_refused_with_the_nearest_name() -> None:
@@ -272,3 +270,98 @@ def test_the_message_of_bad_input_is_one_line_that_any_terminal_can_print(text: 
     assert len(message.splitlines()) == 1
     assert message.encode("utf-8").decode() == message
     assert message.endswith(r"\ud800: mend it")
+
+
+SQUARE = TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"], "d": ["t"]})
+NUMBERS = st.none() | st.floats(-50, 50) | st.sampled_from([math.nan, math.inf, -math.inf])
+
+
+@settings(deadline=None)
+@given(reports=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=40), value=st.integers(0, 60), integral=st.booleans())
+def test_points_improve_strictly_over_time_up_to_the_outcome(
+    reports: list[tuple[float | None, float | None]], value: int, integral: bool
+) -> None:
+    trajectory = Trajectory()
+    for one in reports:
+        trajectory.report(*one)
+    points = trajectory.completed(1e6, value, -1.0, integral=integral)
+    assert points[-1][1:] == (value, -1)
+    for before, after in itertools.pairwise(points):
+        assert before.seconds <= after.seconds
+        assert before.value is None or (after.value is not None and after.value <= before.value)
+        assert before.lower_bound is None or (after.lower_bound is not None and after.lower_bound >= before.lower_bound)
+        assert before[1:] != after[1:]
+    for point in points:
+        assert point.value is None or point.value >= value
+        assert point.lower_bound is None or point.lower_bound <= -1
+        assert not integral or point.lower_bound is None or float(point.lower_bound).is_integer()
+
+
+def test_changes_within_a_twentieth_of_the_time_are_one_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("overlaybench.instances.contract.run.time.perf_counter", lambda: now)
+    monkeypatch.setattr("overlaybench.instances.contract.run.PAUSES", _Pauses())  # without those of earlier tests
+    trajectory = Trajectory()
+    for step in range(10_000):
+        now = 1.0 + step / 10_000
+        trajectory.report(20_000 - step)
+    assert 10 <= len(trajectory.points) <= 20
+    assert trajectory.points[-1] == Point(now, 10_001.0)
+
+
+def test_a_run_has_its_offers_and_its_outcome_as_points() -> None:
+    star = Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3)])
+
+    def improving(instance: TopicInstance, problem: Any, **given: Any) -> Proposal[Overlay]:
+        offer(Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3), (1, 2)]), lower_bound=1.2)
+        offer(Overlay.from_edges(4, [(0, 1), (2, 3)]))  # an invalid answer does not count
+        return Proposal(star, lower_bound=3)
+
+    def solving_elsewhere(instance: TopicInstance, problem: Any, **given: Any) -> Proposal[Overlay]:
+        offer_value(2, 1.2)  # a value below that of the answer does not count
+        ended = trial(improving).run(SQUARE, PROBLEMS["min-tco"])  # nor does what another method offers
+        assert ended.points[-2][1:] == (4.0, 2.0)
+        return Proposal(star, lower_bound=3)
+
+    assert points(improving)[-2:] == [(4.0, 2.0), (3.0, 3.0)]
+    assert points(solving_elsewhere) == [(3.0, 2.0), (3.0, 3.0)]
+    assert METHODS["gm"].run(SQUARE, PROBLEMS["min-tco"]).points[0].value == 3.0
+
+
+def test_runs_in_two_threads_have_their_own_points() -> None:
+    star, both = Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3)]), Barrier(2, timeout=20)
+
+    def improving(instance: TopicInstance, problem: Any, *, seed: int, **given: Any) -> Proposal[Overlay]:
+        both.wait()
+        offer(lower_bound=float(seed))
+        both.wait()
+        return Proposal(star, lower_bound=3)
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(partial(points, improving), (1, 2))
+    assert first == [(None, 1.0), (3.0, 3.0)]
+    assert second == [(None, 2.0), (3.0, 3.0)]
+
+
+def trial(solve: Callable[..., Proposal[Overlay]]) -> Method[TopicInstance, Overlay]:
+    return Method(name="trial", problems=("min-tco",), summary="", source="", solve=solve)
+
+
+def points(solve: Callable[..., Proposal[Overlay]], seed: int = 0) -> list[tuple[float | None, ...]]:
+    """Values and bounds of the points of a run."""
+    return [point[1:] for point in trial(solve).run(SQUARE, PROBLEMS["min-tco"], seed=seed).points]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"])
+@pytest.mark.parametrize("name", ["best", "branch-and-cut", "cp-sat", "ilp", "lp-bound", "polish"])
+def test_methods_that_improve_report_on_the_way(name: str, problem: str) -> None:
+    method = METHODS[name]
+    if problem not in method.problems:
+        pytest.skip("it does not answer the problem")
+    instance = WORKLOADS["uniform"].generate(nodes=25, topics=25, subscriptions=5, seed=3)
+    run = method.run(instance, PROBLEMS[problem], time_limit=5)
+    at_once = (name == "best" and problem.startswith("2d")) or (name in ("cp-sat", "ilp") and problem == "low-tco")
+    assert at_once or len(run.points) > 1 or run.points[0].seconds < run.seconds / 2
+    assert run.points[-1].value == run.value
+    assert run.points[-1].lower_bound == run.lower_bound

@@ -1,4 +1,4 @@
-"""Overlay: its normal form, degrees, topic links and topic components, against networkx."""
+"""Overlay: its normal form, degrees, topic links and topic components, against networkx, and its files."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import example
 from hypothesis import strategies as st
 
 from overlaybench.instances.contract import overlay as overlay_module
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay, read_overlay
+from overlaybench.instances.contract.overlay import Overlay, read_overlay, write_overlay
 from overlaybench.instances.topics.files import TOPICS
 from overlaybench.instances.topics.instance import TopicInstance
+from tests.instances.topics.test_bad_files import message_of, table, written
 from tests.instances.topics.test_files import LABELS
 from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays, overlays
@@ -92,9 +94,7 @@ def test_degrees_are_those_of_networkx(case: tuple[TopicInstance, Overlay]) -> N
 
 @pytest.mark.parametrize("cases", [30, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ends_at_once", [1, 3, 5_000_000])
-def test_topic_links_and_components_are_those_of_the_definition(
-    ends_at_once: int, cases: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_topic_links_and_components_are_right(ends_at_once: int, cases: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overlay_module, "_ENDS_AT_ONCE", ends_at_once)
     rng = np.random.default_rng(ends_at_once)
     for _ in range(cases):
@@ -165,14 +165,11 @@ def test_an_overlay_cannot_be_changed(copy: Callable[[Overlay], Overlay]) -> Non
         overlay.num_nodes = 4  # type: ignore[misc]
 
 
-def test_an_overlay_keeps_a_copy_and_leaves_the_given_array_alone() -> None:
+def test_an_overlay_keeps_a_copy_and_equals_those_of_the_same_nodes_and_edges() -> None:
     edges = np.array([[0, 1]], dtype=np.int32)
     overlay = Overlay(3, edges)
     edges[0, 1] = 2
     assert overlay.edges.tolist() == [[0, 1]]
-
-
-def test_overlays_are_equal_when_nodes_and_edges_are() -> None:
     overlay = Overlay.from_edges(3, [(0, 1)])
     assert overlay == pickle.loads(pickle.dumps(overlay))
     assert hash(overlay) == hash(Overlay.from_edges(3, [(1, 0)]))
@@ -206,12 +203,81 @@ def test_parts_in_parquet_as_spark_writes_them_are_one_overlay(tmp_path: Path) -
     overlay = read_overlay(parts, INSTANCE)
     assert overlay == Overlay.from_edges(3, [(0, 2), (1, 2)])
     assert read_overlay(parts / "part-0.parquet", INSTANCE).num_edges == 1
-    for table, said in (
+    for columns, said in (
         ({"u": ["n1"], "w": ["n2"]}, "no column 'v' among 'u', 'w'"),
         ({"u": ["n1"], "v": ["n3"]}, "edge 0: unknown node 'n3'"),
         ({"u": ["n1"], "v": [None]}, "row 1: an empty v"),
     ):
-        pq.write_table(pa.table(table), tmp_path / "bad.parquet")
+        pq.write_table(pa.table(columns), tmp_path / "bad.parquet")
         with pytest.raises(BadInput, match=said) as error:
             read_overlay(tmp_path / "bad.parquet", INSTANCE)
         assert str(error.value).startswith(str(tmp_path / "bad.parquet"))
+
+
+OVERLAY = Overlay.from_edges(3, [(0, 1), (1, 2)])
+
+
+def on(labels: list[str]) -> TopicInstance:
+    return TopicInstance.from_subscriptions({label: ["t"] for label in labels})
+
+
+@property_test(60, labels=st.lists(LABELS, min_size=3, max_size=3, unique=True))
+@example(labels=["a b", 'say "hi"', "<&>"])
+@example(labels=["tab\there", "two\nlines", "\\"])
+@example(labels=["\x00", "a", "b"])
+def test_graphml_gives_the_overlay_back(tmp_path_factory: pytest.TempPathFactory, labels: list[str]) -> None:
+    instance, path = on(labels), tmp_path_factory.mktemp("graph") / "overlay.graphml"
+    try:
+        write_overlay(OVERLAY, instance, path)
+    except BadInput:
+        assert not path.exists()
+        return
+    assert read_overlay(path, instance).edges.tolist() == OVERLAY.edges.tolist()
+    graph = nx.read_graphml(path)
+    assert {*graph} == {*labels}
+    assert {*map(frozenset, graph.edges)} == {*map(frozenset, OVERLAY.to_networkx(instance).edges)}
+
+
+HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="d0" for="node" attr.name="name"/><graph>'
+
+
+def test_nodes_are_known_by_their_attribute_label_or_name_else_by_their_identifier(tmp_path: Path) -> None:
+    nodes = '<node id="62"><data key="d0">a</data></node><node id="63"><data key="d0">b</data></node><node id="c"/>'
+    edges = '<edge source="62" target="63"/><edge directed="true" source="c" target="63"/>'
+    path = written(tmp_path / "o.graphml", f"{HEAD}{nodes}{edges}</graph></graphml>")
+    assert read_overlay(path, on(["a", "b", "c"])).edges.tolist() == [[0, 1], [1, 2]]
+
+
+ENTITIES = "".join(
+    f'<!ENTITY {one} "{40 * ("&" + other + ";")}">' for one, other in zip("bcdefgh", "abcdefg", strict=True)
+)
+BOMB = f'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">{ENTITIES}]><graphml>&h;</graphml>'
+BAD = [
+    ("empty", "", "line 1, column 1: no element found: correct the XML"),
+    ("cut off", HEAD + '\n<edge source="a"', "line 2, column 1: unclosed token"),
+    ("no target", HEAD + '<edge source="n0"/></graph></graphml>', "edge 0 has no source or no target: add it"),
+    ("unknown", HEAD + '<edge source="n0" target="x"/></graph></graphml>', "edge 0: unknown node 'x': name a node"),
+    ("loop", HEAD + '<edge source="n0" target="n0"/></graph></graphml>', "edge 0: a loop at 'n0': remove it"),
+    ("expansion", BOMB, "limit on input amplification"),
+]
+
+
+@table(BAD)
+def test_bad_graphml(tmp_path: Path, content: str, fragment: str) -> None:
+    path = written(tmp_path / "overlay.graphml", content)
+    with pytest.raises(BadInput) as caught:
+        read_overlay(path, on(["n0", "n1"]))
+    assert fragment in message_of(caught, path)
+
+
+@pytest.mark.parametrize("ending", [".dot", ".gv"])
+def test_dot_quotes_every_label(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"overlay{ending}"
+    write_overlay(OVERLAY, on(["a b", 'c"', "d\\"]), path)
+    assert path.read_text().split("\n")[1:-2] == [
+        '  "a b";',
+        '  "c\\"";',
+        '  "d\\\\";',
+        '  "a b" -- "c\\"";',
+        '  "c\\"" -- "d\\\\";',
+    ]

@@ -156,9 +156,7 @@ def test_a_workload_gets_its_parameters_and_the_seed_if_it_names_it() -> None:
     assert seeded.generate(seed=3).node_label(0) == "n3"
 
 
-def test_a_reference_leads_to_a_module_in_the_current_folder(
-    folder: Path, methods: Catalogue[ob.Method[Any, Any]]
-) -> None:
+def test_a_reference_leads_to_the_current_folder(folder: Path, methods: Catalogue[ob.Method[Any, Any]]) -> None:
     path = methods.named("plug_in_here:path")
     assert methods["path"] is path is methods.named("path") is methods.named("plug_in_here:path")
     assert methods.named(path) is path
@@ -167,9 +165,7 @@ def test_a_reference_leads_to_a_module_in_the_current_folder(
     assert path.run(STAR, MIN_TCO).value == 2
 
 
-def test_a_reference_leads_to_a_module_beside_a_study_and_not_to_another_studys(
-    folder: Path, methods: Catalogue[ob.Method[Any, Any]]
-) -> None:
+def test_a_reference_leads_to_a_module_beside_a_study(folder: Path, methods: Catalogue[ob.Method[Any, Any]]) -> None:
     for name in ("one", "two"):
         (folder / name).mkdir()
         (folder / name / "plug_in_beside.py").write_text(MINE)

@@ -47,9 +47,7 @@ def test_distances_hops_and_delays_are_those_of_the_only_paths(tree: BrokerTree)
 
 
 @property_test(60, network=broker_networks(), quick=10)
-def test_destinations_are_the_brokers_but_the_source_with_a_subscription_around_the_point(
-    network: BrokerNetwork,
-) -> None:
+def test_destinations_are_all_other_brokers_with_a_subscription_around_the_point(network: BrokerNetwork) -> None:
     subscriptions, publications = network.subscriptions, network.publications
     offsets, brokers = network.destinations
     shares = matching_shares(subscriptions, publications)
@@ -138,9 +136,7 @@ def test_the_judge_counts_messages_forwarders_and_hops() -> None:
         ([], [(1, 0, 1)], "there is no publication 1"),
     ],
 )
-def test_the_judge_names_what_is_wrong(
-    links: list[tuple[int, int]], messages: list[tuple[int, int, int]], said: str
-) -> None:
+def test_the_judge_names_faults(links: list[tuple[int, int]], messages: list[tuple[int, int, int]], said: str) -> None:
     network, _ = two_ways()
     assert any(said in each for each in SoftLinks().violations(network, Dissemination.of(links, messages)))
 

@@ -36,13 +36,10 @@ def test_a_list_of_sets_is_read_with_names_of_several_parts_or_none(tmp_path: Pa
     assert kind_of_file(file) is TOPICS
 
 
-def test_members_without_braces_are_separated_by_commas_or_by_blanks(tmp_path: Path) -> None:
+def test_members_may_have_no_braces_and_oligomers_copies(tmp_path: Path) -> None:
     braces = read_topics(written(tmp_path / "a.sets", "{a, b c}\n{d, e}\n")).instance
     assert same(read_topics(written(tmp_path / "b.sets", "a, b c\nd,e\n")).instance, braces)
     assert same(read_topics(written(tmp_path / "c.sets", "set 1\ta,b c\nd   e")).instance, braces)
-
-
-def test_oligomers_are_read_as_sets_whatever_their_copies(tmp_path: Path) -> None:
     plain = read_topics(written(tmp_path / "a.sets", "dimer\tRpn3 Rpn5\nRpn5 Rpn8 a(b)\n")).instance
     file = written(tmp_path / "a.oligomers", "dimer\tRpn3(2), 12*Rpn5\nRpn5 Rpn8*2 Rpn8 a(b)\n")
     assert same(read_topics(file).instance, plain)
@@ -111,9 +108,7 @@ def test_hif_is_known_by_its_keys_and_keeps_vertices_without_hyperedges(tmp_path
 
 @property_test(60, subscriptions=SUBSCRIPTIONS)
 @example(subscriptions={label: {label} for label in AWKWARD})
-def test_hif_gives_the_instance_back(
-    tmp_path_factory: pytest.TempPathFactory, subscriptions: dict[str, set[str]]
-) -> None:
+def test_hif_is_read_back(tmp_path_factory: pytest.TempPathFactory, subscriptions: dict[str, set[str]]) -> None:
     instance = TopicInstance.from_subscriptions({**subscriptions, "of no set": set()})
     path = tmp_path_factory.getbasetemp() / "graph.hif.json"
     write_topics(instance, path)

@@ -188,9 +188,7 @@ def test_topics_that_are_dropped_take_their_labels_with_them(labels: list[str] |
 
 
 @property_test(100, topic_instances(), st.data())
-def test_an_induced_instance_has_the_topics_of_its_nodes_in_the_order_given(
-    instance: TopicInstance, data: st.DataObject
-) -> None:
+def test_an_induced_instance_keeps_nodes_in_the_order_given(instance: TopicInstance, data: st.DataObject) -> None:
     nodes = data.draw(st.lists(st.integers(0, instance.num_nodes - 1), min_size=1, unique=True))
     induced = instance.induced(np.array(nodes))
     names = [instance.node_label(v) for v in nodes]
@@ -199,9 +197,7 @@ def test_an_induced_instance_has_the_topics_of_its_nodes_in_the_order_given(
 
 
 @property_test(100, topic_instances(), st.integers(0, 2**63 - 1), st.data())
-def test_a_sample_is_induced_on_distinct_nodes_and_fixed_by_its_seed(
-    instance: TopicInstance, seed: int, data: st.DataObject
-) -> None:
+def test_a_sample_is_induced_and_fixed_by_its_seed(instance: TopicInstance, seed: int, data: st.DataObject) -> None:
     size = data.draw(st.integers(1, instance.num_nodes))
     sample = instance.sample(size, seed)
     assert sample.num_nodes == size

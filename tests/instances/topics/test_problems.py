@@ -1,20 +1,32 @@
-"""The five judges, against a brute force that knows only the definitions and networkx."""
+"""The judges of topics, against brute forces that know only the definitions and networkx."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
+from itertools import combinations
+from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
 
+import overlaybench as ob
 from overlaybench.instances.contract import problem as contract_problem
 from overlaybench.instances.contract.catalogue import PROBLEMS
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.method import Method
 from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.problem import family_of
 from overlaybench.instances.topics import problems as topic_problems
+from overlaybench.instances.topics import routing_costs as relays
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.routing_costs import filtering_cost, topic_diameters
+from overlaybench.instances.topics.soc import EDGES, FILTERING, MAX_DEGREE, SOC_PROBLEMS, RoutingCost
 from tests.instances.test_overlay import random_case, subgraphs
+from tests.properties import property_test
+from tests.topic_strategies import instances_with_overlays
 
 
 def connected(graph: nx.Graph[int]) -> bool:
@@ -70,9 +82,7 @@ def named_topics(violations: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("cases", [40, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("pairs_at_once", [1, 7, 20_000_000])
-def test_values_and_violations_are_those_of_the_definitions(
-    pairs_at_once: int, cases: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_values_and_violations_are_right(pairs_at_once: int, cases: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(topic_problems, "_PAIRS_AT_ONCE", pairs_at_once)
     monkeypatch.setattr(contract_problem, "MOST_LISTED", 100)
     rng = np.random.default_rng(pairs_at_once)
@@ -108,9 +118,132 @@ def test_only_the_first_violations_are_spelled_out(name: str) -> None:
     assert violations[5:] == ["and 4 more topics"]
 
 
-def test_measures_are_edges_and_degrees() -> None:
-    instance = TopicInstance.from_subscriptions({v: ["x"] for v in "abcd"})
-    overlay = Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3)])
-    for name in NAMES:
-        measures = PROBLEMS[name].measures(instance, overlay)
-        assert measures == {"edges": 3, "max_degree": 3, "average_degree": 1.5}
+Case = tuple[TopicInstance, Overlay]
+
+
+def fewest_relays(graph: nx.Graph[Any], subscribers: set[int]) -> float:
+    others = sorted(set(graph) - subscribers)
+    for count in range(len(others) + 1):
+        if any(nx.is_connected(graph.subgraph(subscribers | set(chosen))) for chosen in combinations(others, count)):
+            return count
+    return math.inf
+
+
+def diameter(graph: nx.Graph[Any], subscribers: set[int]) -> float:
+    lengths = dict(nx.all_pairs_shortest_path_length(graph))
+    return max(float(lengths[u].get(v, math.inf)) for u in subscribers for v in subscribers)
+
+
+def members(instance: TopicInstance) -> list[set[int]]:
+    return [set(instance.subscribers(t).tolist()) for t in range(instance.num_topics)]
+
+
+@property_test(300, instances_with_overlays(max_nodes=9))
+def test_the_routing_costs_are_those_of_the_definitions(case: Case) -> None:
+    instance, overlay = case
+    graph = overlay.to_networkx()
+    found = filtering_cost(overlay, instance)
+    assert found.proven
+    assert list(found.relays) == [fewest_relays(graph, each) for each in members(instance)]
+    assert topic_diameters(overlay, instance).tolist() == [diameter(graph, each) for each in members(instance)]
+
+
+@property_test(100, instances_with_overlays(max_nodes=9))
+def test_without_the_programs_the_cost_stated_can_be_routed_and_is_not_called_proven(case: Case) -> None:
+    instance, overlay = case
+    exact = filtering_cost(overlay, instance)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relays, "_MOST_RELAYS", 0)
+        rough = filtering_cost.__wrapped__(overlay, instance)
+    for fewest, stated in zip(exact.relays, rough.relays, strict=True):
+        assert stated >= fewest
+    assert rough.relays == exact.relays or not rough.proven
+
+
+@property_test(200, instances_with_overlays(max_nodes=8))
+@pytest.mark.parametrize("name", ["filtering@max-degree=2", "filtering=1@edges", "topic-diameter=3@max-degree"])
+def test_an_overlay_is_valid_if_it_connects_every_topic_within_the_limits(name: str, case: Case) -> None:
+    instance, overlay = case
+    graph, problem = overlay.to_networkx(), PROBLEMS[name]
+    relayed = math.fsum(fewest_relays(graph, each) for each in members(instance))
+    widest = max(diameter(graph, each) for each in members(instance))
+    degree = max(each for _, each in graph.degree)
+    holds = {"filtering@max-degree=2": degree <= 2, "filtering=1@edges": relayed <= 1}.get(name, widest <= 3)
+    value = {"filtering@max-degree=2": relayed, "filtering=1@edges": graph.number_of_edges()}.get(name, degree)
+    assert (problem.violations(instance, overlay) == []) == (holds and math.isfinite(relayed))
+    assert problem.value(instance, overlay) == value
+
+
+def test_violations_name_the_topic_or_the_limit() -> None:
+    instance = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
+    path, empty = Overlay.from_edges(3, [(0, 1), (1, 2)]), Overlay.from_edges(3, [])
+    assert PROBLEMS["filtering"].violations(instance, empty) == [
+        "topic 'x' has subscribers that no path connects",
+        "topic 'y' has subscribers that no path connects",
+    ]
+    assert PROBLEMS["filtering@max-degree=1"].violations(instance, path) == ["the max degree is 2, more than 1"]
+    assert PROBLEMS["filtering@max-degree=2"].violations(instance, path) == []
+    assert PROBLEMS["filtering"].violations(instance, Overlay.from_edges(2, [(0, 1)])) == [
+        "the overlay has 2 nodes, the instance 3"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "canonical"),
+    [
+        ("filtering@max-degree=4.0", "filtering@max-degree=4"),
+        ("filtering=10@edges", "filtering=10@edges"),
+        ("topic-diameter@max-degree", "topic-diameter@max-degree"),
+        ("average-topic-diameter=1.50@average-degree", "average-topic-diameter=1.5@average-degree"),
+    ],
+)
+def test_a_name_states_what_is_limited(name: str, canonical: str) -> None:
+    problem = PROBLEMS.named(name)
+    assert problem.name == canonical
+    assert PROBLEMS[canonical] is problem
+    assert name in PROBLEMS
+    assert canonical not in list(PROBLEMS)
+    assert family_of(canonical) in {each.name for each in SOC_PROBLEMS}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("filtering@max-degre=4", "did you mean 'max-degree'"),
+        ("filtering=1@edges=2", "leave one out"),
+        ("filtering@edges=many", "a limit must be a number .*'many'"),
+        ("filtering@edges=-1", "at least 0"),
+        ("filtering@edges=nan", "at least 0"),
+        ("filtering=3", "write it as filtering@DEGREE=d"),
+        ("low-tco@edges=3", "'low-tco' has no limits"),
+        ("unheard@edges=3", "unknown problem 'unheard@edges=3'"),
+    ],
+)
+def test_a_bad_name_is_one_line_with_its_fix(name: str, message: str) -> None:
+    assert name not in PROBLEMS
+    with pytest.raises(BadInput, match=message):
+        PROBLEMS.named(name)
+
+
+def test_methods_answer_every_problem_of_a_family() -> None:
+    method: Method[TopicInstance, Overlay] = ob.METHODS["filtering-cp-sat"]
+    assert method.answers("filtering=2@edges")
+    assert not method.answers("topic-diameter")
+    assert "edge-removal" in ob.methods("filtering@max-degree=3")
+    assert "gm" not in ob.methods("filtering@max-degree=3")
+
+
+def test_functions_of_ones_own_make_a_problem_of_the_family_soc() -> None:
+    squares = RoutingCost("squares", "sum of squared degrees", lambda overlay, _: float((overlay.degrees**2).sum()))
+    problem = ob.SOC(EDGES, squares, most_cost=6)
+    assert (problem.name, family_of(problem.name)) == ("soc@squares=6@edges", "soc")
+    assert problem.default_method == "edge-exchange"
+    instance = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"], "c": ["x"]})
+    path = Overlay.from_edges(3, [(0, 1), (1, 2)])
+    assert (problem.value(instance, path), problem.violations(instance, path)) == (2, [])
+    assert problem.measures(instance, path)["squares"] == 6
+
+
+def test_two_limits_are_refused() -> None:
+    with pytest.raises(BadInput, match="limits of both max-degree and filtering"):
+        ob.SOC(MAX_DEGREE, FILTERING, most_degree=3, most_cost=4)

@@ -1,4 +1,4 @@
-"""Real subscriptions: what is read, what counts as a subscription, and errors where the files are absent."""
+"""Data of others: what their sources say of them, and what happens where they are missing."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ import pytest
 
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.topics import published
 from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.topics.published import breathe
 from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
+from tests.instances.topics.test_files import mapping
 
 STATUS = """Package: editor
 Status: install ok installed
@@ -42,14 +45,11 @@ def subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
     }
 
 
-def test_movielens_has_30_users_and_100_films() -> None:
+def test_movielens_has_its_sizes_and_samples_users_by_seed() -> None:
     instance = WORKLOADS["movielens-sample"].generate(seed=1)
     assert (instance.num_nodes, instance.num_topics, instance.num_subscriptions) == (30, 100, 1501)
     assert instance == WORKLOADS["movielens-sample"].generate(seed=2)
     assert "film2" in subscriptions(instance)["user0"]
-
-
-def test_movielens_subscribes_users_to_films_rated_well_and_samples_users_by_seed() -> None:
     whole, part = (movielens_sample(seed=3, nodes=nodes, least_rating=4) for nodes in (30, 12))
     again, other = (movielens_sample(seed=seed, nodes=12, least_rating=4) for seed in (3, 4))
     assert whole.num_subscriptions == 174
@@ -68,9 +68,7 @@ def test_movielens_without_enough_users_or_its_file_is_bad_input(tmp_path: Path)
         movielens_sample(seed=1, nodes=1, least_rating=1, ratings=tmp_path / "ratings.txt")
 
 
-def test_movielens_is_found_where_spark_is_when_pyspark_is_not_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_movielens_is_found_where_spark_is_without_pyspark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_package(name: str) -> NoReturn:
         raise metadata.PackageNotFoundError(name)
 
@@ -160,3 +158,41 @@ def test_all_listeners_have_the_counts_published_with_the_data() -> None:
         pytest.skip("the Last.fm data is not beside the repository")
     assert tuple(instance.size.values()) == (1892, 17632, 92834)
     assert (np.diff(instance.node_offsets).max(), (np.diff(instance.topic_offsets) == 1).sum()) == (50, 10679)
+
+
+def test_the_oligomers_of_eif3_are_thirteen_subunits_in_three_modules_and_two_links() -> None:
+    subunits = mapping(WORKLOADS["eif3"].generate())
+    assert sorted(subunits) == [f"eIF3{letter}" for letter in "abcdefghijklm"]
+    modules = [{v for v, oligomers in subunits.items() if f"module {k}" in oligomers} for k in (1, 2, 3)]
+    assert sorted(map(len, modules)) == [3, 4, 5]
+    assert set(subunits) - set().union(*modules) == {"eIF3j"}
+    assert subunits["eIF3c"] == {"complex", "module 1", "link b:c", "link c:h"}
+
+
+def test_the_semantic_map_of_breathing_is_the_one_that_was_published() -> None:
+    if not published._BREATHE.is_file():
+        pytest.skip(f"{published._BREATHE} is absent")
+    assert WORKLOADS["breathe"].generate().size == {"nodes": 29, "topics": 15, "subscriptions": 181}
+
+
+def test_a_missing_or_damaged_map_is_refused_with_where_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="does not exist: get the isolectic areas"):
+        breathe(seed=0, areas=tmp_path / "areas.tsv")
+    (tmp_path / "areas.tsv").write_text("Latin\tanima\t{AIR, \n")
+    with pytest.raises(BadInput, match=r"areas\.tsv: line 1: braces"):
+        breathe(seed=0, areas=tmp_path / "areas.tsv")
+
+
+def test_hypergraphs_of_hypernetx_have_their_published_sizes() -> None:
+    pytest.importorskip("hypernetx")
+    assert WORKLOADS["les-miserables"].generate().size == {"nodes": 80, "topics": 402, "subscriptions": 862}
+    genes = WORKLOADS["disease-genes"].generate(nodes=40, seed=2)
+    assert genes.num_nodes == 40
+    assert all(label.startswith("gene ") for label in genes.node_labels or ())
+
+
+def test_without_hypernetx_its_workloads_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    for name in ("les-miserables", "disease-genes"):
+        with pytest.raises(BadInput, match=r"pip install 'overlaybench\[hypergraph\]'"):
+            WORKLOADS[name].generate()

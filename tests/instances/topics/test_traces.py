@@ -44,9 +44,7 @@ def test_snapshots_are_the_subscriptions_that_hold(drawn: tuple[dict[str, list[s
 
 
 @property_test(40, event_lists(max_events=20), st.randoms(use_true_random=False))
-def test_the_order_of_simultaneous_events_does_not_matter(
-    drawn: tuple[dict[str, list[str]], list[ob.Event]], random: Random
-) -> None:
+def test_simultaneous_events_have_no_order(drawn: tuple[dict[str, list[str]], list[ob.Event]], random: Random) -> None:
     start, events = drawn
     shuffled = list(events)
     random.shuffle(shuffled)
@@ -56,9 +54,7 @@ def test_the_order_of_simultaneous_events_does_not_matter(
 
 @property_test(40, trace=traces(max_events=15))
 @pytest.mark.parametrize("ending", [".jsonl", ".trace.parquet"])
-def test_a_trace_comes_back_from_its_file(
-    trace: ob.TopicTrace, ending: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_trace_is_read_back(trace: ob.TopicTrace, ending: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("trace") / f"one{ending}"
     write_trace(trace, file)
     again = read_trace(file)
@@ -161,9 +157,7 @@ def logs(draw: st.DrawFn, trace: ob.TopicTrace) -> ob.LinkLog:
 
 
 @property_test(80, event_lists(max_nodes=5, max_topics=3, max_events=6), st.data())
-def test_the_judge_agrees_with_components_counted_at_every_step(
-    drawn: tuple[dict[str, list[str]], list[ob.Event]], data: st.DataObject
-) -> None:
+def test_the_judge_counts_components(drawn: tuple[dict[str, list[str]], list[ob.Event]], data: st.DataObject) -> None:
     trace = ob.TopicTrace.from_events(*drawn)
     log = data.draw(logs(trace))
     states = list(held_over_time(*drawn))
