@@ -233,9 +233,7 @@ def links_of(tree: BrokerTree, links: set[Link], a: int) -> set[int]:
 
 @pytest.mark.interpreted
 @property_test(60, given=networks_with_links(), data=st.data(), quick=10)
-def test_working_maps_updated_link_by_link_equal_contraction_from_scratch(
-    given: tuple[BrokerNetwork, list[Link]], data: st.DataObject
-) -> None:
+def test_updated_maps_equal_contraction_anew(given: tuple[BrokerNetwork, list[Link]], data: st.DataObject) -> None:
     network, links = given
     allowed = [(int(u), int(v)) for u, v in network.allowed_links()]
     maps = working_maps(network.tree, links, capacity=network.num_brokers)
@@ -260,7 +258,7 @@ def test_a_map_of_more_links_than_a_word_has_bits_equals_contraction() -> None:
 
 @property_test(60, given=networks_with_links(), threshold=st.sampled_from([0, 50, 80]), quick=10)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_strategies_take_the_decisions_of_the_papers_figures_and_serve_every_broker_once(
+def test_strategies_decide_as_the_papers_figures(
     strategy: str, given: tuple[BrokerNetwork, list[Link]], threshold: int
 ) -> None:
     network, links = given[0], [] if strategy == "s0" else given[1]
@@ -328,9 +326,7 @@ def reviewed(
 
 
 @property_test(100, given=networks_with_links(max_brokers=9), data=st.data())
-def test_a_review_keeps_promotes_and_drops_as_the_reference(
-    given: tuple[BrokerNetwork, list[Link]], data: st.DataObject
-) -> None:
+def test_a_review_changes_links_as_the_reference(given: tuple[BrokerNetwork, list[Link]], data: st.DataObject) -> None:
     network, links = given
     size, many, capacity = network.num_brokers, 2, network.fanout + 2
     allowed = [(int(u), int(v)) for u, v in network.allowed_links()]
@@ -443,9 +439,7 @@ def test_a_covering_set_is_least_and_matches_whatever_all_match(network: BrokerN
 
 @pytest.mark.interpreted
 @property_test(60, network=broker_networks(), data=st.data(), quick=10)
-def test_a_working_table_matches_up_to_the_first_false_predicate_and_the_first_subscription_of_a_slot(
-    network: BrokerNetwork, data: st.DataObject
-) -> None:
+def test_a_working_table_matches_until_the_first_false_predicate(network: BrokerNetwork, data: st.DataObject) -> None:
     lows, highs = network.subscriptions.lows.copy(), network.subscriptions.highs.copy()
     lows[lows == 0], highs[highs == 4] = LOWEST, HIGHEST
     slots = np.array([data.draw(st.integers(-1, 2)) for _ in lows], dtype=np.int32)

@@ -71,9 +71,7 @@ def assert_agreement(network: BrokerNetwork, links: Ids, strategy: int) -> None:
 
 @pytest.mark.interpreted
 @property_test(100, given=networks_with_links(), strategy=st.sampled_from([S1, S2]), quick=8)
-def test_every_publication_takes_the_route_of_the_accelerated_mode(
-    given: tuple[BrokerNetwork, list[Link]], strategy: int
-) -> None:
+def test_routes_are_those_of_the_accelerated_mode(given: tuple[BrokerNetwork, list[Link]], strategy: int) -> None:
     network, links = given
     assert_agreement(network, np.array(links, dtype=np.int32).reshape(-1, 2), strategy)
 
@@ -190,9 +188,7 @@ class Crashing(SimulatedNetwork):
 
 
 @pytest.mark.parametrize(("for_good", "bypassed"), [(False, False), (False, True), (True, False), (True, True)])
-def test_a_crash_of_the_only_path_ends_in_late_or_lost_publications_unless_a_soft_link_bypasses_it(
-    for_good: bool, bypassed: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_soft_link_bypasses_a_crash(for_good: bool, bypassed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Crashing, "for_good", for_good)
     monkeypatch.setattr(running, "SimulatedNetwork", Crashing)
     links = np.array([(0, 2)], dtype=np.int32) if bypassed else NO_LINKS
@@ -203,9 +199,7 @@ def test_a_crash_of_the_only_path_ends_in_late_or_lost_publications_unless_a_sof
     assert late.any() == (not for_good and not bypassed)
 
 
-def test_a_bypass_splits_a_publication_and_leaves_the_rest_to_the_broker_that_recovers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_bypass_splits_a_publication_and_leaves_the_rest_for_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the path 0–1–2–3, brokers 1 and 3 subscribe: 3 gets its copy at once, 1 when it is up, and neither twice."""
     monkeypatch.setattr(running, "SimulatedNetwork", Crashing)
     outcome = run(path_of(4, [1, 2, 3], 9), S2, links=np.array([(0, 3)], dtype=np.int32))
@@ -226,9 +220,7 @@ def reachable(start: object) -> Iterator[object]:
                 yield each
 
 
-def test_a_broker_refers_to_no_other_broker_and_to_nothing_that_knows_the_network(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_broker_refers_to_no_other_broker_and_to_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[SimulatedNetwork] = []
 
     class Watched(SimulatedNetwork):
@@ -270,7 +262,7 @@ class Repeating(Broker):
 
 
 @pytest.mark.parametrize(("broken", "reason"), [(Forgetful, "is delivered to 0"), (Repeating, "twice")])
-def test_a_broker_that_errs_breaks_an_invariant(
+def test_a_faulty_broker_breaks_an_invariant(
     broken: type[Broker], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("overlaybench.heuristics.brokers.simulator.network.Broker", broken)
@@ -352,9 +344,7 @@ def moves(draw: st.DrawFn, *, max_brokers: int = 12) -> tuple[DeltaMove, list[Li
 
 @property_test(150, given=moves(), seed=st.integers(0, 2**32))
 @pytest.mark.parametrize("strategy", [S1, S2], ids=["s1", "s2"])
-def test_a_move_loses_nothing_and_delivers_nothing_twice(
-    strategy: int, given: tuple[DeltaMove, list[Link]], seed: int
-) -> None:
+def test_a_move_delivers_everything_once(strategy: int, given: tuple[DeltaMove, list[Link]], seed: int) -> None:
     move, links = given
     network = MovingNetwork(move, links, strategy)
     published = network.interleave(Random(seed), 6)

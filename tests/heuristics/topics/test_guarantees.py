@@ -52,7 +52,7 @@ def middling(seed: int, nodes: int = 40, topics: int = 15, most: int = 8) -> Top
 @pytest.mark.interpreted
 @property_test(100, instance=topic_instances(max_nodes=9), data=st.data())
 @pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
-def test_every_answer_is_valid_for_every_problem(
+def test_every_answer_is_valid(
     method: Method[TopicInstance, Overlay], instance: TopicInstance, data: st.DataObject
 ) -> None:
     ties = data.draw(st.sampled_from(["lowest", "highest", "random"]))
@@ -63,9 +63,7 @@ def test_every_answer_is_valid_for_every_problem(
 
 
 @property_test(200, topic_instances(max_nodes=9), st.sampled_from(ORDERS), st.integers(0, 3))
-def test_ring_per_topic_is_valid_and_has_degree_at_most_twice_the_subscription(
-    instance: TopicInstance, order: str, seed: int
-) -> None:
+def test_rings_are_valid_and_have_twice_the_topics_as_degree(instance: TopicInstance, order: str, seed: int) -> None:
     overlay = ring_per_topic(instance, order=order, seed=seed)
     assert (overlay.topic_components(instance) == 1).all()
     assert (overlay.degrees <= 2 * np.diff(instance.node_offsets)).all()
@@ -79,12 +77,6 @@ def test_the_orders_of_ring_per_topic_differ_and_the_seed_decides_the_random_one
     assert rings["random", 1] == ring_per_topic(instance, order="random", seed=1)
     with pytest.raises(BadInput, match="unknown value 'reverse' of option 'order'"):
         ring_per_topic(instance, order="reverse")
-
-
-@property_test(200, topic_instances(max_nodes=9))
-def test_greedy_merge_adds_no_more_edges_than_lemma_6_2_allows(instance: TopicInstance) -> None:
-    spanning_trees = instance.num_subscriptions - instance.num_topics
-    assert greedy_merge(instance).num_edges <= min(instance.num_nodes**2, spanning_trees)
 
 
 def test_runs_of_greedy_merge_end_when_every_useful_pair_is_an_edge() -> None:
@@ -142,13 +134,6 @@ def test_the_functions_themselves_refuse_bad_options() -> None:
             low_oda(instance, k=k)
     with pytest.raises(BadInput, match="'runs' must be at least 1"):
         greedy_merge(instance, runs=0)
-
-
-@pytest.mark.interpreted
-@pytest.mark.parametrize("wants", [{"n0": ["a", "b"]}, {"n0": ["a"], "n1": ["b"], "n2": ["c"]}])
-def test_topics_of_one_subscriber_need_no_edge(wants: dict[str, list[str]]) -> None:
-    for method in HEURISTICS:
-        assert method.run(TopicInstance.from_subscriptions(wants), PROBLEMS[method.problems[0]]).value == 0
 
 
 def overlay_of(name: str, instance: TopicInstance, *, ties: str, seed: int) -> Overlay:

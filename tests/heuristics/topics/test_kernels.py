@@ -21,6 +21,7 @@ from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, t
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
+from tests.outcomes import answer_of
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
@@ -35,12 +36,6 @@ def test_a_rank_has_one_candidate(candidate: int, ties: str, seed: int) -> None:
     assert candidate_of(rank, order) == candidate
 
 
-def test_random_ranks_order_two_candidates_either_way_equally_often() -> None:
-    orders = [tie_order("random", seed) for seed in range(2000)]
-    first = sum(rank_of(4, order) < rank_of(5, order) for order in orders)
-    assert 880 < first < 1120
-
-
 def test_subscriptions_compared_64_at_a_time_are_counted_one_by_one() -> None:
     instance = WORKLOADS["zipf"].generate(seed=0, nodes=300, topics=200, subscriptions=8)
     partial = PartialOverlay(instance, tie_order("lowest", 0))
@@ -53,9 +48,7 @@ def test_subscriptions_compared_64_at_a_time_are_counted_one_by_one() -> None:
 @property_test(
     200, topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 5), st.integers(1, 4)
 )
-def test_pairs_with_common_topics_are_listed_once(
-    instance: TopicInstance, random: Random, least: int, size: int
-) -> None:
+def test_pairs_with_common_topics_are_listed(instance: TopicInstance, random: Random, least: int, size: int) -> None:
     relation = instance.node_offsets, instance.node_topics, instance.num_topics
     listed = np.array([random.random() < 0.7 for _ in range(instance.num_nodes)])
     nodes = np.flatnonzero(listed).astype(np.int32)
@@ -98,9 +91,7 @@ def test_the_last_node_of_a_word_of_bits_is_found_by_interpreted_kernels() -> No
 
 
 @property_test(200, topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 4))
-def test_partners_are_the_eligible_later_nodes_that_contribute_most(
-    instance: TopicInstance, random: Random, below: int
-) -> None:
+def test_partners_are_later_nodes_that_contribute_most(instance: TopicInstance, random: Random, below: int) -> None:
     partial, chosen = grown(instance, random)
     weights = twins.contributions(twins.interest_of(instance), chosen)
     eligible = eligible_nodes(partial.degrees, below, partial.components)
@@ -128,9 +119,7 @@ def grown(instance: TopicInstance, random: Random) -> tuple[PartialOverlay, set[
 
 @property_test(100, topic_instances(max_nodes=9), st.integers(1, 4))
 @pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
-def test_adding_a_level_leaves_no_eligible_pair_that_contributes_as_much(
-    ties: str, instance: TopicInstance, below: int
-) -> None:
+def test_adding_a_level_leaves_no_pair_that_contributes_as_much(ties: str, instance: TopicInstance, below: int) -> None:
     partial = PartialOverlay(instance, tie_order(ties, 3))
     bounds = partial.bounds()
     while level := int(bounds.max()):
@@ -149,9 +138,7 @@ def test_adding_a_level_leaves_no_eligible_pair_that_contributes_as_much(
 def test_threads_change_neither_edges_nor_counters(law: str, ties: str) -> None:
     instance: TopicInstance = WORKLOADS[law].generate(seed=4, nodes=400, topics=30, subscriptions=6)
     one, three = (GREEDY_MERGE.run(instance, PROBLEMS["min-tco"], ties=ties, threads=threads) for threads in (1, 3))
-    assert one.answer is not None
-    assert three.answer is not None
-    assert one.answer.edges.tolist() == three.answer.edges.tolist()
+    assert answer_of(one).edges.tolist() == answer_of(three).edges.tolist()
     assert one.counters == three.counters
     assert float(one.counters["evaluations"]) >= float(one.counters["steps"]) - instance.num_topics
 

@@ -46,6 +46,7 @@ from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.interrupts import ctrl_c_at_answer
 from tests.models.topics.small_instances import small_instance, uniform_instance
+from tests.outcomes import value_of
 from tests.properties import property_test
 from tests.topic_brute_force import optimum
 from tests.topic_strategies import instances_with_overlays, overlays, topic_instances
@@ -80,9 +81,7 @@ def connected(instance: TopicInstance, overlay: Overlay) -> Overlay:
 
 
 @property_test(100, instances_with_overlays(), st.data())
-def test_links_stay_those_of_the_graph_through_any_changes(
-    pair: tuple[TopicInstance, Overlay], data: st.DataObject
-) -> None:
+def test_links_stay_those_of_the_graph_after_changes(pair: tuple[TopicInstance, Overlay], data: st.DataObject) -> None:
     instance, before = pair
     after = data.draw(overlays(instance.num_nodes))
     subscriptions = subscriptions_of(instance)
@@ -166,9 +165,7 @@ def is_connected(instance: TopicInstance, overlay: Overlay) -> bool:
 
 
 @property_test(100, instances_with_overlays(), st.sampled_from(list(RANKS)), st.integers(0, 3))
-def test_any_overlay_becomes_no_worse_and_stays_valid(
-    pair: tuple[TopicInstance, Overlay], first: str, seed: int
-) -> None:
+def test_overlays_become_no_worse_and_stay_valid(pair: tuple[TopicInstance, Overlay], first: str, seed: int) -> None:
     instance, overlay = pair
     start = connected(instance, overlay)
     polished = polish(instance, start, first=first, seed=seed, steps=600)
@@ -191,19 +188,16 @@ def test_the_optimum_of_small_instances_is_found_from_all_edges_at_once(problem:
     assert missed == 0
 
 
-def test_no_two_nodes_have_more_topics_in_common() -> None:
+def test_no_two_nodes_have_more_topics_in_common_than_is_counted() -> None:
     instances = [small_instance(seed) for seed in range(60)]
     instances.append(TopicInstance.from_subscriptions({"a": [*"012"], "b": [*"0123"], "c": [*"34"], "d": [*"45"]}))
     for instance in instances:
         topics = [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
         common = max((len(one & other) for one, other in combinations(topics, 2)), default=0)
         assert common <= most_common_topics(subscriptions_of(instance))
-
-
-def test_a_node_with_many_leaf_nodes_takes_little_memory() -> None:
     leaves = {f"n{leaf}": [f"t{leaf}"] for leaf in range(3000)}
-    topics = [topic for (topic,) in leaves.values()]
-    star = TopicInstance.from_subscriptions(leaves | {"hub": topics, "another": topics[:50]})
+    wanted = [topic for (topic,) in leaves.values()]
+    star = TopicInstance.from_subscriptions(leaves | {"hub": wanted, "another": wanted[:50]})
     assert most_common_topics(subscriptions_of(star)) == 51  # 50 topics of three, and one of two
 
 
@@ -246,14 +240,6 @@ def test_an_interpreted_search_is_the_compiled_one() -> None:
         assert searched() == compiled
 
 
-def test_one_seed_gives_one_answer() -> None:
-    instance = uniform_instance(40, 30, 5)
-    start = connected(instance, Overlay.from_edges(40, []))
-    one, again = (polish(instance, start, seed=5, steps=3000) for _ in range(2))
-    assert one == again
-    assert any(polish(instance, start, seed=seed, steps=3000) != one for seed in range(4))
-
-
 def test_ctrl_c_or_an_interrupted_clock_ends_the_search_with_the_best_so_far() -> None:
     instance = uniform_instance(40, 30, 5)
     start = connected(instance, Overlay.from_edges(40, []))
@@ -262,8 +248,7 @@ def test_ctrl_c_or_an_interrupted_clock_ends_the_search_with_the_best_so_far() -
     assert polish(instance, start, steps=10**12, clock=clock) == start
     with ctrl_c_at_answer(2):
         result = POLISH.run(instance, PROBLEMS["min-tco"], time_limit=60, overlay=start)
-    assert result.value is not None
-    assert result.value < start.num_edges
+    assert value_of(result) < start.num_edges
     assert result.seconds < 30
 
 
@@ -317,9 +302,7 @@ def test_threads_do_not_change_the_overlay() -> None:
 
 
 @property_test(30, instances_with_overlays(), st.sets(st.integers(0, 6), min_size=1))
-def test_a_part_has_to_connect_what_only_its_edges_connect(
-    pair: tuple[TopicInstance, Overlay], chosen: set[int]
-) -> None:
+def test_a_part_connects_what_only_its_edges_connect(pair: tuple[TopicInstance, Overlay], chosen: set[int]) -> None:
     instance, overlay = pair
     overlay = connected(instance, overlay)
     nodes = np.array(sorted(v for v in chosen if v < instance.num_nodes) or [0], np.int32)

@@ -1,4 +1,4 @@
-"""Methods on traces: valid after every event, one answer for a seed, and a structure that equals one built anew."""
+"""Methods on traces: valid after every event, within their limits, and structures that equal ones built anew."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.compare.catalogue import METHODS
+from overlaybench.heuristics.topics.decentralised import decentralised, drawn_parts
+from overlaybench.heuristics.topics.decentralised_over_time import decentralised_over_time
+from overlaybench.heuristics.topics.divide_and_conquer import Partition
+from overlaybench.heuristics.topics.gm_m import extend_gm_m
+from overlaybench.heuristics.topics.gossip_mesh import MeshDegrees, gossip_mesh
 from overlaybench.heuristics.topics.incremental_merge import repaired_over, started
 from overlaybench.heuristics.topics.kernels.living_overlay import (
     add_link,
@@ -19,12 +24,14 @@ from overlaybench.heuristics.topics.kernels.living_overlay import (
     remove_link,
     with_room,
 )
+from overlaybench.heuristics.topics.kernels.ties import tie_order
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.run import Clock, OutOfTime
 from overlaybench.instances.topics.link_log import LinkLog
 from tests.properties import property_test
-from tests.trace_strategies import traces
+from tests.trace_strategies import event_lists, held_over_time, links_over_time, parts, traces
 
 pytestmark = pytest.mark.interpreted
-
 HEURISTICS = [name for name, method in METHODS.items() if method.answers("dynamic-tco") and not method.exact]
 TRACES = traces(max_nodes=12, max_topics=6, max_events=200)
 CHURN = {"nodes": 24, "topics": 8, "subscriptions": 3, "events": 60, "popularity": "zipf"}
@@ -157,3 +164,93 @@ def test_bits_are_counted_in_every_integer_whether_compiled_or_not() -> None:
     masks: Any = np.array([0, 1, 2**63 - 1, -(2**63), -1, -(2**63) + 5])  # as kernels have them: no Python integers
     for bits in masks:
         assert bit_count(bits) == (int(bits) % 2**64).bit_count()
+
+
+DEGREES = st.tuples(*[st.integers(1, 4)] * 3).map(lambda drawn: MeshDegrees(*(sorted(drawn)[k] for k in (1, 0, 2))))
+
+
+Drawn = tuple[dict[str, list[str]], list[ob.Event]]
+
+
+def neighbours(links: set[tuple[str, str]], node: str, topic: str, held: dict[str, set[str]]) -> int:
+    return sum(node in link and all(topic in held[v] for v in link) for link in links)
+
+
+@property_test(300, event_lists(max_nodes=9, max_topics=3, max_events=20), DEGREES, st.integers(0, 9))
+def test_topics_are_connected_and_nodes_have_enough_neighbours(drawn: Drawn, degrees: MeshDegrees, seed: int) -> None:
+    trace = ob.TopicTrace.from_events(*drawn)
+    log, counters = gossip_mesh(trace, degrees, seed=seed)
+    assert ob.PROBLEMS["dynamic-tco"].violations(trace, log) == []
+    states = list(held_over_time(*drawn))
+    for (_, held), links in zip(states, links_over_time(trace, log, [time for time, _ in states]), strict=True):
+        for topic in {topic for own in held.values() for topic in own}:
+            members = [v for v in held if topic in held[v]]
+            assert len(parts(held, links, topic)) == 1
+            least = min(degrees.low, len(members) - 1)
+            if not counters["prunes"]:  # after a prune there may be nobody to graft
+                assert all(neighbours(links, v, topic, held) >= least for v in members)
+
+
+@property_test(60, event_lists(max_nodes=9, max_topics=1, max_events=20), DEGREES, st.integers(0, 9))
+def test_degrees_in_a_topic_exceed_d_high_by_joining_links(drawn: Drawn, degrees: MeshDegrees, seed: int) -> None:
+    trace = ob.TopicTrace.from_events(*drawn)
+    log, counters = gossip_mesh(trace, degrees, seed=seed)
+    most = ob.PROBLEMS["dynamic-tco"].measures(trace, log)["max_degree"]
+    assert most <= degrees.high + counters["joining_grafts"]
+
+
+def test_meshes_are_joined_and_near_half_the_target_a_node() -> None:
+    trace = ob.TopicTrace.from_events({f"n{v}": ["x"] for v in range(8)}, [])
+    log, counters = gossip_mesh(trace, MeshDegrees(1, 1, 1))
+    assert ob.PROBLEMS["dynamic-tco"].violations(trace, log) == []
+    assert counters["grafts"] - counters["prunes"] + counters["joining_grafts"] == log.num_changes
+    assert counters["joining_grafts"] >= 3
+    trace = ob.TopicTrace.from_events({f"n{v}": ["x"] for v in range(400)}, [])
+    log, _ = gossip_mesh(trace, MeshDegrees(6, 4, 12), seed=1)
+    assert 400 * 4 / 2 <= log.num_changes <= 400 * 6
+
+
+def test_limits_in_the_wrong_order_are_refused_and_time_is_kept() -> None:
+    trace = ob.TopicTrace.from_events({"a": ["x"], "b": ["x"]}, [])
+    with pytest.raises(BadInput, match="low ≤ degree ≤ high"):
+        gossip_mesh(trace, MeshDegrees(3, 4, 12))
+    with pytest.raises(OutOfTime):
+        gossip_mesh(trace, MeshDegrees(), clock=Clock(0))
+
+
+@property_test(100, traces(max_nodes=9, max_topics=5, max_events=20))
+def test_no_step_sends_more_than_the_static_scheme_and_topics_are_connected(trace: ob.TopicTrace) -> None:
+    log, rounds = decentralised_over_time(trace, 3, 2)
+    assert ob.PROBLEMS["dynamic-tco"].violations(trace, log) == []
+    some = [each for each in trace.snapshots() if each is not None]
+    sizes = np.diff(some[0].node_offsets)
+    eta = np.sort(sizes)[::-1][len(sizes) // 5]
+    parts = drawn_parts(trace.num_nodes, 3, 0)
+    for snapshot, sent in zip(some, rounds, strict=True):
+        part_of = np.where(np.diff(snapshot.node_offsets) > eta, -1, parts).astype(np.int32)
+        static = decentralised(snapshot, Partition(part_of, 3), 2, extend_gm_m, tie_order("lowest", 0), heard={})
+        most = {one.what: one.messages for one in static.rounds}
+        assert all(one.messages <= most[one.what] for one in sent)
+        if snapshot is some[0]:
+            assert [*static.rounds] == sent
+
+
+def test_a_step_that_changes_nothing_for_others_costs_messages_in_one_part_only() -> None:
+    start = {f"n{v}": ["x"] for v in range(6)} | {"far": ["y"]}
+    trace = ob.TopicTrace.from_events(start, [ob.Event(1, "join", "z", []), ob.Event(2, "leave", "far")])
+    _, rounds = decentralised_over_time(trace, 1, 1)
+    sent = [{one.what: one.messages for one in each} for each in rounds]
+    assert sent[0]["send interests within parts"] == 7 * 6
+    assert sent[1] == {}  # the node has no topics
+    # Six nodes learn that one has gone.
+    assert sent[2]["learn of their part"] == 6
+    assert "send interests within parts" not in sent[2]
+
+
+def test_a_node_that_comes_back_is_told_everything_again() -> None:
+    start = {f"n{v}": ["x"] for v in range(4)}
+    trace = ob.TopicTrace.from_events(start, [ob.Event(1, "crash", "n0"), ob.Event(2, "join", "n0", ["x"])])
+    _, rounds = decentralised_over_time(trace, 1, 1)
+    back = {one.what: one.messages for one in rounds[2]}
+    assert back["register with their part"] == 1
+    assert back["send interests within parts"] == 2 * 3
