@@ -8,8 +8,10 @@ import json
 import math
 import random
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -25,6 +27,10 @@ from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS
 from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.trace import Event, TopicTrace
+from overlaybench.models.engine.proof import ProofFile, Proven
+from overlaybench.models.topics.lp_bound import LowerBound
+from overlaybench.models.topics.relaxation.cutting_planes import begin_proof, write_case
+from overlaybench.models.topics.relaxation.presolve import presolved
 from tests import content_brute_force, steiner_brute_force, topic_brute_force
 from tests.models.topics.small_instances import priced
 
@@ -219,3 +225,29 @@ def draw_tiny(draw: random.Random, problem: str) -> Tiny:
     ]
     instance = next(make for problems, make in kinds if problem in problems)(draw)
     return Tiny(problem, priced(instance, draw.randrange(6)) if problem == "weighted-tco" else instance)
+
+
+def proven_value(
+    instance: TopicInstance,
+    problem: str,
+    proven: Proven | None,
+    bound: Fraction | float = 0,
+    *,
+    of_degree: bool = False,
+) -> float:
+    """The bound on the problem's value that a case of these multipliers proves, without presolve."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, path = Path(folder) / "instance.json", Path(folder) / "proof.gz"
+        KINDS["topics"].write(instance, file)
+        with ProofFile(path) as proof:
+            begin_proof(proof, instance, problem, presolved(instance, implied=False))
+            if proven is not None:
+                write_case(proof, proven, Fraction(bound), of_degree=of_degree)
+            proof.claim(None, None, None)
+        value: float = checker().check(str(file), str(path))[2]
+    return value
+
+
+def proven_by(instance: TopicInstance, problem: str, bound: LowerBound) -> float:
+    """The bound on the problem's value that the proof of a lower bound proves."""
+    return proven_value(instance, problem, bound.proven, bound.value, of_degree=bound.proves_degree)

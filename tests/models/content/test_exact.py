@@ -302,9 +302,7 @@ def test_a_time_limit_leaves_an_overlay_and_a_bound(name: str, problem: str) -> 
 
 
 @pytest.mark.parametrize("name", EXACT)
-def test_a_model_that_memory_would_not_hold_leaves_the_heuristics_overlay(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_beyond_memory_leaves_the_heuristics_overlay(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = WORKLOADS["content"].generate(users=12, brokers=4, intervals=6, seed=0)
     monkeypatch.setattr("overlaybench.models.content.model._MOST_COLUMNS", 600)
     result = METHODS[name].run(instance, PROBLEMS["content-steiner"])

@@ -1,9 +1,12 @@
-"""CBC and HiGHS agree on a program, take initial solutions, and their logs are parsed correctly."""
+"""CBC and HiGHS agree on a program, take starts, have logs that are parsed, and share a process with OR-Tools."""
 
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +87,7 @@ EVERY_PROBLEM = pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d
 @EVERY_PROBLEM
 @pytest.mark.parametrize("minimise", MINIMISE)
 @pytest.mark.parametrize("formulation", ["levels", "single", "multi"])
-def test_a_start_is_a_solution_of_every_formulation_for_both_back_ends(
-    minimise: Solve, formulation: str, problem: str
-) -> None:
+def test_a_start_is_a_solution_of_every_formulation(minimise: Solve, formulation: str, problem: str) -> None:
     """With the columns of the start fixed, the model is feasible and its value is that of the start."""
     overlay = _complete(INSTANCE) if problem.startswith("2d-") else greedy_merge(INSTANCE)
     model = model_of(problem, formulation)
@@ -116,9 +117,7 @@ def test_cbc_takes_the_start(problem: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @EVERY_PROBLEM
-def test_highs_takes_the_start(
-    problem: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_highs_uses_a_start(problem: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     quiet = integer_model._highs_options
     monkeypatch.setattr(integer_model, "_highs_options", lambda *args: {**quiet(*args), "output_flag": True})
     model, overlay = model_of(problem), _complete(INSTANCE)
@@ -177,10 +176,64 @@ def test_a_crash_of_cbc_is_an_error_and_not_an_answer(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("ending", ["exit 139", "sleep 100"])
-def test_a_crash_or_a_hang_after_the_limit_leaves_the_bound_of_the_log(
+def test_a_crash_after_the_limit_leaves_the_logs_bound(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ending: str
 ) -> None:
     script = f"echo 'Continuous objective value is 1.8 - 0.00 seconds'; sleep 0.2; {ending}"
     monkeypatch.setattr(integer_model, "_cbc_path", lambda: fake_cbc(tmp_path, script))
     report = SOLVERS["cbc"](knapsack(4), None, Clock(0.15), threads=1, seed=0)
     assert (report.answer, report.stopped, report.lower_bound) == (None, True, 1.8)
+
+
+IMPORTS = {
+    "ortools": "from ortools.sat.python import cp_model\nfrom ortools.linear_solver import pywraplp",
+    "highspy": "import highspy",
+    "pulp": "import pulp\npulp.listSolvers()",
+}
+# Each finds that the smallest even number of at least 3 is 4.
+SOLVE = """
+model = cp_model.CpModel()
+half = model.new_int_var(0, 9, "half")
+model.add(2 * half >= 3)
+model.minimize(2 * half)
+solver = cp_model.CpSolver()
+assert solver.solve(model) == cp_model.OPTIMAL
+assert solver.objective_value == 4
+
+for name in ("SCIP", "GLOP"):
+    linear = pywraplp.Solver.CreateSolver(name)
+    half = linear.NumVar(0, 9, "half") if name == "GLOP" else linear.IntVar(0, 9, "half")
+    linear.Add(2 * half >= (4 if name == "GLOP" else 3))
+    linear.Minimize(2 * half)
+    assert linear.Solve() == pywraplp.Solver.OPTIMAL
+    assert abs(linear.Objective().Value() - 4) < 1e-6
+
+highs = highspy.Highs()
+highs.setOptionValue("output_flag", False)
+half = highs.addIntegral(0, 9)
+highs.addConstr(2 * half >= 3)
+highs.minimize(2 * half)
+assert abs(highs.getObjectiveValue() - 4) < 1e-6
+
+for backend in (pulp.HiGHS(msg=False), pulp.PULP_CBC_CMD(msg=False)):
+    program = pulp.LpProblem("even")
+    half = program.add_variable("half", 0, 9, pulp.LpInteger)
+    program += 2 * half
+    program += 2 * half >= 3
+    assert pulp.LpStatus[program.solve(backend)] == "Optimal"
+    assert pulp.value(program.objective) == 4
+"""
+
+
+QUICK = (("ortools", "highspy", "pulp"), ("pulp", "highspy", "ortools"))
+ORDERS = [
+    pytest.param(order, id="-".join(order), marks=() if order in QUICK else pytest.mark.slow)
+    for order in permutations(IMPORTS)
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_solver_libraries_share_a_process(order: tuple[str, ...]) -> None:
+    script = "\n".join([*(IMPORTS[name] for name in order), SOLVE])
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr[-2000:]

@@ -25,6 +25,7 @@ from overlaybench.models.topics.relaxation.topic_rows import TopicRows
 from overlaybench.models.topics.search.edge_minimisation import SearchSettings, minimise_edges
 from tests.interrupts import ctrl_c_at_answer
 from tests.models.topics.small_instances import bounded, priced, uniform_instance
+from tests.outcomes import bound_of, known, value_of
 from tests.properties import property_test
 from tests.topic_brute_force import optimum
 from tests.topic_strategies import topic_instances
@@ -55,8 +56,7 @@ def test_a_time_limit_leaves_incumbent_bound_and_gap(name: str, limit: float) ->
     assert result.status in (Status.TIME_LIMIT, Status.OPTIMAL), result.reason
     _, value, bound = bounded(result)
     assert 0 <= bound <= value
-    assert result.gap is not None
-    assert 0 <= result.gap < 1 or limit == 0
+    assert 0 <= known(result.gap) < 1 or limit == 0
 
 
 class TestInterrupted:
@@ -114,24 +114,18 @@ def test_a_start_with_edges_of_no_topic_or_of_an_implied_one_does_no_harm() -> N
     reduced = drop_implied_topics(instance).instance
     outcome = minimise_edges(reduced, Goal(), start, Clock(None), SearchSettings(progress="off"))
     assert not outcome.stopped
-    assert outcome.answer is not None
-    assert outcome.answer.num_edges == 39
+    assert known(outcome.answer).num_edges == 39
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", ["min-tco", "weighted-tco"])
-def test_without_a_solution_of_the_lp_the_split_bounds_and_the_search_answers(
-    problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_lp_the_split_bounds(problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HighsLP, "solve", lambda *_: False)
     instance = uniform_instance(120, 60, 6)
     instance = priced(instance, 0) if problem == "weighted-tco" else instance
     first = ob.solve(instance, problem, "weighted-gm" if problem == "weighted-tco" else "gm")
     ob.write_topics(instance, tmp_path / "instance.json")
     result = ob.solve(instance, problem, "branch-and-cut", time_limit=3, proof=tmp_path / "proof.gz")
-    assert first.value is not None
-    assert result.value is not None
-    assert result.lower_bound is not None
-    assert 0.8 * result.value < result.lower_bound <= result.value < first.value
+    assert 0.8 * value_of(result) < bound_of(result) <= value_of(result) < value_of(first)
     checked = run_checker(tmp_path / "instance.json", tmp_path / "proof.gz")
     assert (checked.accepted, checked.lower_bound) == (True, result.lower_bound), checked.sentence

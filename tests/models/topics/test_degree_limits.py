@@ -15,6 +15,7 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import MEASURES, RULES, CappedTCO, DegreeLimited, PartialTCO
+from tests.outcomes import value_of
 from tests.properties import property_test
 from tests.topic_brute_force import all_graphs, degree_limited, values_and_validity
 from tests.topic_strategies import instances_with_overlays, topic_instances
@@ -86,12 +87,11 @@ def test_heuristics_keep_the_limit_and_the_greedy_one_its_ratio(
     problem = PartialTCO("components", *limit)
     result = ob.METHODS[method].run(instance, problem)
     values, valid = degree_limited(instance, "components", *plain_limits(instance, *limit))
-    assert result.value is not None
-    assert result.value >= values[valid].min()
+    assert value_of(result) >= values[valid].min()
     if method == "ptco":
         unions = instance.num_subscriptions - instance.num_topics
         ratio = 1 - 1 / math.e if limit[0] == "average-degree" else 1 / 3
-        assert unions - result.value >= ratio * (unions - values[valid].min())
+        assert unions - value_of(result) >= ratio * (unions - values[valid].min())
 
 
 @property_test(30, topic_instances(max_nodes=6), st.integers(1, 5), quick=5)
@@ -135,8 +135,7 @@ def test_a_larger_instance_is_open_only_between_its_bounds() -> None:
     instance = ob.generate("uniform", nodes=40, topics=20, subscriptions=3, seed=1)
     capped = ob.solve(instance, "min-tco@max-degree=4", "branch-and-cut", time_limit=20)
     plain = ob.solve(instance, "min-tco")
-    assert capped.value is not None
-    assert capped.value >= (plain.lower_bound or 0)
+    assert value_of(capped) >= (plain.lower_bound or 0)
     assert capped.measures["max_degree"] <= 4
     shares = [ob.solve(instance, f"partial-tco@components@max-degree={d}", "ptco").value for d in range(6)]
     assert shares == sorted(shares, reverse=True)  # type: ignore[type-var]
@@ -148,9 +147,7 @@ def test_cd_max_builds_a_star_in_each_topic_and_its_refinement_raises_no_degree(
     values, valid = values_and_validity(instance, "2d-star-minmax")
     problem = PROBLEMS["2d-star-minmax"]
     plain, refined = (ob.METHODS["cd-max"].run(instance, problem, refine=refine) for refine in (False, True))
-    assert plain.value is not None
-    assert refined.value is not None
-    assert values[valid].min() <= refined.value <= plain.value
+    assert values[valid].min() <= value_of(refined) <= value_of(plain)
 
 
 def test_two_hops_need_a_smaller_degree_than_a_star() -> None:

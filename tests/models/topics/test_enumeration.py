@@ -41,9 +41,7 @@ def test_a_minimum_set_cover_covers_and_no_fewer_sets_do(elements: int, sets: in
 
 @settings(max_examples=20, deadline=None)
 @given(topic_instances(max_nodes=5), st.data())
-def test_the_smallest_degree_of_a_node_is_that_of_some_overlay_and_of_no_sparser_one(
-    instance: TopicInstance, data: st.DataObject
-) -> None:
+def test_the_smallest_degree_of_a_node_is_that_of_some_overlay(instance: TopicInstance, data: st.DataObject) -> None:
     node = data.draw(st.integers(0, instance.num_nodes - 1))
     degree, overlay = smallest_degree_of(instance, node)
     assert overlay.degrees[node] == degree

@@ -66,7 +66,7 @@ def test_no_time_limit_makes_a_bound_or_an_infeasibility_false(
 
 
 @pytest.mark.parametrize(("name", "options"), VARIANTS, ids=described)
-def test_a_limit_that_passes_while_building_leaves_the_start(
+def test_a_limit_while_building_leaves_a_start(
     name: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def out_of_time(*_: object, **__: object) -> None:

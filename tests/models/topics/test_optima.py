@@ -66,7 +66,7 @@ def test_the_optima_and_the_classes_of_edges_are_those_of_all_graphs(problem: st
 
 @property_test(20, PRICED, st.integers(1, 2))
 @pytest.mark.parametrize("problem", ["min-tco", "weighted-tco"])
-def test_overlays_within_a_tolerance_are_those_without_redundant_edges(
+def test_overlays_within_a_tolerance_have_no_redundant_edges(
     problem: str, instance: TopicInstance, within: int
 ) -> None:
     found = shared_edges(instance, PROBLEMS[problem], most=2000, within=within)
@@ -145,15 +145,12 @@ def test_every_edge_of_forty_nodes_is_settled_and_the_checker_agrees(tmp_path: P
     assert examined(instance, "min-tco", tmp_path).shared().endswith(" 0 are open")
 
 
-def test_without_time_nothing_is_claimed() -> None:
+def test_without_time_or_for_other_problems_nothing_is_claimed() -> None:
     instance = WORKLOADS["uniform"].generate(nodes=40, topics=30, subscriptions=4, seed=1)
     found = shared_edges(instance, PROBLEMS["min-tco"], time_limit=1e-3)
     assert found.value is None
     assert not found.complete
     assert set(found.classes) == {OPEN}
-
-
-def test_problems_without_shared_edges_are_refused() -> None:
     instance = WORKLOADS["uniform"].generate(nodes=5, topics=3, subscriptions=2, seed=0)
     for problem, within in (("minmax-tco", 0), ("2d-star", 0), ("k-tco", 1)):
         with pytest.raises(BadInput):

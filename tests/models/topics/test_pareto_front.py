@@ -90,11 +90,7 @@ def test_a_stopped_front_is_a_part_of_the_front_and_its_bound_holds(solved: int,
 
 
 def test_the_bound_counts_only_degrees_that_can_carry_the_edges() -> None:
-    # Ten edges on five nodes need degree 4, though nothing else refutes degree 1.
     assert edges_by_degree(5, SimpleBounds(10, 1), []).lower_bound == 40
-
-
-def test_a_degree_proven_impossible_does_not_count() -> None:
     front = edges_by_degree(9, SimpleBounds(8, 2), [])
     front.proven = {8: 10, 3: math.inf}
     assert front.lower_bound == 40
