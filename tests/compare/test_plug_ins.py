@@ -199,24 +199,18 @@ def test_a_claim_of_another_package_is_named_by_reference() -> None:
     assert claims_named(["TEST.1"]) == [claim]
 
 
-def test_the_claim_of_the_example_is_judged_before_its_package_is_installed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_claim_of_the_example_is_judged_uninstalled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs/examples/plugin")
     claim = importlib.import_module("hub_overlays.hubs_and_rings").HUBS_AND_RINGS
     assert claim.judge(Bench(True)).verdict == "confirmed"
 
 
-def test_methods_are_compared_under_the_names_that_their_study_has(folder: Path) -> None:
-    with modules_beside(folder):
-        assert own_name("module_of_mine:mine k=3") == "mine k=3"
-    assert own_name("gm") == "gm"
-
-
-def test_a_problem_that_nothing_answers_has_no_example(folder: Path) -> None:
+def test_plug_ins_have_the_names_of_their_study_and_examples_if_anything_answers(folder: Path) -> None:
     with modules_beside(folder):
         (explanation,) = explanations("module_of_mine:MINE_TOO")
-    assert explanation.examples == ()
+        assert explanation.examples == ()  # no method is loaded that answers it
+        assert own_name("module_of_mine:mine k=3") == "mine k=3"
+    assert own_name("gm") == "gm"
 
 
 def cell(code: str) -> str:
@@ -246,9 +240,7 @@ def command(*words: object, cwd: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.spark
-def test_workers_run_a_module_beside_the_study_and_the_results_stay_readable_without_it(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_workers_run_a_module_beside_the_study(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     study, out = folder / "study.toml", elsewhere / "out"
     printed = command("study", study, "--out", out, "--master", "local[2]", "--quiet", cwd=elsewhere)

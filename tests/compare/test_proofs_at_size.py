@@ -12,6 +12,7 @@ import overlaybench as ob
 from benchmarks.exact import LASTFM, lastfm, workload
 from overlaybench.compare.studies.proofs import FORMATS, run_checker
 from overlaybench.compare.studies.study import read_study
+from tests.outcomes import value_of
 
 STUDY = Path(ob.__file__).parent / "compare" / "default_study.toml"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
@@ -26,8 +27,7 @@ def wrong(instance: Any, problem: str, folder: Path, method: str = "branch-and-c
     checked = run_checker(file, proof)
     if not checked.accepted:
         return checked.sentence
-    assert result.value is not None
-    assert checked.value == pytest.approx(result.value, rel=1e-9)
+    assert checked.value == pytest.approx(value_of(result), rel=1e-9)
     if checked.optimal == (result.status == "optimal"):
         return ""
     return f"{result.status} at {result.value}, bound {result.lower_bound}: {checked.sentence}"

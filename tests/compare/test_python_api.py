@@ -17,6 +17,7 @@ import pytest
 import scipy.sparse as sp
 
 import overlaybench as ob
+from tests.outcomes import known
 
 WANTED = {"ann": ["chess", "news"], "bob": ["news"], "cid": ["chess"]}
 PAIRS = [(node, topic) for node, topics in WANTED.items() for topic in topics]
@@ -120,15 +121,6 @@ def test_columns_may_have_other_names_and_duplicate_rows_are_warned_of(tmp_path:
             assert mapping(ob.read(source, node="user", topic="artist")) == WANTED
 
 
-@pytest.mark.parametrize("workload", SMALL)
-def test_a_written_instance_of_any_kind_is_read_by_its_path(workload: str, tmp_path: Path) -> None:
-    kind = ob.KINDS[ob.workloads()[workload].kind]
-    instance = small(workload)
-    file = tmp_path / f"one{kind.ending}"
-    kind.write(instance, file)
-    assert ob.read(str(file)) == instance
-
-
 @pytest.mark.interpreted
 @pytest.mark.parametrize(
     ("workload", "problem"), [("uniform", "min-tco"), ("relay-star", "content-steiner"), ("steiner-sparse", "steiner")]
@@ -150,8 +142,7 @@ def test_a_problem_about_another_kind_is_bad_input() -> None:
 
 def test_only_a_method_that_chooses_step_by_step_has_a_trace() -> None:
     instance = ob.read(WANTED)
-    trace = ob.solve(instance, "min-tco", "gm", trace=True).trace
-    assert trace is not None
+    trace = known(ob.solve(instance, "min-tco", "gm", trace=True).trace)
     assert trace.to_pandas()["choice"].tolist() == ["ann–bob", "ann–cid"]
     with pytest.raises(ob.BadInput, match=r"trace .*method 'ilp' .*leave it out, or take one of .*gm"):
         ob.solve(instance, "min-tco", "ilp", trace=True)
@@ -229,12 +220,12 @@ def test_methods_problems_and_workloads_are_listed_by_name() -> None:
     assert "gm" not in ob.methods("2d-star")
     assert set(ob.problems("steiner")) == {"steiner"}
     assert {workload.kind for workload in ob.workloads("brokers").values()} == {"brokers"}
-    for listing, name, known in (
+    for listing, name, meant in (
         (ob.methods, "min-tc", "min-tco"),
         (ob.problems, "topicss", "topics"),
         (ob.workloads, "topicss", "topics"),
     ):
-        with pytest.raises(ob.BadInput, match=f"did you mean '{known}'"):
+        with pytest.raises(ob.BadInput, match=f"did you mean '{meant}'"):
             listing(name)
     assert max(map(len, repr(ob.methods()).splitlines())) <= 80
 
@@ -300,11 +291,6 @@ def test_methods_are_compared_in_a_worker_of_a_pool() -> None:
         assert pool.map(_compared, [0]) == [_compared(0)]
 
 
-def test_a_trace_of_a_method_that_does_not_answer_the_problem_is_bad_input() -> None:
-    with pytest.raises(ob.BadInput, match="'gm' does not answer 'content-steiner'"):
-        ob.solve(small("relay-star"), "content-steiner", "gm", trace=True)
-
-
 def test_prices_whose_sum_overflows_are_bad_input() -> None:
     with pytest.raises(ob.BadInput, match="divide them by a common factor"):
         ob.ContentInstance(
@@ -314,3 +300,40 @@ def test_prices_whose_sum_overflows_are_bad_input() -> None:
             rates=np.ones((2, 1)),
             subscriptions=np.ones((2, 1), np.bool_),
         )
+
+
+SHARED = {"b": ["x", "y"], "c": ["y", "z"], "d": ["x", "z"], "e": ["x"]}
+ALONE = {"a": [], "b": SHARED["b"], "c": SHARED["c"], "cc": [], "d": SHARED["d"], "e": SHARED["e"], "f": []}
+WITH_LONE_NODES = ob.read(ALONE)
+TOPIC_PROBLEMS = [problem.name for problem in ob.PROBLEMS.values() if problem.kind == "topics"]
+
+
+@pytest.mark.parametrize(
+    "problem", [pytest.param(each, marks=[pytest.mark.interpreted] * (each != "2d-true")) for each in TOPIC_PROBLEMS]
+)
+def test_every_method_answers_with_them_and_exact_ones_as_without_them(problem: str) -> None:
+    for name, method in ob.METHODS.items():
+        if method.answers(problem):
+            result = ob.solve(WITH_LONE_NODES, problem, name, time_limit=3 if method.exact else 0.1)
+            assert result.status is not ob.Status.FAILED, (name, result.reason)
+            if method.exact and result.status is ob.Status.OPTIMAL:
+                assert result.value == ob.solve(ob.read(SHARED), problem, name, time_limit=3).value, name
+
+
+@pytest.mark.parametrize("ending", ["json", "parquet"])
+def test_files_keep_them(tmp_path: Path, ending: str) -> None:
+    ob.write_topics(WITH_LONE_NODES, tmp_path / f"a.{ending}")
+    again = ob.read(tmp_path / f"a.{ending}")
+    assert again == WITH_LONE_NODES
+    assert again.node_labels == tuple(ALONE)
+
+
+def test_objects_keep_them() -> None:
+    assert ob.read(WITH_LONE_NODES.to_networkx()) == ob.TopicInstance.from_subscriptions(ALONE) == WITH_LONE_NODES
+    assert (
+        ob.read(WITH_LONE_NODES.to_scipy())
+        == ob.read(WITH_LONE_NODES.to_scipy().toarray().astype(int))
+        == WITH_LONE_NODES
+    )
+    assert WITH_LONE_NODES.sample(6, seed=1).num_nodes == 6
+    assert WITH_LONE_NODES.induced(np.array([0, 1, 2])).num_subscriptions == 4

@@ -25,14 +25,14 @@ Broken = Callable[[TopicInstance, str, int], Edges]
 
 @dataclass(frozen=True)
 class Fault:
-    """A verdict, and what changes it: faulty methods, or objects of the claims' modules (``p5.Move``) replaced.
+    """What changes a verdict: faulty methods, or objects of the claims' modules (``p5.Move``) replaced.
 
     `grid` gives the runs of the claim's grids, or `shape` the shapes of its instances where they differ.
     """
 
-    sound: Verdict
-    broken: Verdict = Verdict.CONTRADICTED
     methods: Methods = field(default_factory=lambda: METHODS)
+    sound: Verdict = Verdict.CONFIRMED
+    broken: Verdict = Verdict.CONTRADICTED
     replaced: Mapping[str, Any] = field(default_factory=dict)
     grid: Callable[[], Experiment] | None = None
     shape: Mapping[str, Any] = field(default_factory=dict)

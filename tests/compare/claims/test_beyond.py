@@ -36,19 +36,19 @@ def without_ties(name: str) -> Methods:
 
 
 FAULTS: Mapping[str, Fault] = {
-    "N.WTCO.1": Fault(CONFIRMED, CONTRADICTED, with_broken(weighted_gm=every_pair)),
-    "N.WTCO.2": Fault(CONFIRMED, CONTRADICTED, with_broken(weighted_gm=every_pair)),
-    "N.KTCO.1": Fault(CONFIRMED, CONTRADICTED, with_broken(gm2=no_edge)),
-    "N.KTCO.2": Fault(ORDER, CONTRADICTED, with_broken(gm2=every_pair)),
-    "N.KTCO.3": Fault(ORDER, CONTRADICTED, with_broken(gm=every_pair)),
-    "N.CDMAX.1": Fault(CONTRADICTED, CONFIRMED, with_broken(**dict.fromkeys(STAR_NAMES, every_pair))),
-    "N.PTCO.1": Fault(CONTRADICTED, CONFIRMED, with_broken(gm=every_pair)),
-    "N.SOC.1": Fault(CONFIRMED, Verdict.NOT_DECIDED, with_broken(filtering_cp_sat=every_pair)),
-    "N.SOC.2": Fault(CONFIRMED, CONTRADICTED, with_broken(filtering_cp_sat=every_pair)),
-    "W.TIES": Fault(CONTRADICTED, CONFIRMED, without_ties("cd-oda")),
+    "N.WTCO.1": Fault(with_broken(weighted_gm=every_pair)),
+    "N.WTCO.2": Fault(with_broken(weighted_gm=every_pair)),
+    "N.KTCO.1": Fault(with_broken(gm2=no_edge)),
+    "N.KTCO.2": Fault(with_broken(gm2=every_pair), ORDER),
+    "N.KTCO.3": Fault(with_broken(gm=every_pair), ORDER),
+    "N.CDMAX.1": Fault(with_broken(**dict.fromkeys(STAR_NAMES, every_pair)), CONTRADICTED, CONFIRMED),
+    "N.PTCO.1": Fault(with_broken(gm=every_pair), CONTRADICTED, CONFIRMED),
+    "N.SOC.1": Fault(with_broken(filtering_cp_sat=every_pair), broken=Verdict.NOT_DECIDED),
+    "N.SOC.2": Fault(with_broken(filtering_cp_sat=every_pair)),
+    "W.TIES": Fault(without_ties("cd-oda"), CONTRADICTED, CONFIRMED),
     "W.HALL": Fault(
-        CONTRADICTED,
-        Verdict.NOT_DECIDED,
+        sound=CONTRADICTED,
+        broken=Verdict.NOT_DECIDED,
         replaced={"search.worst_cases": lambda: [replace(worst_cases()[0], value=worst_cases()[0].value + 1)]},
     ),
 }

@@ -65,10 +65,15 @@ def test_a_verdict_is_decided_by_the_whole_interval(a: float, b: float, c: float
     assert verdict_of(number, limit, Limit()) in (Verdict.CONFIRMED, Verdict.ORDER)
 
 
-def test_a_single_sample_decides_nothing_and_a_count_does() -> None:
+def test_a_single_sample_or_a_failed_run_decides_nothing_and_a_count_does() -> None:
+    def fails(bench: Bench) -> Judgement:
+        raise RunFailed("gm on min-tco: out of memory")
+
     assert verdict_of(Interval(3.0, None, None, 1), at_most(5)) is Verdict.NOT_DECIDED
-    assert judged(exact(3), at_most(5)).verdict is Verdict.CONFIRMED
+    assert judged(exact(3), at_most(5)).verdict is judged(exact(30), about(30)).verdict is Verdict.CONFIRMED
     assert CaseTally().judgement(least=1).verdict is Verdict.NOT_DECIDED
+    found = judge(Claim("X.1", fails)).judgement
+    assert (found.verdict, found.because) == (Verdict.NOT_DECIDED, "a run failed: gm on min-tco: out of memory")
 
 
 def test_sides_of_an_open_choice_that_disagree_make_the_verdict_depend() -> None:
@@ -95,11 +100,13 @@ def test_statements_with_an_unknown_key_are_refused(tmp_path: Path) -> None:
         statements._paper(file)
 
 
-def test_claims_are_named_by_id_paper_and_reference() -> None:
+def test_claims_and_figures_are_named() -> None:
     assert [claim.id for claim in claims_named(["P1.L6.6", "P1.L6.6"])] == ["P1.L6.6"]
     assert {claim.id[:2] for claim in claims_named(["P2"])} == {"P2"}
     with pytest.raises(BadInput, match=r"unknown claim 'P1\.L6\.7'"):
         claims_named(["P1.L6.7"])
+    with pytest.raises(BadInput, match=r"unknown figure or table 'P9\.F1'"):
+        CliRunner().invoke(cli, ["reproduce", "P9.F1"], catch_exceptions=False)
 
 
 def test_every_grid_makes_runs_and_every_figure_and_claim_names_one() -> None:
@@ -255,9 +262,7 @@ def test_claims_that_were_interrupted_go_on_and_repeat_none(tmp_path: Path, monk
     assert version_of_claim(Claim("X.1", lambda bench: Judgement(Verdict.CONFIRMED))) == ""
 
 
-def test_an_exception_is_a_line_with_the_claims_name_and_the_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_exception_is_a_line_with_the_claims_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def judgement(claim: Claim, bench: Bench) -> Judgement:
         if claim.id == "P3.L3":
             raise ZeroDivisionError("no phases")
@@ -304,17 +309,3 @@ def test_a_claim_is_shown_as_recorded_and_nothing_is_run(monkeypatch: pytest.Mon
     assert all(line.varied.split()[0] in whole for line in row_of(record(), "P3.F10").judgement.sensitivity)
     every = json.loads(CliRunner().invoke(cli, ["claims", "--json"]).stdout)
     assert [one["id"] for one in every] == list(CLAIMS)
-
-
-def test_a_run_that_failed_decides_nothing() -> None:
-    def fails(bench: Bench) -> Judgement:
-        raise RunFailed("gm on min-tco: out of memory")
-
-    found = judge(Claim("X.1", fails)).judgement
-    assert (found.verdict, found.because) == (Verdict.NOT_DECIDED, "a run failed: gm on min-tco: out of memory")
-
-
-def test_unknown_figures_are_refused() -> None:
-    with pytest.raises(BadInput, match=r"unknown figure or table 'P9\.F1'"):
-        CliRunner().invoke(cli, ["reproduce", "P9.F1"], catch_exceptions=False)
-    assert about(30).holds(exact(30))

@@ -42,9 +42,13 @@ def test_four_nodes_and_four_topics_suffice_to_mislead_greedy_merge_and_three_no
     assert search_worst_case("gm", "min-tco", nodes=3, topics=4, time_limit=60).ratio == 1
 
 
-def test_a_problem_of_another_kind_is_refused() -> None:
-    with pytest.raises(BadInput, match="'content-steiner' is about content"):
-        search_worst_case("lp-rounding", "content-steiner", nodes=4, topics=4, time_limit=1)
+def test_an_exact_method_or_a_problem_of_another_kind_is_refused() -> None:
+    for method, problem, said in (
+        ("lp-rounding", "content-steiner", "'content-steiner' is about content"),
+        ("ilp", "min-tco", "choose a heuristic"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            search_worst_case(method, problem, nodes=4, topics=4, time_limit=1)
 
 
 def test_local_search_goes_on_from_known_cases_and_never_below_them() -> None:
@@ -88,11 +92,6 @@ def test_the_command_prints_the_case_and_keeps_it(tmp_path: Path) -> None:
     assert ran.exit_code == 0
     assert json.loads(ran.stdout)["ratio"] == 1.25
     assert len(worst_cases(hall)) == 1
-
-
-def test_an_exact_method_is_refused() -> None:
-    with pytest.raises(BadInput, match="choose a heuristic"):
-        search_worst_case("ilp", "min-tco", nodes=4, topics=4, time_limit=1)
 
 
 def test_worst_writes_an_instance_that_solve_draw_and_check_read(tmp_path: Path) -> None:

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from overlaybench.compare.command_line import cli
 from overlaybench.instances.contract.errors import BadInput
+from tests.outcomes import output_of
 
 TRIANGLE = {"ann": ["a", "b"], "bob": ["a", "c"], "cid": ["b", "c"], "dee": ["a", "b", "c"]}
 
@@ -21,21 +20,10 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def run(*words: object) -> str:
-    outcome = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
-    assert outcome.exit_code == 0
-    return outcome.output
-
-
-def test_solve_finds_problem_and_exact_method_by_the_kind_of_the_file(file: Path) -> None:
-    answer = json.loads(run("solve", file, "--json"))
-    assert (answer["problem"], answer["method"], answer["status"]) == ("min-tco", "branch-and-cut", "optimal")
-
-
 def test_solve_shows_the_choices_and_the_counters(file: Path) -> None:
     words = ("solve", file, "--method", "gm", "--option", "ties=worst")
-    answer = json.loads(run(*words, "--json"))
-    shown = run(*words)
+    answer = json.loads(output_of(*words, "--json"))
+    shown = output_of(*words)
     assert f"choices: {answer['counters']['choices']}" in " ".join(shown.split())
     assert f"states {answer['counters']['states']}" in shown
     assert max(map(len, shown.splitlines())) <= 80
@@ -43,18 +31,18 @@ def test_solve_shows_the_choices_and_the_counters(file: Path) -> None:
 
 
 def test_solve_shows_the_steps_as_text_and_as_json(file: Path) -> None:
-    answer = json.loads(run("solve", file, "--method", "low-oda", "--step", "--json"))
+    answer = json.loads(output_of("solve", file, "--method", "low-oda", "--step", "--json"))
     assert [step["step"] for step in answer["steps"]] == list(range(1, len(answer["edges"]) + 1))
     assert sorted(sorted(edge) for step in answer["steps"] for edge in step["edges"]) == answer["edges"]
     assert {"contribution", "ties", "degrees", "topics", "nodes"} < set(answer["steps"][0])
-    lines = run("solve", file, "--method", "low-oda", "--step").splitlines()
+    lines = output_of("solve", file, "--method", "low-oda", "--step").splitlines()
     assert lines[-len(answer["steps"]) - 1].split()[:4] == ["step", "choice", "contribution", "ties"]
 
 
 @pytest.mark.parametrize("words", [("--method", "gm", "--method", "cd-oda", "--differences", "--by-topic"), ()])
 def test_draw_writes_the_instance_or_answers_found_by_methods(words: tuple[str, ...], file: Path) -> None:
     picture = file.with_name("four.svg")
-    assert run("draw", file, *words, "-o", picture) == f"{picture}\n"
+    assert output_of("draw", file, *words, "-o", picture) == f"{picture}\n"
     shown = picture.read_text()
     assert "ann" in shown
     assert ("gm (feasible)" in shown) == bool(words)
@@ -73,11 +61,11 @@ def test_draw_writes_the_instance_or_answers_found_by_methods(words: tuple[str, 
 )
 def test_what_cannot_be_drawn_is_bad_input(words: tuple[str, ...], match: str, file: Path) -> None:
     with pytest.raises(BadInput, match=match):
-        run("draw", file, *words)
+        output_of("draw", file, *words)
 
 
 @pytest.mark.slow
 def test_a_page_of_steps_is_drawn_by_the_command(file: Path) -> None:
     page = file.with_name("steps.html")
-    run("draw", file, "--method", "gm", "--step", "-o", page)
+    output_of("draw", file, "--method", "gm", "--step", "-o", page)
     assert "Step 1 of" in page.read_text()

@@ -19,7 +19,6 @@ from overlaybench.compare.command_line import cli
 from overlaybench.compare.python_api.instances import read
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import read_overlay, write_overlay
 from overlaybench.instances.topics.files import write_topics
 from overlaybench.instances.topics.gossipsub import random_mesh
 from tests.models.topics.small_instances import uniform_instance
@@ -123,11 +122,6 @@ def test_a_proof_about_a_list_of_sets_is_checked(tmp_path: Path) -> None:
         assert "proven" in run("solve", file, "--proof", proof).output
         checked = run("check-proof", file, proof)
         assert "min-tco 3 is optimal" in checked.output
-
-
-def test_graphml_that_is_written_beside_is_an_overlay_too(tmp_path: Path) -> None:
-    write_overlay(random_mesh(4, 2, 1), INSTANCE, tmp_path / "mesh.graphml")
-    assert read_overlay(tmp_path / "mesh.graphml", INSTANCE).num_edges >= 4
 
 
 def optimum_of(path: Path) -> float:

@@ -52,9 +52,7 @@ def test_in_a_pipe_every_row_is_one_line_with_its_options() -> None:
     assert not any(sign in line for line in lines for sign in "│─┃")
 
 
-def test_a_method_is_explained_with_its_guarantee_options_source_and_example(
-    terminal: Callable[[str], list[str]],
-) -> None:
+def test_a_method_is_explained_with_guarantee_options_source_and_example(terminal: Callable[[str], list[str]]) -> None:
     text = " ".join(" ".join(terminal("gm")).split())
     for part in (
         "Greedy Merge",
@@ -67,14 +65,11 @@ def test_a_method_is_explained_with_its_guarantee_options_source_and_example(
         assert part in text
 
 
-def test_a_problem_lists_what_answers_it_and_the_workloads_of_its_kind_and_a_method_of_several_kinds_is_all() -> None:
+def test_problems_claims_and_methods_of_several_kinds_are_explained() -> None:
     out = CliRunner().invoke(cli, ["list", "content-mst"]).output
     assert "steiner-mixing" in out
     assert not {"ring-per-topic", "zipf"} & set(out.split())
     assert len(explanations("ilp")) == len(METHODS["ilp"].members) == 4
-
-
-def test_a_claim_is_explained_with_its_verdict_and_its_command() -> None:
     out = CliRunner().invoke(cli, ["list", "P1.L6.6"]).output
     assert "Lemma 6.6" in out
     assert "overlaybench claims P1.L6.6 --quick" in out

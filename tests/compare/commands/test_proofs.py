@@ -48,9 +48,7 @@ def written(workload: str, folder: Path, ending: str = "", seed: int = 0) -> Pat
 
 @pytest.mark.parametrize("seeds", tiers(1, 2))
 @pytest.mark.parametrize(("workload", "problem", "method"), PROVEN)
-def test_a_proof_written_by_solve_is_accepted(
-    run: Run, tmp_path: Path, workload: str, problem: str, method: str, seeds: range
-) -> None:
+def test_proofs_are_accepted(run: Run, tmp_path: Path, workload: str, problem: str, method: str, seeds: range) -> None:
     for seed in seeds:
         file, proof = written(workload, tmp_path, seed=seed), tmp_path / "proof.gz"
         words = ("solve", file, "--problem", problem, "--method", method, "--seed", seed, "--json", "--proof", proof)

@@ -68,9 +68,7 @@ def test_without_options_the_plots_are_those_of_the_study_file(given: dict[str, 
     assert len(given["rows"]) == 1
 
 
-def test_the_report_of_a_large_study_says_at_once_what_is_written(
-    given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_report_says_at_once_what_is_written(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(studies, "_MANY", 1)
     said = CliRunner().invoke(report, ["folder"], catch_exceptions=False).output
     assert "writing the report of 1 runs" in said

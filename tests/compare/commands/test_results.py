@@ -43,7 +43,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
 
 
 @pytest.mark.parametrize("words", [[], ["--by", "problem", "--by", "variant"], ["--all"], ["--by", "nodes"]])
-def test_a_terminal_of_80_columns_shows_every_column_whole(
+def test_80_columns_show_all_columns(
     shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     shown.setattr("sys.stdout.isatty", lambda: True)
@@ -63,9 +63,7 @@ def test_a_failed_run_is_followed_by_its_reason(shown: pytest.MonkeyPatch, capsy
         assert word in text
 
 
-def test_a_pipe_gets_narrow_rows_of_one_line_with_the_digits_of_keys_last(
-    shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pipe_gets_narrow_rows_with_keys_last(shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(capsys)
     assert [line.split()[-1] for line in lines[2:6]] == [
         key[:8] for key in rows().sort_values(["problem", "variant"])["key"]
@@ -77,9 +75,7 @@ def test_a_pipe_gets_narrow_rows_of_one_line_with_the_digits_of_keys_last(
     assert any("95 MiB" in line for line in printed(capsys, "--by", "nodes"))
 
 
-def test_groups_say_over_how_many_instances_their_means_are(
-    shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_groups_say_how_many_instances_they_have(shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     lines = printed(capsys, "--by", "problem", "--by", "variant")
     (failed,) = [line for line in lines if "content-mst" in line and LONG in line]
     assert "0 of 1" in failed

@@ -49,9 +49,7 @@ def started(words: Sequence[str], **given: Any) -> subprocess.Popen[str]:
 @pytest.mark.parametrize(
     ("method", "moment", "number"), [*FEW, *(pytest.param(*each, marks=pytest.mark.slow) for each in MANY)]
 )
-def test_a_signal_ends_solve_with_one_line_and_the_incumbent(
-    file: Path, method: str, moment: float, number: signal.Signals
-) -> None:
+def test_a_signal_ends_solve_with_the_incumbent(file: Path, method: str, moment: float, number: signal.Signals) -> None:
     steps = ("--option", "steps=100000000") if method == "polish" else ()
     words = (*COMMAND, "solve", str(file), "--problem", "k-tco", "--method", method, "--json", *steps)
     with_a_trial_run = {name: value for name, value in os.environ.items() if name != "OVERLAYBENCH_INTERPRET"}
@@ -86,7 +84,7 @@ def test_a_signal_ends_a_search_of_many_runs(tmp_path: Path, number: signal.Sign
         ("handle_signals", 15, 60, ""),
     ],
 )
-def test_a_signal_within_an_import_waits_for_its_end_or_ends_the_process(
+def test_a_signal_waits_for_the_end_of_an_import(
     tmp_path: Path, begin: str, number: int, seconds: float, ended: str
 ) -> None:
     """Libraries cannot be imported again after an import that an exception ended, and some crash."""

@@ -1,21 +1,33 @@
-"""The steps of a greedy method as frames and as a page with a slider, in a browser too."""
+"""The steps of a greedy method and overlays of traces, as pictures and as pages with a slider, in a browser too."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from click.testing import CliRunner
 
 import overlaybench as ob
+from overlaybench.compare.command_line import cli
 from overlaybench.compare.figures import stepping
+from overlaybench.compare.figures.over_time import save_replay
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
 from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.contract.timed import SECOND
+from overlaybench.instances.topics.trace_files import TRACES, write_trace
+from tests.outcomes import known
+from tests.trace_strategies import links_over_time
 
-WIDTHS, LEAST_TEXT = (1280, 390), 11.0
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+Theme = Literal["light", "dark"]
 
 
 def stepped(method: str = "gm", **parameters: int) -> SteppedOverlay:
@@ -23,8 +35,7 @@ def stepped(method: str = "gm", **parameters: int) -> SteppedOverlay:
     given = {"nodes": 10, "topics": 6, "subscriptions": 3, **parameters}
     instance = WORKLOADS["zipf"].generate(seed=1, **given)
     result = ob.METHODS[method].run(instance, ob.PROBLEMS["min-tco"], trace=True)
-    assert result.trace is not None
-    return SteppedOverlay(instance, result.trace)
+    return SteppedOverlay(instance, known(result.trace))
 
 
 def test_a_page_has_every_step_in_words_and_its_edges_in_a_group(tmp_path: Path) -> None:
@@ -32,9 +43,7 @@ def test_a_page_has_every_step_in_words_and_its_edges_in_a_group(tmp_path: Path)
     save_steps(steps, page, "Greedy Merge")
     text = page.read_text()
     count = len(steps.trace)
-    found = re.search(r'<script type="application/json" id="steps">(.*?)</script>', text, re.DOTALL)
-    assert found is not None
-    listed = json.loads(found[1])
+    listed = shown_data(page, "steps")
     assert [step["title"] for step in listed] == [steps.title(number) for number in range(1, count + 1)]
     assert all(f'id="drawing-step-{number}"' in text for number in range(1, count + 1))
     assert "src=" not in text
@@ -77,43 +86,125 @@ def test_other_endings_and_too_many_frames_are_bad_input(tmp_path: Path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium: apt-get install chromium")
-def test_the_slider_steps_by_keyboard_and_the_page_fits_a_phone(tmp_path: Path) -> None:
+@contextmanager
+def watched_page(browser: Browser, file: Path, width: int, scheme: Theme = "light") -> Iterator[Page]:
+    """A page that must fit the width, be accessible, load nothing and throw nothing."""
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
 
-    steps, page_file = stepped(), tmp_path / "steps.html"
-    save_steps(steps, page_file, "Greedy Merge, step by step")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for width in WIDTHS:
-            for scheme in ("light", "dark"):
-                context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
-                page, requests, errors = context.new_page(), list[str](), list[str]()
-                page.on("request", lambda request: requests.append(request.url))  # noqa: B023
-                page.on("pageerror", lambda error: errors.append(str(error)))  # noqa: B023
-                page.goto(page_file.as_uri())
-                assert "Step 1 of" in page.locator("#now").inner_text()
-                page.locator("#step").focus()
-                for _ in range(2):
-                    page.keyboard.press("ArrowRight")
-                assert page.locator("#now").inner_text().startswith(steps.title(3))
-                assert page.locator("#drawing-step-3").is_visible()
-                assert not page.locator("#drawing-step-4").is_visible()
-                page.keyboard.press("End")
-                assert page.locator("#now").inner_text().startswith(steps.title(len(steps.trace)))
-                page.locator("#row-2 button").press("Enter")
-                assert page.locator("#step").input_value() == "2"
-                assert page.evaluate("document.documentElement.scrollWidth") <= width
-                sizes = page.evaluate(
-                    "[...document.querySelectorAll('svg text')].map(t => parseFloat(getComputedStyle(t).fontSize)"
-                    " * t.getScreenCTM().a)"
-                )
-                assert min(sizes) >= LEAST_TEXT
-                assert requests == [page_file.as_uri()]
-                assert errors == []
-                serious = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
-                assert [violation["id"] for violation in serious] == []
-                context.close()
-        browser.close()
+    page = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme).new_page()
+    requests, errors = list[str](), list[str]()
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(file.as_uri())
+    yield page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    serious = [v["id"] for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
+    assert (serious, requests, errors) == ([], [file.as_uri()], [])
+    page.context.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_slider_steps_by_keyboard(browser: Browser, width: int, scheme: Theme, tmp_path: Path) -> None:
+    steps, file = stepped(), tmp_path / "steps.html"
+    save_steps(steps, file, "Greedy Merge, step by step")
+    with watched_page(browser, file, width, scheme) as page:
+        assert "Step 1 of" in page.locator("#now").inner_text()
+        page.locator("#step").focus()
+        for _ in range(2):
+            page.keyboard.press("ArrowRight")
+        assert page.locator("#now").inner_text().startswith(steps.title(3))
+        assert page.locator("#drawing-step-3").is_visible()
+        assert not page.locator("#drawing-step-4").is_visible()
+        page.keyboard.press("End")
+        assert page.locator("#now").inner_text().startswith(steps.title(len(steps.trace)))
+        page.locator("#row-2 button").press("Enter")
+        assert page.locator("#step").input_value() == "2"
+        sizes = page.evaluate(
+            "[...document.querySelectorAll('svg text')].map(t => parseFloat(getComputedStyle(t).fontSize)"
+            " * t.getScreenCTM().a)"
+        )
+        assert min(sizes) >= 11.0
+
+
+Method = ob.METHODS["gm-recomputed"]
+
+
+def answered(**given: int) -> tuple[ob.TopicTrace, ob.LinkLog]:
+    """A small trace and the overlays of Greedy Merge."""
+    trace = ob.generate("churn", seed=2, **{"nodes": 7, "topics": 3, "subscriptions": 2, "events": 9, **given})
+    log = Method.run(trace, ob.PROBLEMS["dynamic-tco"]).answer
+    assert isinstance(trace, ob.TopicTrace)
+    assert isinstance(log, ob.LinkLog)
+    return trace, log
+
+
+def shown_data(page: Path, name: str = "replay") -> Any:
+    """What the page's script reads."""
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page.read_text(), re.DOTALL)
+    return json.loads(known(found)[1])
+
+
+@pytest.mark.interpreted
+def test_the_page_has_the_links_of_every_moment_and_the_bounds_that_are_known(tmp_path: Path) -> None:
+    trace, log = answered()
+    page, bounds = tmp_path / "replay.html", [str(at % 3) for at in range(trace.num_steps)]
+    given: dict[str, Any] = {"problem": "dynamic-tco", "method": "snapshot-optima", "status": ob.Status.FEASIBLE}
+    optima: ob.Result[ob.LinkLog] = ob.Result(**given, answer=log, counters={"snapshot_bounds": " ".join(bounds)})
+    save_replay(page, "one", trace, log, optima)
+    data, text = shown_data(page), page.read_text()
+    union = sorted({tuple(link) for link in log.links.tolist()})
+    times = trace.step_times.tolist()
+    links = set[int]()
+    every = list(links_over_time(trace, log, [time / SECOND for time in times]))
+    assert len(data["frames"]) == len(times)
+    for (words, added, gone), wanted, bound in zip(data["answers"][0], every, bounds, strict=True):
+        links = (links | set(added)) - set(gone)
+        assert {(trace.node_label(union[at][0]), trace.node_label(union[at][1])) for at in links} == wanted
+        assert words.startswith(f"{len(wanted)} links, at least {bound} are needed: ")
+    assert all(f'id="drawing0-link-{at}"' in text for at in range(len(union)))
+    assert "src=" not in text
+    present = set(data["present"])
+    for (title, joined, left, acting), now in zip(data["frames"], trace.present(), strict=True):
+        present = (present | set(joined)) - set(left)
+        assert present == now
+        assert all(trace.node_label(v) in title for v in acting[:1])
+
+
+def test_a_picture_shows_one_time_and_refuses_times_outside_of_the_trace(tmp_path: Path) -> None:
+    trace, log = answered()
+    file, answer, picture = tmp_path / "one.jsonl", tmp_path / "log.json", tmp_path / "one.svg"
+    write_trace(trace, file)
+    TRACES.write_answer(log, trace, answer)
+    middle = int(trace.step_times[5]) / SECOND
+    given = ["draw", str(file), str(answer), "-o", str(picture), "--at"]
+    assert CliRunner().invoke(cli, [*given, str(middle)], catch_exceptions=False).exit_code == 0
+    assert f"log, at {middle:g} s" in picture.read_text()
+    with pytest.raises(ob.BadInput, match="the trace is from"):
+        CliRunner().invoke(cli, [*given, "1e6"], catch_exceptions=False, standalone_mode=False)
+    with pytest.raises(ob.BadInput, match="name an ANSWER or a --method"):
+        CliRunner().invoke(cli, ["draw", str(file), "-o", str(picture)], catch_exceptions=False, standalone_mode=False)
+    figure = ob.draw(trace, log, options=ob.DrawOptions(problem="dynamic-tco@change-cost=2"))
+    value = ob.PROBLEMS["dynamic-tco@change-cost=2"].value(trace, log)
+    assert any(f"dynamic-tco@change-cost=2 {value:,.0f}" in str(text.get_text()) for text in figure.axes[0].texts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_slider_shows_links_that_come_and_go(browser: Browser, width: int, tmp_path: Path) -> None:
+    trace, log = answered()
+    file = tmp_path / "replay.html"
+    save_replay(file, "A trace", trace, log)
+    data = shown_data(file)
+    with watched_page(browser, file, width) as page:
+        page.locator("#time").focus()
+        for frame, moment in enumerate(log.moments(trace.departures(), trace.step_times.tolist())):
+            assert page.locator("#now").inner_text() == data["frames"][frame][0]
+            counted = {state: page.locator(f"g[id^=drawing0-link].{state}").count() for state in ("now", "gone")}
+            assert counted == {"now": len(moment.added), "gone": len(moment.gone)}
+            hidden = page.locator("g[id^=drawing0-link].later").count()
+            assert page.locator("g[id^=drawing0-link]").count() - hidden == len(moment.links) + len(moment.gone)
+            page.keyboard.press("ArrowRight")
+        page.click("#back")
+        assert page.locator("#now").inner_text() == data["frames"][-2][0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from itertools import combinations
 from pathlib import Path
 
@@ -35,6 +34,7 @@ from overlaybench.compare.figures.style import (
 )
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.errors import BadInput
+from tests.outcomes import assert_latex_compiles, known, needs_latex
 
 CLOSE = 20.0  # in CIELAB; colours of lines and dots that differ less are easily confused
 # Machado, Oliveira and Fernandes (2009), severity 1, of linear RGB.
@@ -128,8 +128,7 @@ def test_a_length_without_number_or_unit_is_bad_input(length: str) -> None:
 @pytest.mark.parametrize(("size", "columns"), [(6.0, 2), (8.0, 1)])
 def test_a_narrow_figure_has_as_many_columns_as_its_font_leaves_room_for(size: float, columns: int) -> None:
     chart = drawn(FigureOptions(width=3.4, font_size=size, formats=()), panels=5).chart
-    assert chart is not None
-    assert chart["columns"] == columns
+    assert known(chart)["columns"] == columns
 
 
 def test_options_hold_for_all_that_is_drawn_inside_and_end_with_the_context() -> None:
@@ -190,27 +189,15 @@ def test_a_tab_in_a_label_is_a_space_in_a_figure() -> None:
     assert files.as_bytes(figure, "png", "drawing")
 
 
-needs_tex = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not all(shutil.which(name) for name in ("pdflatex", "latex", "kpsewhich")), reason="LaTeX is not installed"
-    ),
-]
-
-
-@pytest.mark.parametrize("installed", [pytest.param(True, marks=needs_tex)])
-def test_charts_and_drawings_are_set_by_latex(tmp_path: Path, *, installed: bool) -> None:
+@pytest.mark.slow
+@needs_latex
+def test_charts_and_drawings_are_set_by_latex(tmp_path: Path) -> None:
     """A chart as PGF compiles in a document; a chart and drawings with special characters are set by LaTeX."""
-    assert installed
     figure = drawn(FigureOptions(width=3.4, formats=("pgf",)))
     assert set(figure.files) == {"pgf"}
     assert figure.files == drawn(FigureOptions(width=3.4, formats=("pgf",))).files
     (tmp_path / "figure.pgf").write_bytes(figure.files["pgf"])
-    document = r"\documentclass{article}\usepackage{pgf}\begin{document}\input{figure.pgf}\end{document}"
-    (tmp_path / "document.tex").write_text(document)
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "document.tex"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stdout[-2000:]
+    assert_latex_compiles(tmp_path, r"\input{figure.pgf}", "pgf")
     pdf = drawn(FigureOptions(usetex=True, formats=("pdf",)), panels=1).files["pdf"]
     assert b"DejaVu" not in pdf
     assert b"CMR" in pdf or b"SFRM" in pdf or b"/Type1" in pdf
@@ -219,8 +206,7 @@ def test_charts_and_drawings_are_set_by_latex(tmp_path: Path, *, installed: bool
     matrix = ob.draw(instance, options=options)
     for name in ("subscriptions.png", "subscriptions.pdf"):
         save(matrix, tmp_path / name, options.figure)
-    trace = ob.solve(instance, "min-tco", "gm", trace=True).trace
-    assert trace is not None
+    trace = known(ob.solve(instance, "min-tco", "gm", trace=True).trace)
     save_steps(SteppedOverlay(instance, trace, options), tmp_path / "steps.pdf", "")
     for name in ("subscriptions.pdf", "steps.pdf"):
         assert (tmp_path / name).read_bytes().startswith(b"%PDF"), name

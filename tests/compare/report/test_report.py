@@ -33,6 +33,7 @@ from overlaybench.compare.studies.row import typed
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.report.conftest import leave_out_pdf
 from tests.compare.report_rows import INSTANCES, PATH, STAR, STAR_EDGES, answered, frame, run, study_rows
+from tests.outcomes import known
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
 
@@ -59,8 +60,7 @@ def html(folder: Path) -> str:
 @pytest.fixture(scope="module")
 def drawn() -> dict[str, Drawing]:
     runs = judged_runs(study_rows())
-    overlay = overlay_drawing(runs, INSTANCES.__getitem__)
-    assert overlay is not None
+    overlay = known(overlay_drawing(runs, INSTANCES.__getitem__))
     drawings = [*(chart(runs) for chart in TOPIC_CHARTS), overlay]
     return {figure.name: figure for figure in drawings if figure}
 
@@ -106,8 +106,7 @@ def without_library(html: str) -> str:
 def embedded(html: str, name: str) -> Any:
     """The data that the page's scripts read."""
     found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', html, flags=re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
+    return json.loads(known(found)[1])
 
 
 def assert_stands_alone(html: str) -> Page:
@@ -264,9 +263,7 @@ def test_a_large_csv_file_is_carried_compressed() -> None:
 
 
 @pytest.mark.slow
-def test_the_same_rows_give_the_same_bytes_in_any_order(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_in_any_order_give_the_same_bytes(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     leave_out_pdf(monkeypatch)
     write(tmp_path, study_rows().sample(frac=1, random_state=1))
     for file in folder.rglob("*"):
@@ -363,8 +360,7 @@ def test_pictures_are_well_formed_and_their_files_have_no_links_into_a_page(draw
 
 
 def test_the_overlay_drawn_is_one_where_greedy_merge_is_worse(drawn: dict[str, Drawing]) -> None:
-    pair = most_informative_pair(judged_runs(study_rows()))
-    assert pair is not None
+    pair = known(most_informative_pair(judged_runs(study_rows())))
     assert pair.worse
     assert (pair.optimal.method, pair.other.method, pair.optimal.problem) == ("ilp", "gm", "min-tco")
     assert pair.optimal.instance == STAR.digest
@@ -374,8 +370,7 @@ def test_the_overlay_drawn_is_one_where_greedy_merge_is_worse(drawn: dict[str, D
     rows = study_rows()
     assert most_informative_pair(judged_runs(rows[rows["status"] != "optimal"])) is None, "without a proven overlay"
     overlay = overlay_drawing(judged_runs(rows[rows["instance"] == PATH.digest]), INSTANCES.__getitem__)
-    assert overlay is not None
-    assert "no heuristic that can be drawn was worse" in overlay.caption
+    assert "no heuristic that can be drawn was worse" in known(overlay).caption
 
 
 def test_identifiers_are_distinct_even_where_their_words_are_the_same() -> None:
@@ -425,8 +420,7 @@ def test_a_parameter_called_like_a_measure_does_not_replace_it() -> None:
 
 def test_answers_are_two_characters_an_edge() -> None:
     runs = judged_runs(study_rows())
-    data = overlay_data(runs, INSTANCES.__getitem__)
-    assert data is not None
+    data = known(overlay_data(runs, INSTANCES.__getitem__))
     star = next(row for row in runs.itertuples() if row.method == "gm" and row.instance == STAR.digest)
     code = data["answers"][data["runs"][star.anchor.removeprefix("run-")]]
     ends = [ALPHABET.index(character) for character in code]
@@ -441,13 +435,11 @@ def test_large_instances_are_left_out_and_the_page_says_so(monkeypatch: pytest.M
     rows = answered(path, [(v, v + 1) for v in range(60)], "min-tco", "gm")
     both = judged_runs(pd.concat([study_rows(), frame(rows)], ignore_index=True))
     found = {**INSTANCES, path.digest: path}
-    data = overlay_data(both, found.__getitem__)
-    assert data is not None
+    data = known(overlay_data(both, found.__getitem__))
     assert len(data["instances"]) == 2
     assert data["left_out"].endswith("are left out: 1 of 3.")
     monkeypatch.setattr(overlays, "MOST_BYTES", 600)
-    smallest = overlay_data(both, found.__getitem__)
-    assert smallest is not None
+    smallest = known(overlay_data(both, found.__getitem__))
     assert len(smallest["instances"]) == 1
     assert "2 of 3" in smallest["left_out"]
 

@@ -72,7 +72,7 @@ def test_method_table_equals_the_numbers_worked_out_by_hand() -> None:
     assert runs.set_index("anchor").at[ilp["worst_run"], "instance"] == "i3"
 
 
-def test_best_bound_is_the_highest_of_any_method_and_ignores_failed_runs() -> None:
+def test_a_met_bound_proves_the_optimum_and_failed_runs_bound_nothing() -> None:
     rows = frame(
         run(method="ilp", value=12, lower_bound=7, status="time-limit"),
         run(method="cp-sat", lower_bound=9, status="time-limit"),
@@ -84,9 +84,6 @@ def test_best_bound_is_the_highest_of_any_method_and_ignores_failed_runs() -> No
     assert np.isnan(found["optimum"])
     assert found["gap"] == pytest.approx(3 / 12)
     assert found["bound_keys"] == (rows.at[1, "key"],)
-
-
-def test_a_bound_met_by_another_run_proves_the_optimum() -> None:
     rows = frame(run(method="ilp", value=12, lower_bound=9, status="time-limit"), run(method="gm", value=9))
     assert pair(rows, "min-tco")["optimum"] == 9
     table = method_table(judged_runs(rows), "min-tco").set_index("method")
@@ -123,9 +120,7 @@ STAR_OVERLAY = run("2d-star", "2d-oda", value=15, edges=15)
         ([STAR_OVERLAY, run("2d-true", "2d-oda", value=16, edges=16)], "2d-true", "best", 15),
     ],
 )
-def test_bounds_and_overlays_of_one_problem_count_for_others(
-    rows: list[dict[str, Any]], problem: str, column: str, expected: float
-) -> None:
+def test_one_problem_counts_for_others(rows: list[dict[str, Any]], problem: str, column: str, expected: float) -> None:
     assert pair(frame(*rows), problem)[column] == pytest.approx(expected, nan_ok=True)
 
 

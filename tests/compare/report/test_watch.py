@@ -45,7 +45,7 @@ def fetched(port: int, path: str = "/", host: str = "127.0.0.1") -> tuple[int, s
     return answer.status, answer.getheader("ETag") or "", answer.read().decode()
 
 
-def test_the_page_has_the_rows_added_between_two_requests_and_nothing_is_written_into_the_folder(
+def test_the_page_has_rows_added_between_requests_and_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "_SHARE", 1e9)

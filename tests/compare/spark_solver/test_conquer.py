@@ -52,9 +52,7 @@ def edges_of_parts(wanted: list[list[int]], x: list[int], level: Level, part_of:
 
 @settings(max_examples=60, deadline=None)
 @given(wants, st.integers(1, 40), st.integers(1, 40), st.randoms(use_true_random=False))
-def test_the_edges_of_all_parts_connect_every_topic(
-    chosen: list[set[int]], part_rows: int, core_rows: int, random: Random
-) -> None:
+def test_all_parts_connect_every_topic(chosen: list[set[int]], part_rows: int, core_rows: int, random: Random) -> None:
     present = {t: i for i, t in enumerate(sorted(set().union(*chosen)))}
     wanted = [sorted(present[t] for t in topics) for topics in chosen]
     x = [random.randrange(X_END) for _ in wanted]
@@ -73,9 +71,7 @@ def test_the_edges_of_all_parts_connect_every_topic(
 
 @settings(deadline=None)
 @given(st.integers(1, 10**9), st.integers(1, 30), st.integers(1, 10**7), st.integers(1, 10**7))
-def test_levels_are_consecutive_and_their_core_is_connected_before(
-    nodes: int, topics: int, part_rows: int, core_rows: int
-) -> None:
+def test_levels_are_consecutive_and_follow_their_core(nodes: int, topics: int, part_rows: int, core_rows: int) -> None:
     plan = levels(nodes, nodes * topics, part_rows, core_rows)
     assert [level.first for level in plan] == [0, *(level.last for level in plan[:-1])]
     assert plan[-1].last == X_END
@@ -98,13 +94,10 @@ def test_buckets_fill_parts_and_large_ones_are_spread(sizes: dict[int, int], par
     assert number <= 3 * parts + 1
 
 
-def test_a_topic_of_two_fifths_of_all_nodes_is_spread_over_parts() -> None:
+def test_large_topics_are_spread_and_the_core_gets_no_edges() -> None:
     first, spread, number = packed({7: 400, 8: 600}, 10)
     assert (spread[7], spread[8], number) == (4, 6, 10)
     assert first[8] == first[7] + 4
-
-
-def test_nodes_of_the_core_get_no_edges_among_each_other() -> None:
     core = rows_of({0: [0, 1], 1: [0], 2: [1]})
     edges = conquer(rows_of({5: [0, 1], 6: [1, 2]}), core, LOWEST)
     assert sorted(map(tuple, edges.tolist())) == [(0, 5), (0, 6)]
@@ -118,7 +111,7 @@ def test_rows_without_nodes_are_rows(size: int) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(wants, wants, st.integers(1, 3), st.integers(1, 5))
-def test_candidates_are_those_with_most_common_topics(
+def test_candidates_share_most_topics(
     of_part: list[set[int]], of_core: list[set[int]], candidates: int, size: int
 ) -> None:
     part = {v: sorted(topics) for v, topics in enumerate(of_part)}

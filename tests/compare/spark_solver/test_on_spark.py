@@ -34,9 +34,11 @@ from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import MinTCO
 from tests.compare.loopback_cluster import loopback_cluster
+from tests.outcomes import bound_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1200)]
 
+Given = tuple[str, TopicInstance]
 ZIPF = {"nodes": 600, "topics": 60, "subscriptions": 4}
 SMALL = {"part_rows": 300, "core_rows": 900}
 
@@ -49,7 +51,7 @@ def session() -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="module")
-def instance(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, TopicInstance]:
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Given:
     found = WORKLOADS["zipf"].generate(seed=1, **ZIPF)
     path = tmp_path_factory.mktemp("instance") / "wanted.parquet"
     pq.write_table(found.to_arrow(), path)
@@ -74,7 +76,7 @@ def read_rows_of(folder: str) -> TopicInstance:
 
 @pytest.mark.parametrize("locality", LOCALITIES)
 def test_overlays_are_valid_and_near_greedy_merge(
-    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path, locality: str
+    session: SparkSession, instance: Given, tmp_path: Path, locality: str
 ) -> None:
     path, given = instance
     result = solve(session, Source(path, {}), f"{tmp_path}/o.parquet", seed=2, options={**SMALL, "locality": locality})
@@ -82,12 +84,11 @@ def test_overlays_are_valid_and_near_greedy_merge(
     assert MinTCO().violations(given, overlay) == []
     assert (result.value, result.measures["max_degree"]) == (overlay.num_edges, overlay.max_degree)
     assert result.counters["levels"] == 4
-    assert result.lower_bound is not None
-    assert result.lower_bound <= greedy_merge(given).num_edges <= overlay.num_edges * 1.02
+    assert bound_of(result) <= greedy_merge(given).num_edges <= overlay.num_edges * 1.02
     assert os.listdir(tmp_path) == ["o.parquet"]
 
 
-def test_one_part_is_greedy_merge(session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path) -> None:
+def test_one_part_is_greedy_merge(session: SparkSession, instance: Given, tmp_path: Path) -> None:
     solve(session, Source(instance[0], {}), f"{tmp_path}/o.parquet", seed=2, options={"bound_steps": 0})
     assert Overlay.from_labels(edges_in(f"{tmp_path}/o.parquet"), instance[1]) == greedy_merge(instance[1])
 
@@ -104,8 +105,8 @@ def test_labels_are_numbered_in_natural_order(session: SparkSession, tmp_path: P
 
 
 @pytest.mark.parametrize("heavy", [1, 1000])
-def test_the_judge_finds_the_components_that_one_machine_finds(
-    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path, heavy: int
+def test_the_judge_finds_what_one_machine_finds(
+    session: SparkSession, instance: Given, tmp_path: Path, heavy: int
 ) -> None:
     path, given = instance
     some = greedy_merge(given).edges[::2]
@@ -122,9 +123,7 @@ def test_the_judge_finds_the_components_that_one_machine_finds(
     assert (verdict.edges, verdict.max_degree) == (overlay.num_edges, overlay.max_degree)
 
 
-def test_the_bound_is_that_of_counting_on_one_machine(
-    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path
-) -> None:
+def test_the_bound_is_that_of_counting_on_one_machine(session: SparkSession, instance: Given, tmp_path: Path) -> None:
     path, given = instance
     found = numbered(session, read_rows(session, path, {}, ("node", "topic")), 0, f"{tmp_path}/numbered")
     best = greedy_merge(given).num_edges
@@ -143,9 +142,7 @@ def test_the_bound_is_that_of_counting_on_one_machine(
         ({"node": pa.array([], pa.string()), "topic": pa.array([], pa.string())}, "has no rows"),
     ],
 )
-def test_bad_rows_are_one_line_and_leave_nothing(
-    session: SparkSession, tmp_path: Path, rows: dict[str, Any], message: str
-) -> None:
+def test_bad_rows_leave_nothing(session: SparkSession, tmp_path: Path, rows: dict[str, Any], message: str) -> None:
     pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
     with pytest.raises(BadInput, match=message) as raised:
         solve(session, Source(f"{tmp_path}/rows.parquet", {}), f"{tmp_path}/o.parquet", seed=0, options={})
@@ -153,9 +150,7 @@ def test_bad_rows_are_one_line_and_leave_nothing(
     assert os.listdir(tmp_path) == ["rows.parquet"]
 
 
-def test_what_is_no_parquet_or_unknown_is_one_line(
-    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path
-) -> None:
+def test_what_is_no_parquet_or_unknown_is_one_line(session: SparkSession, instance: Given, tmp_path: Path) -> None:
     (tmp_path / "text.parquet").write_text("node,topic\n")
     for name in ("text.parquet", "none.parquet"):
         with pytest.raises(BadInput, match=f"{name}: cannot be read as Parquet"):
@@ -169,7 +164,7 @@ def test_what_is_no_parquet_or_unknown_is_one_line(
 
 
 def test_a_killed_executor_in_each_level_changes_nothing(
-    session: SparkSession, instance: tuple[str, TopicInstance], tmp_path: Path
+    session: SparkSession, instance: Given, tmp_path: Path
 ) -> None:
     """On a cluster with another number of partitions; the executors' processes die as each level's folder appears."""
     solve(session, Source(instance[0], {}), f"{tmp_path}/here.parquet", seed=2, options=SMALL)

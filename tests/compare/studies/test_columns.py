@@ -49,21 +49,15 @@ SIZES = {"nodes": 10, "topics": 3, "subscriptions": 20}
 ZIPF: dict[str, Any] = SIZES | {"recipe": recipe(nodes=10, topics=4, subscriptions=2)}
 
 
-def test_a_parameter_has_its_name_and_a_size_of_that_name_is_a_total() -> None:
+def test_parameters_have_their_names_and_sizes_of_these_names_are_totals() -> None:
     rows = researched(frame(run(**ZIPF), run(instance="i2", recipe=FILE, nodes=7, topics=5, subscriptions=30)))
     assert rows["subscriptions"].fillna(-1).tolist() == [2, -1]
     assert rows["total_subscriptions"].tolist() == [20, 30]
     assert rows["topics"].fillna(-1).tolist() == [4, -1]
     assert rows["total_topics"].tolist() == [3, 5]
-
-
-def test_a_size_that_agrees_with_its_parameter_has_no_gaps() -> None:
     rows = researched(frame(run(**ZIPF), run(instance="i2", recipe=FILE, nodes=7)))
     assert rows["nodes"].tolist() == [10, 7]
     assert rows["nodes"].dtype == np.int64
-
-
-def test_a_parameter_named_like_another_column_is_set_apart() -> None:
     rows = researched(frame(run(recipe=recipe(edges=5, value=7, alpha=0.5), value=3.0, edges=9.0)))
     assert rows[["parameter_edges", "parameter_value", "alpha", "value", "edges"]].iloc[0].tolist() == [5, 7, 0.5, 3, 9]
 
@@ -190,18 +184,18 @@ def sampled(nodes: int, **given: Any) -> dict[str, Any]:
     return run(instance=f"file{nodes}", recipe=json.dumps(recipe), nodes=nodes, subscriptions=7, value=3, **given)
 
 
-def test_a_parameter_that_is_the_size_has_one_column_for_files_too() -> None:
+def test_what_varies_is_a_column_and_what_was_not_chosen_is_not() -> None:
     runs = frame(generated(10), generated(20), sampled(15))
     columns = varied(runs)
     assert columns["nodes"].tolist() == [10, 20, 15]
     assert chosen_parameters(runs) == ["nodes"]
-
-
-def test_a_parameter_that_is_called_like_another_size_keeps_the_name() -> None:
     columns = varied(frame(generated(10, subscriptions=2), generated(10, subscriptions=4)))
     assert columns["subscriptions"].tolist() == [2, 4]
     assert columns["total_subscriptions"].tolist() == [20, 40]
     assert "nodes" not in columns
+    runs = frame(generated(10), generated(10, subscriptions=6, workload="uniform"))
+    assert chosen_parameters(runs) == []
+    assert chosen_parameters(frame(sampled(10), sampled(20))) == ["nodes"]
 
 
 def test_options_vary_within_a_method_and_are_chosen_where_no_parameter_varies() -> None:
@@ -213,15 +207,6 @@ def test_options_vary_within_a_method_and_are_chosen_where_no_parameter_varies()
     assert varied(runs)["ties"].tolist() == ["lowest", "random"]
     other = frame(optioned(steps=1), generated(10, method="cd-oda", options=json.dumps({"steps": 2})))
     assert varied(other).empty
-
-
-def test_parameters_that_differ_between_workloads_only_were_not_chosen() -> None:
-    runs = frame(generated(10), generated(10, subscriptions=6, workload="uniform"))
-    assert chosen_parameters(runs) == []
-
-
-def test_samples_of_a_file_vary_the_first_size() -> None:
-    assert chosen_parameters(frame(sampled(10), sampled(20))) == ["nodes"]
 
 
 def test_limits_in_a_problems_name_are_columns_that_a_plot_may_have_along() -> None:
@@ -253,9 +238,6 @@ def test_integrals_are_mean_gaps_over_the_time_limit() -> None:
     assert gap_integral(POINTS, 10.0, 10.0, BOUND) == pytest.approx((5 * 1 + 5 * 0.5) / 10)
     assert gap_integral(POINTS, 10.0, 4.0) == pytest.approx((2 * 1 + 2 * 0.5) / 4)
     assert gap_integral([], 10.0, 4.0) == 1.0
-
-
-def test_gaps_lie_between_0_and_1() -> None:
     assert gap(None, 3) == gap(math.nan, 3) == gap(math.inf, 3) == gap(-3, 3) == gap(5, 0) == 1
     assert gap(0, 0) == gap(4, 4) == 0
     assert gap(4, 3) == gap(3, 4) == 0.25

@@ -28,17 +28,16 @@ def levels_of(*runs: dict[str, Any]) -> list[str]:
     return list(levels(frame(*runs)))
 
 
-def test_one_engine_claims_and_two_agree() -> None:
+def test_one_engine_claims_and_two_agree_unless_they_contradict() -> None:
     assert levels_of(optimal("cp-sat"), run(method="gm", value=12)) == ["claimed", ""]
     assert levels_of(optimal("cp-sat"), optimal("branch-and-cut")) == ["agreed", "agreed"]
     others = (optimal("cp-sat", seed=2), optimal("ilp", instance="i2"), optimal("ilp", problem="low-tco"))
     assert all(levels_of(optimal("cp-sat"), other) == ["claimed", "claimed"] for other in others)
     assert levels_of(optimal("lp-bound"), optimal("branch-and-cut")) == ["claimed", "claimed"]  # one engine
-
-
-def test_engines_agree_on_the_bound_that_both_have_proven() -> None:
     rows = [optimal("ilp"), run(method="cp-sat", value=11, lower_bound=8, status="time-limit")]
     assert levels_of(*rows) == ["claimed", "agreed"]
+    assert levels_of(optimal("cp-sat", 10), optimal("ilp", 9)) == ["claimed", "claimed"]
+    assert levels_of(optimal("cp-sat", 10), optimal("ilp", 9, counters=certified(9))) == ["claimed", "certified"]
 
 
 def test_a_checked_proof_certifies_every_bound_that_it_implies_and_no_higher_one() -> None:
@@ -52,24 +51,13 @@ def test_a_checked_proof_certifies_every_bound_that_it_implies_and_no_higher_one
     assert levels_of(optimal("branch-and-cut", counters=certified(9))) == ["claimed"]
 
 
-def test_engines_that_contradict_each_other_do_not_agree() -> None:
-    assert levels_of(optimal("cp-sat", 10), optimal("ilp", 9)) == ["claimed", "claimed"]
-    assert levels_of(optimal("cp-sat", 10), optimal("ilp", 9, counters=certified(9))) == ["claimed", "certified"]
-
-
-def test_failed_runs_and_runs_without_bound_have_no_level() -> None:
+def test_failures_and_texts_certify_nothing_and_infeasibility_is_claimed_or_agreed() -> None:
     failed = run(method="ilp", status="failed", lower_bound=10)
     assert levels_of(failed, optimal("cp-sat")) == ["", "claimed"]
     assert levels_of(run(method="gm", value=10)) == [""]
-
-
-def test_infeasibility_is_claimed_or_agreed() -> None:
     rows = [run(method=method, status="infeasible") for method in ("ilp", "cp-sat")]
     assert levels_of(rows[0]) == ["claimed"]
     assert levels_of(*rows) == ["agreed", "agreed"]
-
-
-def test_counters_that_are_no_numbers_certify_nothing() -> None:
     assert levels_of(optimal("branch-and-cut", counters='{"certified": "10"}')) == ["claimed"]
     assert levels_of(optimal("branch-and-cut", counters='{"note": "\\"certified\\": 10"}')) == ["claimed"]
 

@@ -132,7 +132,7 @@ class Killed(Exception):
 
 
 @pytest.mark.parametrize("writes", range(1, 6))
-def test_a_kill_while_a_plan_is_replaced_leaves_either_study(
+def test_a_kill_while_replacing_a_plan_is_harmless(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
     store = Store(tmp_path / "out")

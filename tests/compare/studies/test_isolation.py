@@ -79,7 +79,7 @@ def test_an_exception_is_failed_with_its_message_and_its_place_in_the_users_code
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(("deaths", "status"), [(1, Status.FEASIBLE), (2, Status.FEASIBLE), (9, Status.FAILED)])
-def test_a_run_whose_solver_is_killed_from_outside_is_repeated_twice(
+def test_a_run_killed_from_outside_is_repeated(
     tmp_path: Path, deaths: int, status: Status, number: signal.Signals
 ) -> None:
     note = tmp_path / "attempts"
@@ -338,9 +338,7 @@ def test_more_than_half_of_the_memory_is_bad_input_and_the_bound_ends_with_the_r
     assert len(np.empty(2**26)) == 2**26
 
 
-def test_a_parquet_file_of_a_few_kilobytes_that_unfolds_to_gigabytes_is_bad_input(
-    small_machine: None, tmp_path: Path
-) -> None:
+def test_a_small_parquet_file_that_unfolds_to_gigabytes_is_bad_input(small_machine: None, tmp_path: Path) -> None:
     file = tmp_path / "bomb.parquet"
     labels = pa.DictionaryArray.from_arrays(pa.array(bytes(4096), pa.int8()), ["n" * 2**20])
     pq.write_table(pa.table({"node": labels, "topic": labels}), file, compression="zstd")
@@ -349,9 +347,7 @@ def test_a_parquet_file_of_a_few_kilobytes_that_unfolds_to_gigabytes_is_bad_inpu
         read_topics(file)
 
 
-def test_no_solver_that_was_forked_before_makes_the_trial_run_of_a_method(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_forked_solver_makes_the_trial_run_of_a_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it compiles would count in the run's limit."""
 
     def calls(*_: Any) -> dict[Any, Any]:

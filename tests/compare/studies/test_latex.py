@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +13,7 @@ import pytest
 from overlaybench.compare.studies.latex import csv_text, escaped, latex_table, results_latex
 from overlaybench.compare.studies.results import grouped
 from tests.compare.report_rows import frame, run
+from tests.outcomes import assert_latex_compiles, needs_latex
 
 HOSTILE = r"100% of_a\b {x} ~^#$& <|V|²> ≤ ρ – −"
 BREAKING = ("[2pt] x", "*", "a\n\nb", "\x00\x1b[31m", r"\end{tabular}", r"\input{/etc/passwd}", "=1+1", "``x''")
@@ -24,12 +23,14 @@ def body(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.endswith(r"\\")]
 
 
-def test_a_table_has_the_three_rules_of_booktabs_and_its_caption_and_label() -> None:
+def test_a_table_has_rules_caption_and_label_and_is_long_above_forty_rows() -> None:
     text = latex_table(pd.DataFrame({"mean_ratio": [1.5], "runs": [3]}), "Ratios, 50%", "tab:ratios")
     assert [text.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
     assert r"\caption{Ratios, 50\%}" in text
     assert r"\label{tab:ratios}" in text
     assert body(text)[0] == r"mean ratio & runs \\"
+    assert r"\begin{longtable}" in latex_table(pd.DataFrame({"x": range(41)}))
+    assert r"\begin{table}" in latex_table(pd.DataFrame({"x": range(40)}))
 
 
 def test_the_numbers_of_a_column_have_equal_decimals_and_missing_ones_are_dashes() -> None:
@@ -45,11 +46,6 @@ def test_the_best_number_of_a_column_is_bold_with_its_ties() -> None:
     frame = pd.DataFrame({"method": ["a", "b", "c"], "value": [2.0, 1.0, 1.0], "bound": [1, 3, np.nan]})
     lines = body(latex_table(frame, best={"value": "min", "bound": "max"}))[1:]
     assert lines == [r"a & 2 & 1 \\", r"b & \textbf{1} & \textbf{3} \\", r"c & \textbf{1} & -- \\"]
-
-
-def test_a_table_of_more_than_forty_rows_continues_on_the_next_page() -> None:
-    assert r"\begin{longtable}" in latex_table(pd.DataFrame({"x": range(41)}))
-    assert r"\begin{table}" in latex_table(pd.DataFrame({"x": range(40)}))
 
 
 def test_equal_headers_are_kept_apart_and_special_characters_escaped() -> None:
@@ -69,16 +65,12 @@ def test_no_label_ends_its_cell(label: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+@needs_latex
 def test_latex_compiles_short_and_long_tables_with_hostile_text(tmp_path: Path) -> None:
     labels = [HOSTILE, *BREAKING] * 5
     frame = pd.DataFrame({HOSTILE: labels, "number": np.linspace(-1, 1e-9, len(labels))})
     tables = latex_table(frame.head(9), HOSTILE, "a", best={"number": "min"}) + latex_table(frame, HOSTILE, "b")
-    page = rf"\documentclass{{article}}\usepackage{{booktabs,longtable}}\begin{{document}}{tables}\end{{document}}"
-    (tmp_path / "page.tex").write_text(page, encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+    assert_latex_compiles(tmp_path, tables, "booktabs,longtable")
 
 
 NO_COLUMNS = dict.fromkeys(("ratio", "optimum", "primal_integral", "dual_integral"), np.nan) | {"cpu_seconds": 1.0}

@@ -42,9 +42,7 @@ def worked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("worked")
-def test_a_log_gets_plain_lines_and_one_at_the_end(
-    clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_gets_plain_lines(clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     planned = {"gm": 60, "ilp": 40}
     with Bar(100, "runs done") as bar:
         states = [
@@ -64,7 +62,7 @@ def test_a_log_gets_plain_lines_and_one_at_the_end(
 
 
 @pytest.mark.usefixtures("worked")
-def test_an_estimate_by_limits_says_at_most(
+def test_estimates_by_limits_say_at_most(
     clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Bar(100, "runs done") as bar:
@@ -134,9 +132,7 @@ def test_a_duration_has_its_two_largest_units(seconds: float, text: str) -> None
     assert duration(seconds) == text
 
 
-def test_the_time_in_which_workers_compile_kernels_is_not_taken_for_their_pace(
-    clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_compiling_kernels_is_not_pace(clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A study of 46 s, whose first runs took 0.1 s each, once said 17 minutes after half a minute of compilation."""
     jobs = [Job("gm", 10, 0.1)] * 100
     tally = RunTally(Store(tmp_path), [job.task for job in jobs], {"10": 10}, {"gm": 100})

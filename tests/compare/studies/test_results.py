@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 import zipfile
 from pathlib import Path
@@ -100,19 +98,6 @@ def test_exports_hold_every_row(store: Store, tmp_path: Path) -> None:
     assert [float(row[at] or "nan") for row in cells[1:]] == rows["value"].tolist()
     with pytest.raises(BadInput, match=r"use \.csv, \.json"):
         export(rows, tmp_path / "rows.xls")
-
-
-def test_duckdb_and_pandas_read_the_folder_as_it_is(store: Store) -> None:
-    files = f"{store.runs}/*.parquet"
-    asked = f"SELECT variant, count(*), avg(value), max(sizes['nodes']) FROM '{files}' GROUP BY ALL ORDER BY variant"
-    # In a process of its own: DuckDB complains of leaks when a process that imported it ends.
-    code = "import duckdb, json, sys; print(json.dumps(duckdb.sql(sys.argv[1]).fetchall()))"
-    said = subprocess.run([sys.executable, "-c", code, asked], capture_output=True, text=True, check=True).stdout
-    found = {variant: (runs, mean) for variant, runs, mean, _ in json.loads(said)}
-    frame = pd.read_parquet(store.runs)
-    assert found == {variant: (len(each), each["value"].mean()) for variant, each in frame.groupby("variant")}
-    assert sum(runs for runs, _ in found.values()) == 12
-    assert frame.columns.tolist() == SCHEMA.names
 
 
 def test_answers_are_written_as_overlay_files(store: Store, tmp_path: Path) -> None:

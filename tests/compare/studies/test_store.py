@@ -184,9 +184,7 @@ def test_an_incomplete_merge_doubles_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-7], lambda data: data[:99] + b"\x00" + data[100:]])
-def test_a_damaged_part_is_refused_by_readers_moved_by_the_next_study_and_reported(
-    tmp_path: Path, damage: Callable[[bytes], bytes]
-) -> None:
+def test_a_damaged_part_is_refused_moved_and_reported(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     store = stored(tmp_path)
     log(store, 1, 2)
     store.merge()

@@ -72,16 +72,13 @@ def test_a_study_is_the_product_of_its_lists(tmp_path: Path) -> None:
     assert {task.time_limit for task in tasks if task.problem != "2d-star"} == {3.0}
 
 
-def test_keys_and_seeds_depend_on_the_task_and_not_on_the_order(tmp_path: Path) -> None:
+def test_keys_and_seeds_depend_on_the_task_and_the_study_and_not_on_the_order(tmp_path: Path) -> None:
     study = study_of(tmp_path, SPEC)
     tables = SPEC.split("\n[[")
     turned = study_of(tmp_path, "\n[[".join([tables[0], tables[2], tables[1], tables[4], tables[3]]))
     keyed = {task.key: task for task in study.tasks(index_of(study))}
     assert {task.key: task for task in turned.tasks(index_of(turned))} == keyed
     assert len(keyed) == len({(t.instance, t.problem, t.options, t.seed) for t in keyed.values()})
-
-
-def test_another_study_seed_gives_other_instances_and_seeds(tmp_path: Path) -> None:
     one, other = study_of(tmp_path, SPEC), study_of(tmp_path, SPEC.replace("seed = 5", "seed = 6"))
     assert not {recipe.seed for recipe in one.recipes} & {recipe.seed for recipe in other.recipes}
     assert not {t.key for t in one.tasks(index_of(one))} & {t.key for t in other.tasks(index_of(other))}

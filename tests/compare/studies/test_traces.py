@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from overlaybench.compare.command_line import cli
 from overlaybench.compare.report.over_time import COST, levels_over_time, trace_runs, trade_table
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.report.writing import report_study
@@ -15,20 +13,16 @@ from overlaybench.compare.studies.store import Store
 from overlaybench.instances.content.trace_files import CONTENT_TRACES
 from overlaybench.instances.topics.trace_files import TRACES
 from tests.compare.studies.without_spark import study_done_in
+from tests.outcomes import output_of
 
 pytestmark = pytest.mark.interpreted
 
 SPEC = """
 name = "traces"
-[[instances]]
-workload = "churn"
-nodes = 8
-topics = 3
-subscriptions = 2
-events = [4, 8]
-[[instances]]
-file = "*.jsonl"
-kind = "trace"
+instances = [
+  { workload = "churn", nodes = 8, topics = 3, subscriptions = 2, events = [4, 8] },
+  { file = "*.jsonl", kind = "trace" },
+]
 [[runs]]
 problems = ["dynamic-tco", "dynamic-tco@change-cost=2"]
 methods = ["gm-recomputed", "rings", "snapshot-optima"]
@@ -37,28 +31,19 @@ methods = ["gm-recomputed", "rings", "snapshot-optima"]
 
 CONTENT = """
 name = "content over time"
-[[instances]]
-workload = "content-churn"
-users = 5
-brokers = 2
-intervals = 2
-events = [4, 8]
+instances = [{ workload = "content-churn", users = 5, brokers = 2, intervals = 2, events = [4, 8] }]
 [[runs]]
 problems = ["dynamic-content", "dynamic-content@move-cost=9"]
 methods = ["stay", "migrating", "snapshot-optima"]
 """
 
 
-def run(*words: object) -> str:
-    outcome = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
-    assert outcome.exit_code == 0, outcome.output
-    return outcome.output
-
-
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Store:
     folder = tmp_path_factory.mktemp("traces")
-    run("generate", "flash-crowd", "--nodes", 6, "--topics", 3, "--subscriptions", 2, "-o", folder / "crowd.jsonl")
+    output_of(
+        "generate", "flash-crowd", "--nodes", 6, "--topics", 3, "--subscriptions", 2, "-o", folder / "crowd.jsonl"
+    )
     return study_done_in(folder, SPEC)
 
 
@@ -67,9 +52,9 @@ def test_runs_on_traces_are_rows_that_verify_and_repeat(study: Store) -> None:
     assert len(rows) == 3 * 2 * 3
     assert set(rows["kind"]) == {"trace"}
     assert set(rows[rows["method"] == "rings"]["status"]) == {"feasible"}
-    assert "18 answers checked, 2 runs repeated, 0 faults found" in run("verify", study.folder, "--rerun", "0.1")
-    assert "the same row" in run("rerun", study.folder, rows["key"][0])
-    table = run("results", study.folder, "--by", "method", "--by", "change-cost").splitlines()
+    assert "18 answers checked, 2 runs repeated, 0 faults found" in output_of("verify", study.folder, "--rerun", "0.1")
+    assert "the same row" in output_of("rerun", study.folder, rows["key"][0])
+    table = output_of("results", study.folder, "--by", "method", "--by", "change-cost").splitlines()
     assert len(table) == 1 + 3 * 2
 
 
@@ -101,7 +86,7 @@ def test_content_over_time_is_verified_and_reported(tmp_path: Path) -> None:
     study = study_done_in(tmp_path, CONTENT)
     rows = study.rows(study.plan().keys)
     assert len(rows) == 2 * 2 * 3
-    assert "12 answers checked, 2 runs repeated, 0 faults found" in run("verify", study.folder, "--rerun", "0.1")
+    assert "12 answers checked, 2 runs repeated, 0 faults found" in output_of("verify", study.folder, "--rerun", "0.1")
     assert "Content-based overlays over time" in report_study(study.folder).read_text()
     runs = trace_runs(judged_runs(rows), COST)
     series = levels_over_time(runs, lambda digest: study.instance(digest, CONTENT_TRACES))

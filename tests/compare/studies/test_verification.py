@@ -414,9 +414,7 @@ def leaves(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("both", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["plan.json", "instances/index.json"])
-def test_any_changed_or_removed_value_of_plan_and_index_is_found(
-    name: str, both: bool, honest: Store, tmp_path: Path
-) -> None:
+def test_any_change_of_plan_and_index_is_found(name: str, both: bool, honest: Store, tmp_path: Path) -> None:
     store = copied(honest, tmp_path)
     text = (store.folder / name).read_text()
     for number, path in enumerate(leaves(json.loads(text))):
@@ -462,9 +460,7 @@ def test_any_changed_label_is_found(column: str, honest: Store, tmp_path: Path) 
 
 @pytest.mark.parametrize("times", [2, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("pattern", ["study.toml", "history/*.toml", "plan.*", "instances/*", "runs/*.parquet"])
-def test_any_damaged_byte_of_a_file_is_found_or_changes_nothing(
-    pattern: str, times: int, honest: Store, tmp_path: Path
-) -> None:
+def test_any_damaged_byte_is_found_or_changes_nothing(pattern: str, times: int, honest: Store, tmp_path: Path) -> None:
     draw = random.Random(pattern)
     store = copied(honest, tmp_path)
     files = sorted(store.folder.glob(pattern))
