@@ -49,14 +49,11 @@ def test_the_method_answers_the_workload_and_the_problem_judges_it() -> None:
     assert problem().violations(instance, type(result.answer).from_edges(12, []))
 
 
-def test_the_exact_method_proves_what_a_brute_force_finds() -> None:
+def test_the_exact_method_and_the_plug_in_are_methods() -> None:
     for seed in range(3):
         instance = defined(WORKLOAD)["TOPIC_RING"].generate(seed=seed, nodes=6, topics=3)
         result = defined(EXACT)["STARS"].run(instance, PROBLEMS["2d-star"], time_limit=20)
         assert (result.status, result.value) == (Status.OPTIMAL, optimum(instance, "2d-star"))
-
-
-def test_the_plug_in_is_a_method() -> None:
     instance = defined(WORKLOAD)["TOPIC_RING"].generate(seed=2, nodes=7)
     result = defined(PLUG_IN)["hub_per_topic"].run(instance, PROBLEMS["min-tco"], rank=1)
     assert (result.method, result.status) == ("hub-per-topic", Status.FEASIBLE)
@@ -85,12 +82,9 @@ def test_the_claim_holds_and_a_broken_algorithm_refutes_it() -> None:
     assert claim.judge(broken).verdict is Verdict.CONTRADICTED
 
 
-def test_the_examples_of_the_readme_run_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_examples_of_the_pages_run_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     defined("\n".join(examples("README.md")))
     assert capsys.readouterr().out.count("best proven lower bound 3, by branch-and-cut") == 2
-
-
-def test_the_examples_of_the_page_from_python_run_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     names = defined("\n".join(examples("docs/python.md")))
     assert names["from_mapping"].num_subscriptions == 4
     assert "array" not in capsys.readouterr().out

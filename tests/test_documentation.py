@@ -1,4 +1,4 @@
-"""The documentation: its commands parse, its walk-throughs run as written, and its site stands alone."""
+"""The documentation: its commands parse, its walk-throughs and notebooks run as written, and its site stands alone."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import click
 import pytest
 
 from overlaybench.compare.command_line import cli
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -145,48 +150,101 @@ def test_every_link_and_every_file_of_the_site_exists(site: dict[Path, Links]) -
 
 
 @pytest.mark.slow
-def test_the_search_works_without_a_server(site: dict[Path, Links]) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
-    page_of_methods = next(page for page in site if page.name == "methods.html")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        page = browser.new_page()
-        page.goto(page_of_methods.as_uri())
-        page.fill("input.md-search__input", "RingPT")
-        page.wait_for_selector(".md-search-result__item")
-        assert "ring-per-topic" in page.locator(".md-search-result__list").inner_text().lower()
-        browser.close()
+def test_the_search_works_without_a_server(site: dict[Path, Links], browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto(next(page for page in site if page.name == "methods.html").as_uri())
+    page.fill("input.md-search__input", "RingPT")
+    page.wait_for_selector(".md-search-result__item")
+    assert "ring-per-topic" in page.locator(".md-search-result__list").inner_text().lower()
 
 
 @pytest.mark.slow
-def test_the_table_of_the_library_sorts_and_filters(site: dict[Path, Links]) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
+def test_the_table_of_the_library_sorts_and_filters(site: dict[Path, Links], browser: Browser) -> None:
     (table,) = (page for page in site if page.name == "instances.html")
     assert len(list((table.parent / "instances").glob("*.html"))) > 200
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        page = browser.new_page()
-        failures: list[str] = []
-        page.on("pageerror", lambda error: failures.append(str(error)))
-        page.goto(table.as_uri())
-        shown = ".scroll tbody tr:not([hidden])"
-        every = page.locator(shown).count()
-        count: dict[str, int] = {}
-        for status in ("easy", "hard", "open"):
-            page.click(f"button[value={status}]")
-            others = f"{shown} td:nth-child(3):not(:empty)"
-            page.wait_for_function(
-                f"[...document.querySelectorAll('{others}')].every((cell) => cell.textContent === '{status}')"
-            )
-            count[status] = page.locator(shown).count()
-            assert set(page.locator(f"{shown} td:nth-child(3)").all_inner_texts()) == {status}
-        assert sum(count.values()) == every
-        page.fill("#filter", "")
-        heads = page.locator(".scroll th").all_inner_texts()
-        column = [head.split()[0] for head in heads].index("value") + 1
-        page.click(f".scroll th:nth-child({column}) button")
-        texts = page.locator(f".scroll tbody td:nth-child({column})").all_inner_texts()
-        values = [float(text) for text in texts if text != "–"]
-        assert values == sorted(values)
-        assert failures == []
-        browser.close()
+    page = browser.new_page()
+    failures: list[str] = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.goto(table.as_uri())
+    shown = ".scroll tbody tr:not([hidden])"
+    every = page.locator(shown).count()
+    count: dict[str, int] = {}
+    for status in ("easy", "hard", "open"):
+        page.click(f"button[value={status}]")
+        others = f"{shown} td:nth-child(3):not(:empty)"
+        page.wait_for_function(
+            f"[...document.querySelectorAll('{others}')].every((cell) => cell.textContent === '{status}')"
+        )
+        count[status] = page.locator(shown).count()
+        assert set(page.locator(f"{shown} td:nth-child(3)").all_inner_texts()) == {status}
+    assert sum(count.values()) == every
+    page.fill("#filter", "")
+    heads = page.locator(".scroll th").all_inner_texts()
+    column = [head.split()[0] for head in heads].index("value") + 1
+    page.click(f".scroll th:nth-child({column}) button")
+    texts = page.locator(f".scroll tbody td:nth-child({column})").all_inner_texts()
+    values = [float(text) for text in texts if text != "–"]
+    assert values == sorted(values)
+    assert failures == []
+
+
+nbformat: Any = import_module("nbformat")
+FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+
+def stored_notebook(path: Path) -> Any:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    return notebook
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_stored_without_outputs_in_short_cells(path: Path) -> None:
+    for cell in stored_notebook(path).cells:
+        assert len(cell.source.splitlines()) <= 25
+        if cell.cell_type == "code":
+            assert (cell.outputs, cell.execution_count) == ([], None)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_and_prints_no_array(path: Path, tmp_path: Path) -> None:
+    from nbclient import NotebookClient
+
+    notebook = stored_notebook(path)
+    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    shown = [output for output in outputs if output.output_type in ("execute_result", "display_data")]
+    assert any("image/svg+xml" in output.data or "image/png" in output.data for output in shown)
+    for output in outputs:
+        texts = [
+            output.get("text", ""),
+            *(output.get("data", {}).get(kind, "") for kind in ("text/plain", "text/html")),
+        ]
+        for text in texts:
+            assert not re.search(r"\barray\(|object at 0x", text), text
+            assert "Warning" not in text, text
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_progress_and_then_takes_it_away(tmp_path: Path) -> None:
+    from nbclient import NotebookClient
+
+    code = (
+        "import overlaybench as ob\nfrom overlaybench.compare.python_api.solving import tracked\n"
+        "for item in tracked([1, 2], ['gm', 'low-oda']):\n    if item == 2: raise KeyboardInterrupt"
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    seen: list[str] = []
+
+    class Watching(NotebookClient):
+        def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
+            seen.append(str(msg["content"].get("data", {}).get("text/html", "")))
+            return super().process_message(msg, cell, cell_index)
+
+    Watching(notebook, timeout=60, kernel_name="python3", allow_errors=True).execute()
+    bars = [html for html in seen if "<progress" in html]
+    assert ["gm, 1 of 2" in bars[0], "low-oda, 2 of 2" in bars[1]] == [True, True]
+    assert notebook.cells[0].outputs[0].data["text/html"] == ""

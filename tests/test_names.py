@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import doctest
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import overlaybench as ob
-
-
-def test_every_name_is_imported_from_its_file_at_its_first_use() -> None:
-    for name in dir(ob):
-        assert getattr(ob, name) is not None
 
 
 def test_compare_is_a_folder_and_nothing_else() -> None:
@@ -35,19 +32,36 @@ def test_the_overview_in_the_help_runs() -> None:
     assert doctest.testmod(ob).failed == 0
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="nonsense"):
-        ob.nonsense  # type: ignore[attr-defined]  # noqa: B018
+SOLVERS = ("numba", "scipy", "networkx", "ortools", "pulp", "highspy")
+TINY = "ob.TopicInstance.from_subscriptions({'a': ['x'], 'b': ['x']})"
+CLI = "from overlaybench.compare.command_line import cli, main; from click.shell_completion import ShellComplete; "
+DOMAINS = ("topics", "content", "brokers", "steiner")
+IMPORTS = {
+    "": ("numpy",),
+    f"ob.PROBLEMS['min-tco'].violations({TINY}, ob.Overlay.from_edges(2, [(0, 1)]))": (
+        *(*SOLVERS, "pyarrow", "pandas", "matplotlib", "pyspark"),
+    ),
+    f"ob.solve({TINY}, 'min-tco', 'gm')": (
+        *("pyspark", "py4j", "matplotlib"),
+        *(rf"overlaybench.{layer}.{each}\.\w+" for layer in ("heuristics", "models") for each in DOMAINS[1:]),
+        r"overlaybench.models.topics\.\w+",
+    ),
+    "from overlaybench.instances.contract.catalogue import methods_of; "
+    f"[methods_of('overlaybench.models.' + each) for each in {DOMAINS}]": SOLVERS,
+    f"{CLI}ShellComplete(cli, {{}}, 'overlaybench', '_X').get_completions([], 're')": ("numpy",),
+    f"{CLI}sys.argv[1:] = ['--help']; main()": ("numpy", "rich", "overlaybench.compare.catalogue"),
+    f"{CLI}ob.write_topics({TINY}, 't.json'); sys.argv[1:] = 'solve t.json --method gm'.split(); main()": (
+        *("pyspark", "py4j", "matplotlib"),
+    ),
+}
 
 
-def test_an_import_and_a_small_instance_need_no_heavy_library() -> None:
-    heavy = {"numba", "scipy", "networkx", "pyarrow", "pandas", "matplotlib", "ortools", "pulp", "highspy", "pyspark"}
-    code = (
-        "import sys, overlaybench as ob; assert 'numpy' not in sys.modules; "
-        "instance = ob.TopicInstance.from_subscriptions({'a': ['x'], 'b': ['x']}); "
-        "answer = ob.Overlay.from_edges(2, [(0, 1)]); "
-        "assert ob.PROBLEMS['min-tco'].violations(instance, answer) == []; "
-        f"print(sorted({heavy} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+@pytest.mark.parametrize("code", IMPORTS)
+def test_what_is_not_needed_is_not_imported(code: str, tmp_path: Path) -> None:
+    script = f"import sys, overlaybench as ob\ntry: {code}\nfinally: print('', *sys.modules, sep='\\n')"
+    if not code:
+        script = script.replace("try: ", "try: pass")
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    modules = done.stdout.splitlines()
+    assert "overlaybench" in modules
+    assert [name for name in modules if any(re.match(rf"{each}(\.|$)", name) for each in IMPORTS[code])] == []

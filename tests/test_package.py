@@ -21,16 +21,8 @@ EXAMPLE = ROOT / "docs/examples/plugin"
 STUDY = """
 name = "installed"
 time_limit = 10
-
-[[instances]]
-workload = "zipf"
-nodes = 6
-topics = 4
-subscriptions = 2
-
-[[runs]]
-problems = ["min-tco"]
-methods = ["gm", "branch-and-cut"]
+instances = [{ workload = "zipf", nodes = 6, topics = 4, subscriptions = 2 }]
+runs = [{ problems = ["min-tco"], methods = ["gm", "branch-and-cut"] }]
 """
 
 pytestmark = [pytest.mark.slow, pytest.mark.spark]
