@@ -8,11 +8,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from overlaybench.instances.content.instance import ContentInstance
-from overlaybench.instances.content.trace import ContentEvent, ContentTrace
+import overlaybench as ob
 from tests.content_strategies import content_instances
 
-Drawn = tuple[ContentInstance, list[ContentEvent], list[str]]
+Drawn = tuple[ob.ContentInstance, list[ob.ContentEvent], list[str]]
 User = tuple[list[float], set[int]]
 
 
@@ -29,7 +28,7 @@ def content_events(
     wanted = {f"u{u}": {f"c{c}" for c in instance.subscriptions[u].nonzero()[0]} for u in range(instance.num_users)}
     absent = draw(st.lists(st.sampled_from(users), unique=True))
     present, down = {user: set(own) for user, own in wanted.items() if user not in absent}, set[str]()
-    events, time, acted = list[ContentEvent](), 1, set[str]()
+    events, time, acted = list[ob.ContentEvent](), 1, set[str]()
     for _ in range(draw(st.integers(0, max_events))):
         if draw(st.booleans()):
             time, acted = time + draw(st.integers(1, 3)), set()
@@ -38,44 +37,44 @@ def content_events(
         who, channel = draw(st.sampled_from(able)), draw(st.sampled_from(channels))
         acted.add(who)
         if who in brokers:
-            events.append(ContentEvent(time, "broker-up" if who in down else "broker-down", broker=who))
+            events.append(ob.ContentEvent(time, "broker-up" if who in down else "broker-down", broker=who))
             down ^= {who}
         elif who not in present:
             present[who] = set(wanted[who])
-            events.append(ContentEvent(time, "join", who))
+            events.append(ob.ContentEvent(time, "join", who))
         elif (what := draw(st.sampled_from(["leave", "rate", "change", "change"]))) == "leave":
             present.pop(who)
-            events.append(ContentEvent(time, "leave", who))
+            events.append(ob.ContentEvent(time, "leave", who))
         elif what == "rate":
-            events.append(ContentEvent(time, "rate", who, channel=channel, rate=draw(st.integers(0, 5))))
+            events.append(ob.ContentEvent(time, "rate", who, channel=channel, rate=draw(st.integers(0, 5))))
         else:
             kind = "unsubscribe" if channel in present[who] else "subscribe"
-            events.append(ContentEvent(time, kind, who, channel=channel))
+            events.append(ob.ContentEvent(time, kind, who, channel=channel))
             present[who] ^= {channel}
     return instance, events, absent
 
 
-def instance_of(*arrays: Any) -> ContentInstance:
+def instance_of(*arrays: Any) -> ob.ContentInstance:
     """The instance of lists: access, core, capacities, rates, subscriptions."""
-    return ContentInstance(*arrays)
+    return ob.ContentInstance(*arrays)
 
 
-def trace_of(instance: ContentInstance, events: list[ContentEvent], absent: list[str]) -> ContentTrace:
-    return ContentTrace.from_events(instance, events, absent=absent)
+def trace_of(instance: ob.ContentInstance, events: list[ob.ContentEvent], absent: list[str]) -> ob.ContentTrace:
+    return ob.ContentTrace.from_events(instance, events, absent=absent)
 
 
-def content_traces(**most: Any) -> st.SearchStrategy[ContentTrace]:
+def content_traces(**most: Any) -> st.SearchStrategy[ob.ContentTrace]:
     """Any trace of at most this size."""
     return content_events(**most).map(lambda drawn: trace_of(*drawn))
 
 
-def shuffled(events: list[ContentEvent], random: Random) -> list[ContentEvent]:
+def shuffled(events: list[ob.ContentEvent], random: Random) -> list[ob.ContentEvent]:
     """The events with simultaneous ones in another order."""
     return sorted(random.sample(events, len(events)), key=lambda event: event.time)
 
 
 def states_over_time(
-    instance: ContentInstance, events: list[ContentEvent], absent: list[str]
+    instance: ob.ContentInstance, events: list[ob.ContentEvent], absent: list[str]
 ) -> Iterator[tuple[dict[str, User], set[str]]]:
     """Users (rates and channels) and brokers that are up, at the start and after each time of events."""
 

@@ -10,13 +10,10 @@ from typing import Any
 
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.claims.bench import Bench
 from overlaybench.compare.claims.claim import Claim, Verdict
 from overlaybench.instances.contract.catalogue import PROBLEMS, Catalogue
-from overlaybench.instances.contract.method import Method
-from overlaybench.instances.contract.result import Status
-from overlaybench.instances.contract.workload import Workload
 from tests.topic_brute_force import optimum
 
 
@@ -43,7 +40,7 @@ def test_the_method_answers_the_workload_and_the_problem_judges_it() -> None:
     instance = workload.generate(seed=2, nodes=12)
     for most in (1, 10):
         result = method.run(instance, PROBLEMS["2d-star"], most=most)
-        assert result.status is Status.FEASIBLE
+        assert result.status is ob.Status.FEASIBLE
         assert not problem().violations(instance, result.answer)
         assert problem().value(instance, result.answer) == (result.answer.degrees != 1).sum()
     assert problem().violations(instance, type(result.answer).from_edges(12, []))
@@ -53,10 +50,10 @@ def test_the_exact_method_and_the_plug_in_are_methods() -> None:
     for seed in range(3):
         instance = defined(WORKLOAD)["TOPIC_RING"].generate(seed=seed, nodes=6, topics=3)
         result = defined(EXACT)["STARS"].run(instance, PROBLEMS["2d-star"], time_limit=20)
-        assert (result.status, result.value) == (Status.OPTIMAL, optimum(instance, "2d-star"))
+        assert (result.status, result.value) == (ob.Status.OPTIMAL, optimum(instance, "2d-star"))
     instance = defined(WORKLOAD)["TOPIC_RING"].generate(seed=2, nodes=7)
     result = defined(PLUG_IN)["hub_per_topic"].run(instance, PROBLEMS["min-tco"], rank=1)
-    assert (result.method, result.status) == ("hub-per-topic", Status.FEASIBLE)
+    assert (result.method, result.status) == ("hub-per-topic", ob.Status.FEASIBLE)
 
 
 def test_an_installed_package_adds_its_method_and_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +67,7 @@ def test_an_installed_package_adds_its_method_and_workload(tmp_path: Path, monke
     )
     monkeypatch.syspath_prepend(tmp_path)
     assert "all-pairs" in metadata.entry_points(group="overlaybench.methods").names
-    for noun, kind, name in (("method", Method, "all-pairs"), ("workload", Workload, "topic-ring")):
+    for noun, kind, name in (("method", ob.Method, "all-pairs"), ("workload", ob.Workload, "topic-ring")):
         added: Catalogue[Any] = Catalogue(noun, lambda name: (), group=f"overlaybench.{noun}s", kind=kind)
         assert (list(added), added.errors) == ([name], ())
 
@@ -78,7 +75,7 @@ def test_an_installed_package_adds_its_method_and_workload(tmp_path: Path, monke
 def test_the_claim_holds_and_a_broken_algorithm_refutes_it() -> None:
     claim: Claim = defined(CLAIM)["EXAMPLE"]
     assert claim.judge(Bench(True)).verdict is Verdict.CONFIRMED
-    broken = Bench(True, {**METHODS, "gm": METHODS["ring-per-topic"]})
+    broken = Bench(True, {**ob.METHODS, "gm": ob.METHODS["ring-per-topic"]})
     assert claim.judge(broken).verdict is Verdict.CONTRADICTED
 
 

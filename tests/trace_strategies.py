@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import networkx as nx
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.instances.contract.timed import SECOND
-from overlaybench.instances.topics.link_log import LinkLog
-from overlaybench.instances.topics.trace import Event, TopicTrace
 
 Subscriptions = dict[str, set[str]]
 
@@ -17,7 +16,7 @@ Subscriptions = dict[str, set[str]]
 @st.composite
 def event_lists(
     draw: st.DrawFn, *, max_nodes: int = 6, max_topics: int = 4, max_events: int = 12
-) -> tuple[dict[str, list[str]], list[Event]]:
+) -> tuple[dict[str, list[str]], list[ob.Event]]:
     """The subscriptions at the start and events that follow from each other, some of them simultaneous."""
     nodes = [f"n{v}" for v in range(draw(st.integers(1, max_nodes)))]
     topics = [f"t{t}" for t in range(draw(st.integers(1, max_topics)))]
@@ -25,7 +24,7 @@ def event_lists(
     held = {v: draw(some) for v in nodes if draw(st.booleans())}
     held.setdefault(nodes[0], set()).add(topics[0])
     start = {v: sorted(own) for v, own in held.items()}
-    events, time, acted = list[Event](), 1, set[str]()
+    events, time, acted = list[ob.Event](), 1, set[str]()
     for _ in range(draw(st.integers(0, max_events))):
         if draw(st.booleans()):
             time, acted = time + draw(st.integers(1, 3)), set()
@@ -36,26 +35,26 @@ def event_lists(
         own = held.get(v)
         if own is None:
             held[v] = draw(some)
-            events.append(Event(time, "join", v, sorted(held[v])))
+            events.append(ob.Event(time, "join", v, sorted(held[v])))
             continue
         what = draw(st.sampled_from(["leave", "crash", "subscribe", "unsubscribe"]))
         choice = sorted(own if what == "unsubscribe" else set(topics) - own)
         if what in ("leave", "crash"):
             held.pop(v)
-            events.append(Event(time, what, v))
+            events.append(ob.Event(time, what, v))
         elif choice:
             given = draw(st.sets(st.sampled_from(choice), min_size=1))
             own ^= given
-            events.append(Event(time, what, v, sorted(given)))
+            events.append(ob.Event(time, what, v, sorted(given)))
     return start, events
 
 
-def traces(**most: int) -> st.SearchStrategy[TopicTrace]:
+def traces(**most: int) -> st.SearchStrategy[ob.TopicTrace]:
     """Any trace of at most this size."""
-    return event_lists(**most).map(lambda drawn: TopicTrace.from_events(*drawn))
+    return event_lists(**most).map(lambda drawn: ob.TopicTrace.from_events(*drawn))
 
 
-def held_over_time(start: dict[str, list[str]], events: list[Event]) -> Iterator[tuple[float, Subscriptions]]:
+def held_over_time(start: dict[str, list[str]], events: list[ob.Event]) -> Iterator[tuple[float, Subscriptions]]:
     """The subscriptions of present nodes after the start and after each time of events."""
     held = {v: set(own) for v, own in start.items()}
     yield 0, {v: set(own) for v, own in held.items()}
@@ -70,7 +69,7 @@ def held_over_time(start: dict[str, list[str]], events: list[Event]) -> Iterator
         yield time, {v: set(own) for v, own in held.items()}
 
 
-def links_over_time(trace: TopicTrace, log: LinkLog, times: list[float]) -> Iterator[set[tuple[str, str]]]:
+def links_over_time(trace: ob.TopicTrace, log: ob.LinkLog, times: list[float]) -> Iterator[set[tuple[str, str]]]:
     """The links after the changes of each time; those of nodes that leave vanish before them."""
     links, before = set[tuple[str, str]](), -1
     for time in times:

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+import overlaybench as ob
 from overlaybench.compare.studies.row import typed
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 
 
@@ -59,11 +57,11 @@ def run(problem: str = "min-tco", method: str = "gm", instance: str = "i1", **gi
 
 
 def answered(
-    instance: TopicInstance, edges: list[tuple[int, int]], problem: str, method: str, **given: Any
+    instance: ob.TopicInstance, edges: list[tuple[int, int]], problem: str, method: str, **given: Any
 ) -> dict[str, Any]:
     """A row whose answer is a valid overlay of the instance, with the problem's value."""
-    overlay = Overlay.from_edges(instance.num_nodes, edges)
-    judge = PROBLEMS[problem]
+    overlay = ob.Overlay.from_edges(instance.num_nodes, edges)
+    judge = ob.PROBLEMS[problem]
     assert not judge.violations(instance, overlay)
     fields = {
         "nodes": instance.num_nodes,
@@ -89,8 +87,8 @@ def frame(*rows: dict[str, Any]) -> pd.DataFrame:
 
 
 # A path of 5 nodes is the best overlay of the first, a star of the second.
-PATH = TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in (v, v + 1)] for v in range(5)})
-STAR = TopicInstance.from_subscriptions({f"n{v}": ["hub", f"t{v % 2}"] for v in range(6)})
+PATH = ob.TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in (v, v + 1)] for v in range(5)})
+STAR = ob.TopicInstance.from_subscriptions({f"n{v}": ["hub", f"t{v % 2}"] for v in range(6)})
 INSTANCES = {instance.digest: instance for instance in (PATH, STAR)}
 PATH_EDGES = [(v, v + 1) for v in range(4)]
 STAR_EDGES = [(0, v) for v in range(1, 6)] + [(1, 3), (1, 5)]

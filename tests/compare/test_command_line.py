@@ -15,10 +15,9 @@ import pandas as pd
 import pytest
 from click.shell_completion import ShellComplete
 
+import overlaybench as ob
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.printable import cell, printable, printable_rows
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.files import read_topics
 from tests.compare.conftest import Run
 
 
@@ -60,7 +59,7 @@ def test_generate_writes_what_solve_reads(run: Run, tmp_path: Path, ending: str)
     file = tmp_path / f"instance.{ending}"
     words = ("--nodes", 9, "--topics=6", "--subscriptions", 2, "--alpha", 1.5, "--seed", 4)
     assert run("generate", "zipf", *words, "-o", file)[0] == 0
-    assert read_topics(file).instance.num_nodes == 9
+    assert ob.read_topics(file).instance.num_nodes == 9
     assert run("solve", file, "--problem", "2d-star", "--method", "2d-oda")[0] == 0
 
 
@@ -195,7 +194,7 @@ def test_every_command_has_its_name_and_the_summary_that_help_lists(name: str) -
         (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "out/x"), 2, "out/x: cannot be written (No space left"),
         (OSError(errno.EROFS, os.strerror(errno.EROFS)), 2, "the disk: cannot be written (Read-only"),
         (OSError(errno.ENAMETOOLONG, "File name too long", "x" * 5000), 2, "x…: the name is too long"),
-        (BadInput("x\x1b[31m\x07: no"), 2, "x�[31m�: no"),
+        (ob.BadInput("x\x1b[31m\x07: no"), 2, "x�[31m�: no"),
         (KeyboardInterrupt(), 130, "stopped"),
         (KeyboardInterrupt("stopped. To go on: x"), 130, "To go on: x"),
     ],

@@ -16,7 +16,6 @@ from overlaybench.compare.commands.results import compare as command
 from overlaybench.compare.figures.style import FigureOptions, styled
 from overlaybench.compare.studies.row import SCHEMA, table_of
 from overlaybench.compare.studies.store import Plan, Store, write_part
-from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import run
 from tests.outcomes import assert_latex_compiles, needs_latex
 
@@ -99,7 +98,7 @@ def test_two_code_versions_in_one_folder_are_compared(tmp_path: Path) -> None:
     folder = stored(tmp_path / "both", [*study(), *older], planned=len(study()))
     done = call(folder, "--versions", "000", "abc123")
     assert "0.5 0.5 0.5" in " ".join(done.output.split())
-    assert isinstance(call(folder, "--versions", "f", "abc").exception, BadInput)
+    assert isinstance(call(folder, "--versions", "f", "abc").exception, ob.BadInput)
 
 
 def test_methods_are_compared_with_intervals_tests_and_a_sentence_on_what_they_say(folders: tuple[Path, Path]) -> None:
@@ -144,7 +143,7 @@ def test_files_are_tables_latex_and_figures(folders: tuple[Path, Path], tmp_path
 )
 def test_bad_input_says_what_is_wrong(folders: tuple[Path, Path], words: tuple[str, ...], message: str) -> None:
     error = call(folders[0], *words).exception
-    assert isinstance(error, BadInput)
+    assert isinstance(error, ob.BadInput)
     assert message in str(error)
 
 
@@ -166,7 +165,7 @@ def test_comparisons_are_tables_with_figures(
     assert table.plot().get_size_inches().min() > 0.5
     assert r"\toprule" in table.to_latex()
     assert "gm" in repr(table)
-    with pytest.raises(BadInput, match="unknown method 'nothing'"):
+    with pytest.raises(ob.BadInput, match="unknown method 'nothing'"):
         call(folders[0], "nothing", "gm", "gm-m")
 
 
@@ -175,7 +174,7 @@ def test_ratios_are_plotted_against_what_a_study_varied(tmp_path: Path) -> None:
     table = ob.ratio_plot(stored(tmp_path / "s", varied), "gm", x="nodes")
     assert table.rows[["x", "mean"]].to_numpy().tolist() == [[10, 1.25], [12, 1.5], [20, 2.5]]
     assert len(table.plot().axes) == 0
-    with pytest.raises(BadInput, match="does not vary"):
+    with pytest.raises(ob.BadInput, match="does not vary"):
         ob.ratio_plot(tmp_path / "s", x="topics")
 
 

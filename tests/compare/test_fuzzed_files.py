@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.library.study import library_runs, updated
 from overlaybench.compare.library.table import LibraryTable, Record, read_table, scored, write_page, write_table
@@ -35,9 +35,6 @@ from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstan
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Recipe, Task
 from overlaybench.compare.studies.verification import Fault, Item, faults_of_part, verified
-from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.topics import real_data
 from overlaybench.instances.topics.evidence import priced as priced_by_pairs
 from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
@@ -136,19 +133,19 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
 
 
 def generated(name: str) -> Any:
-    return WORKLOADS[SHAPES[name][0]].generate(seed=1, **SHAPES[name][3])
+    return ob.WORKLOADS[SHAPES[name][0]].generate(seed=1, **SHAPES[name][3])
 
 
 @cache
-def solved(name: str) -> tuple[Any, Result[Any]]:
+def solved(name: str) -> tuple[Any, ob.Result[Any]]:
     _, problem, method, _ = SHAPES[name]
     instance = generated(name)
-    return instance, METHODS[method].answering(problem).run(instance, PROBLEMS[problem], seed=1, time_limit=20)
+    return instance, ob.METHODS[method].answering(problem).run(instance, ob.PROBLEMS[problem], seed=1, time_limit=20)
 
 
 def instance_case(name: str, ending: str, folder: Path, costs: int | None = None) -> Case:
     """An instance; of topics perhaps with the costs of its links: points, all pairs or sites."""
-    kind, instance = KINDS[name], generated(name) if costs is None else priced(generated(name), costs)
+    kind, instance = ob.KINDS[name], generated(name) if costs is None else priced(generated(name), costs)
     file = folder / f"instance{ending}"
     kind.write(instance, file)
 
@@ -165,7 +162,7 @@ def data_case(text: str, read_data: Callable[[Path], Any], folder: Path, name: s
     """A file of another program or author that a workload reads."""
     file = folder / name
     file.write_text(text)
-    return file, lambda: KINDS["topics"].write(read_data(file), folder / "again.json")
+    return file, lambda: ob.KINDS["topics"].write(read_data(file), folder / "again.json")
 
 
 def packages(make: Callable[..., Any], chosen: str, file: Path) -> Any:
@@ -174,13 +171,13 @@ def packages(make: Callable[..., Any], chosen: str, file: Path) -> Any:
 
 
 def answer_case(name: str, folder: Path, ending: str = ".json") -> Case:
-    kind, (instance, result) = KINDS[name], solved(name)
+    kind, (instance, result) = ob.KINDS[name], solved(name)
     file = folder / f"answer{ending}"
     kind.write_answer(result.answer, instance, file)
 
     def read() -> None:
         found = kind.read_answer(file, instance)
-        judge = PROBLEMS[result.problem]
+        judge = ob.PROBLEMS[result.problem]
         assert judge.violations(instance, found) or judge.value(instance, found) is not None
 
     return file, read
@@ -199,7 +196,7 @@ def study_case(text: str, folder: Path) -> Case:
 
 def store_case(name: str, folder: Path) -> Case:
     """A results folder of one finished run, of which one file is damaged."""
-    store, (instance, result), kind = Store(folder / "out"), solved("topics"), KINDS["topics"]
+    store, (instance, result), kind = Store(folder / "out"), solved("topics"), ob.KINDS["topics"]
     store.open_for(STUDY)
     store.add_instance(instance, kind)
     recipe = Recipe("u", 1, "uniform", tuple(sorted(SHAPES["topics"][3].items()))).to_json()
@@ -258,7 +255,7 @@ def verify_case(name: str, folder: Path) -> Case:
 def library_case(name: str, folder: Path) -> Case:
     """The table of the library, which takes in a results folder and scores it: one file of the two is damaged."""
     digest = generated("topics").digest
-    record = Record("u-5", "min-tco", "gm", 60.0, Status.FEASIBLE, 9.0, math.nan, 0.1, 0.5, "", "abc")
+    record = Record("u-5", "min-tco", "gm", 60.0, ob.Status.FEASIBLE, 9.0, math.nan, 0.1, 0.5, "", "abc")
     write_table(LibraryTable({"u-5": structs.replace(LIBRARY, digest=digest)}, {record.key: record}), folder)
     _, use = store_case("part", folder)
     file = next((folder / "out" / "runs").glob("*.parquet")) if name == "part" else folder / f"{name}.csv"
@@ -311,10 +308,10 @@ def archive_case(folder: Path) -> Case:
 CASES: dict[str, Callable[[Path], Case]] = {
     **{
         f"{name}{ending}": partial(instance_case, name, ending)
-        for name, kind in KINDS.items()
+        for name, kind in ob.KINDS.items()
         for ending in ENDINGS.get(name, (kind.ending,))
     },
-    **{f"{name} answer": partial(answer_case, name) for name in KINDS},
+    **{f"{name} answer": partial(answer_case, name) for name in ob.KINDS},
     "topics answer.graphml": partial(answer_case, "topics", ending=".graphml"),
     **{
         f"topics {name}.json": partial(instance_case, "topics", ".json", costs=costs)
@@ -361,7 +358,7 @@ def attempt(file: Path, data: bytes, read: Callable[[], None]) -> bool:
         with memory_bounded(str(file)):
             read()
         return True
-    except BadInput as error:
+    except ob.BadInput as error:
         message = str(error)
         assert message
         assert len(message.splitlines()) == 1

@@ -7,13 +7,11 @@ from typing import Any
 
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, Catalogue
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.method import Method, Proposal
 
-OWN: Method[Any, Any] = Method(
-    name="own", problems=("min-tco",), summary="", source="", solve=lambda *_, **__: Proposal(), pace=1
+OWN: ob.Method[Any, Any] = ob.Method(
+    name="own", problems=("min-tco",), summary="", source="", solve=lambda *_, **__: ob.Proposal(), pace=1
 )
 ENTRIES = """[overlaybench.methods]
 absent = no_such_module:METHOD
@@ -31,17 +29,17 @@ SAME = replace(own)
 
 
 @pytest.fixture
-def methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue[Method[Any, Any]]:
+def methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalogue[ob.Method[Any, Any]]:
     (tmp_path / "example_of_methods.py").write_text(MODULE)
     information = tmp_path / "example_of_methods-1.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: example-of-methods\nVersion: 1\n")
     (information / "entry_points.txt").write_text(ENTRIES)
     monkeypatch.syspath_prepend(tmp_path)
-    return Catalogue("method", lambda name: (OWN,), group="overlaybench.methods", kind=Method, join=Method.joined)
+    return Catalogue("method", lambda name: (OWN,), group="overlaybench.methods", kind=ob.Method, join=ob.Method.joined)
 
 
-def test_a_registered_method_that_cannot_be_loaded_hides_no_other(methods: Catalogue[Method[Any, Any]]) -> None:
+def test_a_registered_method_that_cannot_be_loaded_hides_no_other(methods: Catalogue[ob.Method[Any, Any]]) -> None:
     assert list(methods) == ["own", "good"]
     assert methods["own"].problems == ("min-tco", "minmax-tco")
     assert methods["own"].answering("minmax-tco").members == ()
@@ -55,8 +53,8 @@ def test_a_registered_method_that_cannot_be_loaded_hides_no_other(methods: Catal
         ("same", "ValueError: two methods 'own' answer 'min-tco'"),
     ],
 )
-def test_its_error_is_a_line_with_the_package(methods: Catalogue[Method[Any, Any]], name: str, reason: str) -> None:
-    with pytest.raises(BadInput) as caught:
+def test_its_error_is_a_line_with_the_package(methods: Catalogue[ob.Method[Any, Any]], name: str, reason: str) -> None:
+    with pytest.raises(ob.BadInput) as caught:
         methods.named(name)
     expected = f"package 'example-of-methods': its method '{name}' cannot be loaded ({reason})"
     assert str(caught.value) == f"{expected}: correct or uninstall the package"
@@ -66,10 +64,10 @@ def test_its_error_is_a_line_with_the_package(methods: Catalogue[Method[Any, Any
 
 def test_names_must_be_distinct_where_items_cannot_be_joined() -> None:
     with pytest.raises(ValueError, match="another method 'own'"):
-        len(Catalogue("method", lambda name: (OWN, Method(**{**vars(OWN), "pace": 2.0}))))
+        len(Catalogue("method", lambda name: (OWN, ob.Method(**{**vars(OWN), "pace": 2.0}))))
 
 
-@pytest.mark.parametrize("catalogue", [METHODS, PROBLEMS, KINDS, WORKLOADS], ids=lambda each: each._noun)
+@pytest.mark.parametrize("catalogue", [ob.METHODS, PROBLEMS, KINDS, WORKLOADS], ids=lambda each: each._noun)
 def test_the_files_that_contain_a_name_define_all_items_of_that_name(catalogue: Catalogue[Any]) -> None:
     every = list(catalogue._load(""))
     for name in {item.name for item in every}:

@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import overlaybench as ob
 from overlaybench.instances.content.files import read_content
-from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.files import atomic_write, read_json, read_text
 from overlaybench.instances.steiner.files import read_stp
-from overlaybench.instances.topics.files import read_topics
 
 
 @pytest.mark.parametrize(
@@ -50,7 +49,7 @@ def test_a_full_disk_is_bad_input_that_names_the_file_and_leaves_nothing(tmp_pat
         file.write_text("half")
         raise error
 
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(ob.BadInput) as caught:
         atomic_write(path, write)
     reason = error.strerror or str(error)
     assert str(caught.value) == f"{path}: cannot be written ({reason}): choose another path"
@@ -81,7 +80,7 @@ def test_a_file_has_the_rights_that_the_umask_leaves(tmp_path: Path, mask: int) 
 def test_a_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(BadInput, match="not a regular file: choose another path"):
+    with pytest.raises(ob.BadInput, match="not a regular file: choose another path"):
         atomic_write(pipe, lambda file: file.write_text("text"))
     assert pipe.is_fifo()
 
@@ -91,7 +90,7 @@ def test_a_file_without_the_right_to_read_is_bad_input(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("{}")
     path.chmod(0)
-    with pytest.raises(BadInput, match=r"cannot be read \(Permission denied\): check the path"):
+    with pytest.raises(ob.BadInput, match=r"cannot be read \(Permission denied\): check the path"):
         read_text(path)
 
 
@@ -106,13 +105,13 @@ def test_a_key_that_stands_twice_among_very_many_is_found_in_one_pass(tmp_path: 
     path = tmp_path / "a.json"
     keys = ", ".join(f'"k{i}": 0' for i in range(200_000))
     path.write_text(f'{{"format": "f/1", {keys}, "k199999": 1}}')
-    with pytest.raises(BadInput, match="'k199999' stands twice"):
+    with pytest.raises(ob.BadInput, match="'k199999' stands twice"):
         read_json(path, "f/1", dict[str, Any])
 
 
 READERS: dict[str, Callable[[Path], object]] = {
-    "topics.json": read_topics,
-    "topics.csv": read_topics,
+    "topics.json": ob.read_topics,
+    "topics.csv": ob.read_topics,
     "content.json": read_content,
     "tree.stp": read_stp,
 }
@@ -121,7 +120,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 def peak_rise(act: Callable[[], object]) -> tuple[float, str]:
     """The growth of the peak resident size in MiB while `act` raised BadInput, and the message."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(BadInput) as error:
+    with pytest.raises(ob.BadInput) as error:
         act()
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024, str(error.value)
 
@@ -150,7 +149,7 @@ def test_an_endless_pipe_is_refused_at_the_bound(tmp_path: Path) -> None:
 
     writer = threading.Thread(target=fill)
     writer.start()
-    with pytest.raises(BadInput, match="larger than 4 MiB"):
+    with pytest.raises(ob.BadInput, match="larger than 4 MiB"):
         read_text(pipe, 2**22)
     writer.join(10)
     assert not writer.is_alive()
@@ -162,6 +161,6 @@ def test_a_parquet_file_of_many_rows_is_refused_by_its_footer(tmp_path: Path, mo
     labels = pa.DictionaryArray.from_arrays(pa.array(bytes(2**22 + 1), pa.int8()), ["n"])
     pq.write_table(pa.table({"node": labels, "topic": labels}), file, compression="zstd")
     assert file.stat().st_size < 2**16
-    rise, said = peak_rise(lambda: read_topics(file))
+    rise, said = peak_rise(lambda: ob.read_topics(file))
     assert rise < 20
     assert "more than 4,194,304 rows" in said

@@ -8,20 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, kind_of, kind_of_file
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.workload import Workload
 from overlaybench.instances.topics.files import SEPARATED, TOPICS
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays
 
 
 def test_every_problem_has_an_exact_method_by_default_and_every_kind_a_problem() -> None:
     for problem in PROBLEMS.values():
-        method = METHODS[problem.default_method].answering(problem.name)
+        method = ob.METHODS[problem.default_method].answering(problem.name)
         assert method.exact
         assert problem.name in method.problems
     for kind in KINDS.values():
@@ -31,18 +27,18 @@ def test_every_problem_has_an_exact_method_by_default_and_every_kind_a_problem()
 def test_a_file_of_no_known_kind_is_bad_input_that_names_the_formats(tmp_path: Path) -> None:
     file = tmp_path / "one.json"
     file.write_text('{"format": "overlay/1", "edges": []}')
-    with pytest.raises(BadInput, match=r"one.json: 'overlay/1' is no format of instances: give one of topics/1"):
+    with pytest.raises(ob.BadInput, match=r"one.json: 'overlay/1' is no format of instances: give one of topics/1"):
         kind_of_file(file)
-    with pytest.raises(BadInput, match=r"unknown ending '.txt2': use .json, .csv"):
+    with pytest.raises(ob.BadInput, match=r"unknown ending '.txt2': use .json, .csv"):
         kind_of_file(tmp_path / "one.txt2")
-    with pytest.raises(BadInput, match=r"cannot be read"):
+    with pytest.raises(ob.BadInput, match=r"cannot be read"):
         kind_of_file(tmp_path / "absent.json")
-    with pytest.raises(BadInput, match="type dict is no instance"):
+    with pytest.raises(ob.BadInput, match="type dict is no instance"):
         kind_of({})
 
 
 @pytest.mark.parametrize("workload", [one for one in WORKLOADS.values() if not one.needs], ids=lambda one: one.name)
-def test_an_instance_of_a_workload_comes_back_from_every_file(workload: Workload[Any], tmp_path: Path) -> None:
+def test_an_instance_of_a_workload_comes_back_from_every_file(workload: ob.Workload[Any], tmp_path: Path) -> None:
     kind = KINDS[workload.kind]
     small = {"nodes": 7, "topics": 90, "subscriptions": 5, "users": 7, "brokers": 60, "publications": 7, "terminals": 4}
     options = {option.name for option in workload.parameters}
@@ -65,7 +61,7 @@ def test_an_instance_of_a_workload_comes_back_from_every_file(workload: Workload
 
 
 @property_test(100, instances_with_overlays())
-def test_an_overlay_comes_back_from_its_packed_form(both: tuple[TopicInstance, Overlay]) -> None:
+def test_an_overlay_comes_back_from_its_packed_form(both: tuple[ob.TopicInstance, ob.Overlay]) -> None:
     instance, overlay = both
     packed = TOPICS.pack(overlay)
     assert packed.dtype == np.int32
@@ -77,5 +73,5 @@ def test_an_overlay_comes_back_from_its_packed_form(both: tuple[TopicInstance, O
 
 def test_only_kinds_with_a_sample_can_be_sampled() -> None:
     assert TOPICS.sample(WORKLOADS["uniform"].generate(nodes=9), 4, 1).num_nodes == 4
-    with pytest.raises(BadInput, match="cannot be sampled"):
+    with pytest.raises(ob.BadInput, match="cannot be sampled"):
         KINDS["steiner"].sample(WORKLOADS["steiner-skutella"].generate(), 4, 1)

@@ -14,40 +14,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.compare.catalogue import METHODS
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.method import Method, Proposal
-from overlaybench.instances.contract.option import Option
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.problem import Problem
+import overlaybench as ob
 from overlaybench.instances.contract.result import Result, Status, relative_gap
 from overlaybench.instances.contract.run import Point, Trajectory, _Pauses, offer, offer_value
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 
-INSTANCE = TopicInstance.from_subscriptions({v: ["x"] for v in "abcd"})
-PATH = Overlay.from_edges(4, [(0, 1), (1, 2), (2, 3)])
-BROKEN = Overlay.from_edges(4, [(0, 1)])
-MIN_TCO = PROBLEMS["min-tco"]
+INSTANCE = ob.TopicInstance.from_subscriptions({v: ["x"] for v in "abcd"})
+PATH = ob.Overlay.from_edges(4, [(0, 1), (1, 2), (2, 3)])
+BROKEN = ob.Overlay.from_edges(4, [(0, 1)])
+MIN_TCO = ob.PROBLEMS["min-tco"]
 
 
-class AverageDegree(Problem[TopicInstance, Overlay]):
+class AverageDegree(ob.Problem[ob.TopicInstance, ob.Overlay]):
     """A problem whose values are no integers."""
 
     name, summary, source, integral = "average-degree", "2|E| ÷ |V|", "P1 §4", False
 
-    def value(self, instance: TopicInstance, answer: Overlay) -> float:
+    def value(self, instance: ob.TopicInstance, answer: ob.Overlay) -> float:
         return answer.average_degree
 
-    def violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+    def violations(self, instance: ob.TopicInstance, answer: ob.Overlay) -> list[str]:
         return MIN_TCO.violations(instance, answer)
 
 
 def method(
-    solve: Callable[..., Proposal[Overlay]], *, exact: bool = False, **others: Any
-) -> Method[TopicInstance, Overlay]:
-    return Method(
+    solve: Callable[..., ob.Proposal[ob.Overlay]], *, exact: bool = False, **others: Any
+) -> ob.Method[ob.TopicInstance, ob.Overlay]:
+    return ob.Method(
         name="trial",
         problems=("min-tco", "average-degree"),
         summary="for tests",
@@ -58,13 +51,15 @@ def method(
     )
 
 
-def result_of(found: Proposal[Overlay], problem: Problem[TopicInstance, Overlay] = MIN_TCO) -> Result[Overlay]:
+def result_of(
+    found: ob.Proposal[ob.Overlay], problem: ob.Problem[ob.TopicInstance, ob.Overlay] = MIN_TCO
+) -> Result[ob.Overlay]:
     return method(lambda *_, **__: found).run(INSTANCE, problem)
 
 
 @pytest.mark.parametrize("said", [None, Status.FEASIBLE, Status.TIME_LIMIT])
 def test_a_valid_answer_without_a_bound_is_kept_as_said(said: Status | None) -> None:
-    result = result_of(Proposal(PATH, status=said, counters={"merges": 3}, reason="a remark"))
+    result = result_of(ob.Proposal(PATH, status=said, counters={"merges": 3}, reason="a remark"))
     assert result.status is (said or Status.FEASIBLE)
     assert (result.value, result.lower_bound, result.gap, result.answer) == (3, None, None, PATH)
     assert result.measures == {"edges": 3, "max_degree": 2, "average_degree": 1.5}
@@ -76,14 +71,14 @@ def test_a_valid_answer_without_a_bound_is_kept_as_said(said: Status | None) -> 
 @pytest.mark.parametrize("said", [None, Status.FEASIBLE, Status.TIME_LIMIT, Status.OPTIMAL])
 @pytest.mark.parametrize("bound", [3, 3.0, 2.5, 2.0001, 3.0000001, 2.9999999])
 def test_a_bound_that_rounds_up_to_the_value_proves_it_optimal(said: Status | None, bound: float) -> None:
-    result = result_of(Proposal(PATH, lower_bound=bound, status=said))
+    result = result_of(ob.Proposal(PATH, lower_bound=bound, status=said))
     assert (result.status, result.value, result.lower_bound, result.gap) == (Status.OPTIMAL, 3, 3, 0)
 
 
 @pytest.mark.parametrize("said", [None, Status.FEASIBLE, Status.TIME_LIMIT])
 @pytest.mark.parametrize(("bound", "kept"), [(2, 2), (1.2, 2), (2.0000001, 2), (0, 0), (-5, -5), (-math.inf, None)])
 def test_a_bound_below_the_value_proves_nothing(said: Status | None, bound: float, kept: float | None) -> None:
-    result = result_of(Proposal(PATH, lower_bound=bound, status=said))
+    result = result_of(ob.Proposal(PATH, lower_bound=bound, status=said))
     assert (result.status, result.value, result.lower_bound) == (said or Status.FEASIBLE, 3, kept)
     assert result.gap == (None if kept is None else pytest.approx((3 - kept) / 3))
 
@@ -91,29 +86,31 @@ def test_a_bound_below_the_value_proves_nothing(said: Status | None, bound: floa
 @pytest.mark.parametrize(
     ("found", "fragment"),
     [
-        (Proposal(BROKEN), "invalid answer: topic 'x' has 3 components"),
-        (Proposal(BROKEN, lower_bound=1, status=Status.OPTIMAL), "invalid answer"),
-        (Proposal(BROKEN, status=Status.TIME_LIMIT), "invalid answer"),
-        (Proposal(BROKEN, status=Status.INFEASIBLE), "invalid answer"),
-        (Proposal(Overlay.from_edges(3, [])), "has 3 nodes, the instance 4"),
-        (Proposal(PATH, lower_bound=3.1), "lower bound 4 lies above the answer's value 3"),
-        (Proposal(PATH, lower_bound=math.inf), "lower bound inf lies above the answer's value 3"),
-        (Proposal(PATH, lower_bound=math.nan), "lower bound is not a number"),
-        (Proposal(PATH, lower_bound=4, status=Status.TIME_LIMIT), "lower bound 4"),
-        (Proposal(PATH, status=Status.OPTIMAL), "status optimal with value 3 and lower bound None"),
-        (Proposal(PATH, lower_bound=2, status=Status.OPTIMAL), "status optimal with value 3 and lower bound 2"),
-        (Proposal(PATH, status=Status.INFEASIBLE), "status infeasible with a valid answer"),
-        (Proposal(PATH, status=Status.FAILED), "the method reported a failure"),
-        (Proposal(PATH, status=Status.FAILED, reason="no memory"), "no memory"),
-        (Proposal(None), "no answer and no reason"),
-        (Proposal(None, status=Status.FAILED, reason="no memory"), "no memory"),
-        (Proposal(None, reason="no memory"), "no memory"),
-        (Proposal(None, status=Status.OPTIMAL, lower_bound=3), "status optimal without an answer"),
-        (Proposal(None, status=Status.FEASIBLE), "status feasible without an answer"),
-        (Proposal(None, status=Status.TIME_LIMIT, lower_bound=math.nan), "lower bound is not a number"),
+        (ob.Proposal(BROKEN), "invalid answer: topic 'x' has 3 components"),
+        (ob.Proposal(BROKEN, lower_bound=1, status=Status.OPTIMAL), "invalid answer"),
+        (ob.Proposal(BROKEN, status=Status.TIME_LIMIT), "invalid answer"),
+        (ob.Proposal(BROKEN, status=Status.INFEASIBLE), "invalid answer"),
+        (ob.Proposal(ob.Overlay.from_edges(3, [])), "has 3 nodes, the instance 4"),
+        (ob.Proposal(PATH, lower_bound=3.1), "lower bound 4 lies above the answer's value 3"),
+        (ob.Proposal(PATH, lower_bound=math.inf), "lower bound inf lies above the answer's value 3"),
+        (ob.Proposal(PATH, lower_bound=math.nan), "lower bound is not a number"),
+        (ob.Proposal(PATH, lower_bound=4, status=Status.TIME_LIMIT), "lower bound 4"),
+        (ob.Proposal(PATH, status=Status.OPTIMAL), "status optimal with value 3 and lower bound None"),
+        (ob.Proposal(PATH, lower_bound=2, status=Status.OPTIMAL), "status optimal with value 3 and lower bound 2"),
+        (ob.Proposal(PATH, status=Status.INFEASIBLE), "status infeasible with a valid answer"),
+        (ob.Proposal(PATH, status=Status.FAILED), "the method reported a failure"),
+        (ob.Proposal(PATH, status=Status.FAILED, reason="no memory"), "no memory"),
+        (ob.Proposal(None), "no answer and no reason"),
+        (ob.Proposal(None, status=Status.FAILED, reason="no memory"), "no memory"),
+        (ob.Proposal(None, reason="no memory"), "no memory"),
+        (ob.Proposal(None, status=Status.OPTIMAL, lower_bound=3), "status optimal without an answer"),
+        (ob.Proposal(None, status=Status.FEASIBLE), "status feasible without an answer"),
+        (ob.Proposal(None, status=Status.TIME_LIMIT, lower_bound=math.nan), "lower bound is not a number"),
     ],
 )
-def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(found: Proposal[Overlay], fragment: str) -> None:
+def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(
+    found: ob.Proposal[ob.Overlay], fragment: str
+) -> None:
     result = result_of(found)
     assert result.status is Status.FAILED
     assert fragment in result.reason
@@ -123,17 +120,19 @@ def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(found: Propo
 @pytest.mark.parametrize(
     ("found", "limit", "status"),
     [
-        (Proposal(PATH), None, Status.FAILED),
-        (Proposal(PATH, lower_bound=2), 9.0, Status.FAILED),
-        (Proposal(PATH, lower_bound=2, reason="a remark"), 9.0, Status.FAILED),
-        (Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT), None, Status.FAILED),
-        (Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT), 9.0, Status.TIME_LIMIT),
-        (Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT, reason="interrupted"), None, Status.TIME_LIMIT),
-        (Proposal(PATH, lower_bound=3), None, Status.OPTIMAL),
-        (Proposal(None, status=Status.INFEASIBLE), None, Status.INFEASIBLE),
+        (ob.Proposal(PATH), None, Status.FAILED),
+        (ob.Proposal(PATH, lower_bound=2), 9.0, Status.FAILED),
+        (ob.Proposal(PATH, lower_bound=2, reason="a remark"), 9.0, Status.FAILED),
+        (ob.Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT), None, Status.FAILED),
+        (ob.Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT), 9.0, Status.TIME_LIMIT),
+        (ob.Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT, reason="interrupted"), None, Status.TIME_LIMIT),
+        (ob.Proposal(PATH, lower_bound=3), None, Status.OPTIMAL),
+        (ob.Proposal(None, status=Status.INFEASIBLE), None, Status.INFEASIBLE),
     ],
 )
-def test_an_exact_method_proves_or_has_a_limit(found: Proposal[Overlay], limit: float | None, status: Status) -> None:
+def test_an_exact_method_proves_or_has_a_limit(
+    found: ob.Proposal[ob.Overlay], limit: float | None, status: Status
+) -> None:
     result = method(lambda *_, **__: found, exact=True).run(INSTANCE, MIN_TCO, time_limit=limit)
     assert result.status is status
     assert (result.answer is None) == (status in (Status.FAILED, Status.INFEASIBLE))
@@ -143,7 +142,7 @@ def test_an_exact_method_proves_or_has_a_limit(found: Proposal[Overlay], limit: 
 
 @pytest.mark.parametrize("said", [Status.INFEASIBLE, Status.TIME_LIMIT])
 def test_a_run_without_an_answer_keeps_its_bound(said: Status) -> None:
-    result = result_of(Proposal(None, lower_bound=1.5, status=said))
+    result = result_of(ob.Proposal(None, lower_bound=1.5, status=said))
     assert (result.status, result.value, result.lower_bound, result.gap) == (said, None, 2, None)
     assert result.reason == ""
 
@@ -159,13 +158,13 @@ def test_a_run_without_an_answer_keeps_its_bound(said: Status) -> None:
     ],
 )
 def test_bounds_of_values_that_are_fractions_stay(bound: float, status: Status, kept: float | None) -> None:
-    result = result_of(Proposal(PATH, lower_bound=bound), AverageDegree())
+    result = result_of(ob.Proposal(PATH, lower_bound=bound), AverageDegree())
     assert (result.status, result.lower_bound) == (status, kept)
 
 
 @property_test(100, st.floats(-10, 10), st.sampled_from([None, *Status]), st.sampled_from([None, PATH, BROKEN]))
-def test_optimal_is_never_said_without_equality(bound: float, said: Status | None, answer: Overlay | None) -> None:
-    result = result_of(Proposal(answer, lower_bound=bound, status=said))
+def test_optimal_is_never_said_without_equality(bound: float, said: Status | None, answer: ob.Overlay | None) -> None:
+    result = result_of(ob.Proposal(answer, lower_bound=bound, status=said))
     assert (result.status is Status.OPTIMAL) == (result.value is not None and result.value == result.lower_bound)
     assert result.lower_bound is None or result.value is None or result.lower_bound <= result.value
     assert (result.answer is PATH) == (result.value is not None)
@@ -173,7 +172,7 @@ def test_optimal_is_never_said_without_equality(bound: float, said: Status | Non
 
 
 def test_a_bug_in_a_method_is_not_hidden() -> None:
-    def solve(*_: object, **__: object) -> Proposal[Overlay]:
+    def solve(*_: object, **__: object) -> ob.Proposal[ob.Overlay]:
         raise ZeroDivisionError("a bug")
 
     with pytest.raises(ZeroDivisionError, match="a bug"):
@@ -183,11 +182,11 @@ def test_a_bug_in_a_method_is_not_hidden() -> None:
 def test_a_method_is_given_its_options_seed_and_limit() -> None:
     calls: list[Any] = []
 
-    def solve(instance: TopicInstance, problem: Any, **given_options: object) -> Proposal[Overlay]:
+    def solve(instance: ob.TopicInstance, problem: Any, **given_options: object) -> ob.Proposal[ob.Overlay]:
         calls.append((instance, problem, given_options))
-        return Proposal(PATH)
+        return ob.Proposal(PATH)
 
-    tried = method(solve, options=(Option("k", 3, "", least=1),))
+    tried = method(solve, options=(ob.Option("k", 3, "", least=1),))
     tried.run(INSTANCE, MIN_TCO, seed=7, time_limit=2.5, k="4")
     tried.run(INSTANCE, MIN_TCO)
     assert calls == [
@@ -197,28 +196,28 @@ def test_a_method_is_given_its_options_seed_and_limit() -> None:
 
 
 def test_an_unknown_option_is_refused_with_the_nearest_name() -> None:
-    tried = method(lambda *_, **__: Proposal(PATH), options=(Option("ties", "lowest", "", choices=("lowest",)),))
-    with pytest.raises(BadInput, match="unknown option 'tie' of method 'trial': did you mean 'ties'"):
+    tried = method(lambda *_, **__: ob.Proposal(PATH), options=(ob.Option("ties", "lowest", "", choices=("lowest",)),))
+    with pytest.raises(ob.BadInput, match="unknown option 'tie' of method 'trial': did you mean 'ties'"):
         tried.run(INSTANCE, MIN_TCO, tie="lowest")
-    with pytest.raises(BadInput, match="unknown option 'qqq' of method 'trial': known: ties"):
+    with pytest.raises(ob.BadInput, match="unknown option 'qqq' of method 'trial': known: ties"):
         tried.run(INSTANCE, MIN_TCO, qqq=1)
-    with pytest.raises(BadInput, match="known: none"):
-        method(lambda *_, **__: Proposal(PATH)).run(INSTANCE, MIN_TCO, qqq=1)
+    with pytest.raises(ob.BadInput, match="known: none"):
+        method(lambda *_, **__: ob.Proposal(PATH)).run(INSTANCE, MIN_TCO, qqq=1)
 
 
 @pytest.mark.parametrize(
     ("option", "given_value", "parsed"),
     [
-        (Option("o", 3, ""), "5", 5),
-        (Option("o", 3, "", least=1, most=2**31 - 1), 2**31 - 1, 2**31 - 1),
-        (Option("o", 0.5, ""), "1e-3", 0.001),
-        (Option("o", 0.5, "", least=0, most=1), "1", 1.0),
-        (Option("o", False, ""), "False", False),
-        (Option("o", False, ""), True, True),
-        (Option("o", "lowest", "", choices=("lowest", "random")), "random", "random"),
+        (ob.Option("o", 3, ""), "5", 5),
+        (ob.Option("o", 3, "", least=1, most=2**31 - 1), 2**31 - 1, 2**31 - 1),
+        (ob.Option("o", 0.5, ""), "1e-3", 0.001),
+        (ob.Option("o", 0.5, "", least=0, most=1), "1", 1.0),
+        (ob.Option("o", False, ""), "False", False),
+        (ob.Option("o", False, ""), True, True),
+        (ob.Option("o", "lowest", "", choices=("lowest", "random")), "random", "random"),
     ],
 )
-def test_an_option_is_read_in_the_type_of_its_default(option: Option, given_value: object, parsed: object) -> None:
+def test_an_option_is_read_in_the_type_of_its_default(option: ob.Option, given_value: object, parsed: object) -> None:
     value = option.parse(given_value)
     assert value == parsed
     assert type(value) is type(option.default)
@@ -227,21 +226,21 @@ def test_an_option_is_read_in_the_type_of_its_default(option: Option, given_valu
 @pytest.mark.parametrize(
     ("option", "given_value", "message"),
     [
-        (Option("o", 3, ""), "5.0", "option 'o' takes a whole number, not '5.0'"),
-        (Option("o", 3, "", least=1, most=9), 0, "option 'o' must lie from 1 to 9, not 0"),
-        (Option("o", 3, "", least=1), 0, "option 'o' must be at least 1, not 0"),
-        (Option("o", 0.5, "", least=0, most=0.999), "1", "option 'o' must lie from 0 to 0.999, not 1.0"),
-        (Option("o", 0.5, ""), "nan", "option 'o' must be a number, not nan"),
-        (Option("o", False, ""), "yes", "option 'o' takes true or false, not 'yes'"),
+        (ob.Option("o", 3, ""), "5.0", "option 'o' takes a whole number, not '5.0'"),
+        (ob.Option("o", 3, "", least=1, most=9), 0, "option 'o' must lie from 1 to 9, not 0"),
+        (ob.Option("o", 3, "", least=1), 0, "option 'o' must be at least 1, not 0"),
+        (ob.Option("o", 0.5, "", least=0, most=0.999), "1", "option 'o' must lie from 0 to 0.999, not 1.0"),
+        (ob.Option("o", 0.5, ""), "nan", "option 'o' must be a number, not nan"),
+        (ob.Option("o", False, ""), "yes", "option 'o' takes true or false, not 'yes'"),
         (
-            Option("o", "lowest", "", choices=("lowest", "random")),
+            ob.Option("o", "lowest", "", choices=("lowest", "random")),
             "randon",
             "unknown value 'randon' of option 'o': did you mean 'random'?",
         ),
     ],
 )
-def test_an_option_of_another_type_or_range_is_refused(option: Option, given_value: object, message: str) -> None:
-    with pytest.raises(BadInput) as caught:
+def test_an_option_of_another_type_or_range_is_refused(option: ob.Option, given_value: object, message: str) -> None:
+    with pytest.raises(ob.BadInput) as caught:
         option.parse(given_value)
     assert message in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
@@ -266,13 +265,13 @@ def test_the_gap_is_relative_to_the_value(value: float | None, bound: float | No
 
 @property_test(100, st.text())
 def test_the_message_of_bad_input_is_one_line_that_any_terminal_can_print(text: str) -> None:
-    message = str(BadInput(f"{text}\ud800: mend it"))
+    message = str(ob.BadInput(f"{text}\ud800: mend it"))
     assert len(message.splitlines()) == 1
     assert message.encode("utf-8").decode() == message
     assert message.endswith(r"\ud800: mend it")
 
 
-SQUARE = TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"], "d": ["t"]})
+SQUARE = ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"], "d": ["t"]})
 NUMBERS = st.none() | st.floats(-50, 50) | st.sampled_from([math.nan, math.inf, -math.inf])
 
 
@@ -310,32 +309,32 @@ def test_changes_within_a_twentieth_of_the_time_are_one_point(monkeypatch: pytes
 
 
 def test_a_run_has_its_offers_and_its_outcome_as_points() -> None:
-    star = Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3)])
+    star = ob.Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3)])
 
-    def improving(instance: TopicInstance, problem: Any, **given: Any) -> Proposal[Overlay]:
-        offer(Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3), (1, 2)]), lower_bound=1.2)
-        offer(Overlay.from_edges(4, [(0, 1), (2, 3)]))  # an invalid answer does not count
-        return Proposal(star, lower_bound=3)
+    def improving(instance: ob.TopicInstance, problem: Any, **given: Any) -> ob.Proposal[ob.Overlay]:
+        offer(ob.Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3), (1, 2)]), lower_bound=1.2)
+        offer(ob.Overlay.from_edges(4, [(0, 1), (2, 3)]))  # an invalid answer does not count
+        return ob.Proposal(star, lower_bound=3)
 
-    def solving_elsewhere(instance: TopicInstance, problem: Any, **given: Any) -> Proposal[Overlay]:
+    def solving_elsewhere(instance: ob.TopicInstance, problem: Any, **given: Any) -> ob.Proposal[ob.Overlay]:
         offer_value(2, 1.2)  # a value below that of the answer does not count
-        ended = trial(improving).run(SQUARE, PROBLEMS["min-tco"])  # nor does what another method offers
+        ended = trial(improving).run(SQUARE, ob.PROBLEMS["min-tco"])  # nor does what another method offers
         assert ended.points[-2][1:] == (4.0, 2.0)
-        return Proposal(star, lower_bound=3)
+        return ob.Proposal(star, lower_bound=3)
 
     assert points(improving)[-2:] == [(4.0, 2.0), (3.0, 3.0)]
     assert points(solving_elsewhere) == [(3.0, 2.0), (3.0, 3.0)]
-    assert METHODS["gm"].run(SQUARE, PROBLEMS["min-tco"]).points[0].value == 3.0
+    assert ob.METHODS["gm"].run(SQUARE, ob.PROBLEMS["min-tco"]).points[0].value == 3.0
 
 
 def test_runs_in_two_threads_have_their_own_points() -> None:
-    star, both = Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3)]), Barrier(2, timeout=20)
+    star, both = ob.Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3)]), Barrier(2, timeout=20)
 
-    def improving(instance: TopicInstance, problem: Any, *, seed: int, **given: Any) -> Proposal[Overlay]:
+    def improving(instance: ob.TopicInstance, problem: Any, *, seed: int, **given: Any) -> ob.Proposal[ob.Overlay]:
         both.wait()
         offer(lower_bound=float(seed))
         both.wait()
-        return Proposal(star, lower_bound=3)
+        return ob.Proposal(star, lower_bound=3)
 
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(partial(points, improving), (1, 2))
@@ -343,24 +342,24 @@ def test_runs_in_two_threads_have_their_own_points() -> None:
     assert second == [(None, 2.0), (3.0, 3.0)]
 
 
-def trial(solve: Callable[..., Proposal[Overlay]]) -> Method[TopicInstance, Overlay]:
-    return Method(name="trial", problems=("min-tco",), summary="", source="", solve=solve)
+def trial(solve: Callable[..., ob.Proposal[ob.Overlay]]) -> ob.Method[ob.TopicInstance, ob.Overlay]:
+    return ob.Method(name="trial", problems=("min-tco",), summary="", source="", solve=solve)
 
 
-def points(solve: Callable[..., Proposal[Overlay]], seed: int = 0) -> list[tuple[float | None, ...]]:
+def points(solve: Callable[..., ob.Proposal[ob.Overlay]], seed: int = 0) -> list[tuple[float | None, ...]]:
     """Values and bounds of the points of a run."""
-    return [point[1:] for point in trial(solve).run(SQUARE, PROBLEMS["min-tco"], seed=seed).points]
+    return [point[1:] for point in trial(solve).run(SQUARE, ob.PROBLEMS["min-tco"], seed=seed).points]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"])
 @pytest.mark.parametrize("name", ["best", "branch-and-cut", "cp-sat", "ilp", "lp-bound", "polish"])
 def test_methods_that_improve_report_on_the_way(name: str, problem: str) -> None:
-    method = METHODS[name]
+    method = ob.METHODS[name]
     if problem not in method.problems:
         pytest.skip("it does not answer the problem")
-    instance = WORKLOADS["uniform"].generate(nodes=25, topics=25, subscriptions=5, seed=3)
-    run = method.run(instance, PROBLEMS[problem], time_limit=5)
+    instance = ob.WORKLOADS["uniform"].generate(nodes=25, topics=25, subscriptions=5, seed=3)
+    run = method.run(instance, ob.PROBLEMS[problem], time_limit=5)
     at_once = (name == "best" and problem.startswith("2d")) or (name in ("cp-sat", "ilp") and problem == "low-tco")
     assert at_once or len(run.points) > 1 or run.points[0].seconds < run.seconds / 2
     assert run.points[-1].value == run.value

@@ -16,33 +16,31 @@ import pytest
 from hypothesis import example
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.instances.contract import overlay as overlay_module
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay, read_overlay, write_overlay
 from overlaybench.instances.topics.files import TOPICS
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.instances.topics.test_bad_files import message_of, table, written
 from tests.instances.topics.test_files import LABELS
 from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays, overlays
 
-INSTANCE = TopicInstance.from_subscriptions({"n2": ["x"], "n10": ["x", "y"], "n1": ["y"]})
+INSTANCE = ob.TopicInstance.from_subscriptions({"n2": ["x"], "n10": ["x", "y"], "n1": ["y"]})
 
 
-def random_case(rng: np.random.Generator, most_nodes: int = 12) -> tuple[TopicInstance, Overlay]:
+def random_case(rng: np.random.Generator, most_nodes: int = 12) -> tuple[ob.TopicInstance, ob.Overlay]:
     """An instance and an edge set, both of random density."""
     nodes, topics = int(rng.integers(1, most_nodes + 1)), int(rng.integers(1, 8))
     wanted = rng.random((nodes, topics)) < rng.random()
     wanted[np.arange(nodes), rng.integers(topics, size=nodes)] = True
-    instance = TopicInstance.from_subscriptions(
+    instance = ob.TopicInstance.from_subscriptions(
         {f"n{v}": [f"t{t}" for t in range(topics) if wanted[v, t]] for v in range(nodes)}
     )
     density = rng.random()
     edges = [edge for edge in combinations(range(nodes), 2) if rng.random() < density]
-    return instance, Overlay.from_edges(nodes, edges)
+    return instance, ob.Overlay.from_edges(nodes, edges)
 
 
-def subgraphs(instance: TopicInstance, overlay: Overlay) -> list[nx.Graph[int]]:
+def subgraphs(instance: ob.TopicInstance, overlay: ob.Overlay) -> list[nx.Graph[int]]:
     """G_t for each topic, by definition."""
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(instance.num_nodes))
@@ -54,12 +52,12 @@ def subgraphs(instance: TopicInstance, overlay: Overlay) -> list[nx.Graph[int]]:
     return [graph.subgraph(some) for some in subscribers]
 
 
-def links_by_definition(instance: TopicInstance, overlay: Overlay) -> list[tuple[int, int, int]]:
+def links_by_definition(instance: ob.TopicInstance, overlay: ob.Overlay) -> list[tuple[int, int, int]]:
     sets = [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
     return sorted((int(u), int(v), t) for u, v in overlay.edges for t in sets[u] & sets[v])
 
 
-def links(instance: TopicInstance, overlay: Overlay) -> list[tuple[int, int, int]]:
+def links(instance: ob.TopicInstance, overlay: ob.Overlay) -> list[tuple[int, int, int]]:
     at_u, at_v = overlay.topic_links(instance)
     node_of = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
     assert (instance.node_topics[at_u] == instance.node_topics[at_v]).all()
@@ -70,20 +68,20 @@ def links(instance: TopicInstance, overlay: Overlay) -> list[tuple[int, int, int
 def test_edges_come_out_distinct_sorted_and_smaller_end_first(num_nodes: int, data: st.DataObject) -> None:
     end = st.integers(0, num_nodes - 1)
     given_edges = data.draw(st.lists(st.tuples(end, end).filter(lambda e: e[0] != e[1])))
-    overlay = Overlay.from_edges(num_nodes, given_edges)
+    overlay = ob.Overlay.from_edges(num_nodes, given_edges)
     assert [tuple(edge) for edge in overlay.edges.tolist()] == sorted({(min(e), max(e)) for e in given_edges})
     assert overlay.edges.dtype == np.int32
-    assert overlay == Overlay.from_edges(num_nodes, [(v, u) for u, v in reversed(given_edges)])
+    assert overlay == ob.Overlay.from_edges(num_nodes, [(v, u) for u, v in reversed(given_edges)])
 
 
 def test_node_numbers_near_the_top_of_their_type_stay_apart() -> None:
     top = 2**31 - 1
-    overlay = Overlay.from_edges(top, [(top - 1, 0), (top - 2, top - 1)])
+    overlay = ob.Overlay.from_edges(top, [(top - 1, 0), (top - 2, top - 1)])
     assert overlay.edges.tolist() == [[0, top - 1], [top - 2, top - 1]]
 
 
 @property_test(100, instances_with_overlays())
-def test_degrees_are_those_of_networkx(case: tuple[TopicInstance, Overlay]) -> None:
+def test_degrees_are_those_of_networkx(case: tuple[ob.TopicInstance, ob.Overlay]) -> None:
     _, overlay = case
     graph = overlay.to_networkx()
     degrees = [graph.degree(v) for v in range(overlay.num_nodes)]
@@ -105,28 +103,28 @@ def test_topic_links_and_components_are_right(ends_at_once: int, cases: int, mon
 
 
 @property_test(50, instances_with_overlays())
-def test_networkx_gives_the_overlay_back(case: tuple[TopicInstance, Overlay]) -> None:
+def test_networkx_gives_the_overlay_back(case: tuple[ob.TopicInstance, ob.Overlay]) -> None:
     instance, overlay = case
-    assert Overlay.from_networkx(overlay.to_networkx(instance), instance) == overlay
+    assert ob.Overlay.from_networkx(overlay.to_networkx(instance), instance) == overlay
     assert set(overlay.to_networkx().nodes) == set(range(overlay.num_nodes))
 
 
-def edges(*pairs: Any) -> Overlay:
-    return Overlay.from_edges(3, list(pairs))
+def edges(*pairs: Any) -> ob.Overlay:
+    return ob.Overlay.from_edges(3, list(pairs))
 
 
-def labels(*pairs: Any) -> Overlay:
-    return Overlay.from_labels(pairs, INSTANCE)
+def labels(*pairs: Any) -> ob.Overlay:
+    return ob.Overlay.from_labels(pairs, INSTANCE)
 
 
-def normal(*pairs: Any) -> Overlay:
-    return Overlay(3, np.array(pairs))
+def normal(*pairs: Any) -> ob.Overlay:
+    return ob.Overlay(3, np.array(pairs))
 
 
-def graph_with(stranger: str) -> Overlay:
-    graph = Overlay.from_edges(3, []).to_networkx(INSTANCE)
+def graph_with(stranger: str) -> ob.Overlay:
+    graph = ob.Overlay.from_edges(3, []).to_networkx(INSTANCE)
     graph.add_node(stranger)
-    return Overlay.from_networkx(graph, INSTANCE)
+    return ob.Overlay.from_networkx(graph, INSTANCE)
 
 
 @pytest.mark.parametrize(
@@ -152,13 +150,13 @@ def graph_with(stranger: str) -> Overlay:
     ],
 )
 def test_what_joins_no_two_nodes_is_refused(build: Any, given: list[Any], fragment: str) -> None:
-    with pytest.raises(BadInput, match=fragment):
+    with pytest.raises(ob.BadInput, match=fragment):
         build(*given)
 
 
 @pytest.mark.parametrize("copy", [lambda overlay: overlay, lambda overlay: pickle.loads(pickle.dumps(overlay))])
-def test_an_overlay_cannot_be_changed(copy: Callable[[Overlay], Overlay]) -> None:
-    overlay = copy(Overlay.from_edges(3, [(0, 1)]))
+def test_an_overlay_cannot_be_changed(copy: Callable[[ob.Overlay], ob.Overlay]) -> None:
+    overlay = copy(ob.Overlay.from_edges(3, [(0, 1)]))
     with pytest.raises(ValueError, match="read-only"):
         overlay.edges[0, 0] = 2
     with pytest.raises(AttributeError):
@@ -167,14 +165,14 @@ def test_an_overlay_cannot_be_changed(copy: Callable[[Overlay], Overlay]) -> Non
 
 def test_an_overlay_keeps_a_copy_and_equals_those_of_the_same_nodes_and_edges() -> None:
     edges = np.array([[0, 1]], dtype=np.int32)
-    overlay = Overlay(3, edges)
+    overlay = ob.Overlay(3, edges)
     edges[0, 1] = 2
     assert overlay.edges.tolist() == [[0, 1]]
-    overlay = Overlay.from_edges(3, [(0, 1)])
+    overlay = ob.Overlay.from_edges(3, [(0, 1)])
     assert overlay == pickle.loads(pickle.dumps(overlay))
-    assert hash(overlay) == hash(Overlay.from_edges(3, [(1, 0)]))
-    assert overlay != Overlay.from_edges(4, [(0, 1)])
-    assert overlay != Overlay.from_edges(3, [(0, 2)])
+    assert hash(overlay) == hash(ob.Overlay.from_edges(3, [(1, 0)]))
+    assert overlay != ob.Overlay.from_edges(4, [(0, 1)])
+    assert overlay != ob.Overlay.from_edges(3, [(0, 2)])
     assert overlay != "another thing"
 
 
@@ -185,13 +183,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @property_test(100, labels=st.sets(LABELS, min_size=1, max_size=6), data=st.data())
 def test_what_is_written_is_read_back(folder: Path, labels: set[str], data: st.DataObject) -> None:
-    instance = TopicInstance.from_subscriptions({label: ["x"] for label in labels})
+    instance = ob.TopicInstance.from_subscriptions({label: ["x"] for label in labels})
     overlay = data.draw(overlays(len(labels)))
     for path in (folder / "overlay.json", folder / "overlay.parquet"):
         TOPICS.write_answer(overlay, instance, path)
         assert TOPICS.read_answer(path, instance) == overlay
     assert sorted(file.name for file in folder.iterdir()) == ["overlay.json", "overlay.parquet"]
-    with pytest.raises(BadInput, match=r"overlay\.csv: .* choose the ending \.json or"):
+    with pytest.raises(ob.BadInput, match=r"overlay\.csv: .* choose the ending \.json or"):
         TOPICS.write_answer(overlay, instance, folder / "overlay.csv")
 
 
@@ -200,25 +198,25 @@ def test_parts_in_parquet_as_spark_writes_them_are_one_overlay(tmp_path: Path) -
     parts.mkdir()
     for number, (u, v) in enumerate([("n1", "n10"), ("n10", "n2")]):
         pq.write_table(pa.table({"u": [u], "v": [v]}), parts / f"part-{number}.parquet")
-    overlay = read_overlay(parts, INSTANCE)
-    assert overlay == Overlay.from_edges(3, [(0, 2), (1, 2)])
-    assert read_overlay(parts / "part-0.parquet", INSTANCE).num_edges == 1
+    overlay = ob.read_overlay(parts, INSTANCE)
+    assert overlay == ob.Overlay.from_edges(3, [(0, 2), (1, 2)])
+    assert ob.read_overlay(parts / "part-0.parquet", INSTANCE).num_edges == 1
     for columns, said in (
         ({"u": ["n1"], "w": ["n2"]}, "no column 'v' among 'u', 'w'"),
         ({"u": ["n1"], "v": ["n3"]}, "edge 0: unknown node 'n3'"),
         ({"u": ["n1"], "v": [None]}, "row 1: an empty v"),
     ):
         pq.write_table(pa.table(columns), tmp_path / "bad.parquet")
-        with pytest.raises(BadInput, match=said) as error:
-            read_overlay(tmp_path / "bad.parquet", INSTANCE)
+        with pytest.raises(ob.BadInput, match=said) as error:
+            ob.read_overlay(tmp_path / "bad.parquet", INSTANCE)
         assert str(error.value).startswith(str(tmp_path / "bad.parquet"))
 
 
-OVERLAY = Overlay.from_edges(3, [(0, 1), (1, 2)])
+OVERLAY = ob.Overlay.from_edges(3, [(0, 1), (1, 2)])
 
 
-def on(labels: list[str]) -> TopicInstance:
-    return TopicInstance.from_subscriptions({label: ["t"] for label in labels})
+def on(labels: list[str]) -> ob.TopicInstance:
+    return ob.TopicInstance.from_subscriptions({label: ["t"] for label in labels})
 
 
 @property_test(60, labels=st.lists(LABELS, min_size=3, max_size=3, unique=True))
@@ -228,11 +226,11 @@ def on(labels: list[str]) -> TopicInstance:
 def test_graphml_gives_the_overlay_back(tmp_path_factory: pytest.TempPathFactory, labels: list[str]) -> None:
     instance, path = on(labels), tmp_path_factory.mktemp("graph") / "overlay.graphml"
     try:
-        write_overlay(OVERLAY, instance, path)
-    except BadInput:
+        ob.write_overlay(OVERLAY, instance, path)
+    except ob.BadInput:
         assert not path.exists()
         return
-    assert read_overlay(path, instance).edges.tolist() == OVERLAY.edges.tolist()
+    assert ob.read_overlay(path, instance).edges.tolist() == OVERLAY.edges.tolist()
     graph = nx.read_graphml(path)
     assert {*graph} == {*labels}
     assert {*map(frozenset, graph.edges)} == {*map(frozenset, OVERLAY.to_networkx(instance).edges)}
@@ -245,7 +243,7 @@ def test_nodes_are_known_by_their_attribute_label_or_name_else_by_their_identifi
     nodes = '<node id="62"><data key="d0">a</data></node><node id="63"><data key="d0">b</data></node><node id="c"/>'
     edges = '<edge source="62" target="63"/><edge directed="true" source="c" target="63"/>'
     path = written(tmp_path / "o.graphml", f"{HEAD}{nodes}{edges}</graph></graphml>")
-    assert read_overlay(path, on(["a", "b", "c"])).edges.tolist() == [[0, 1], [1, 2]]
+    assert ob.read_overlay(path, on(["a", "b", "c"])).edges.tolist() == [[0, 1], [1, 2]]
 
 
 ENTITIES = "".join(
@@ -265,15 +263,15 @@ BAD = [
 @table(BAD)
 def test_bad_graphml(tmp_path: Path, content: str, fragment: str) -> None:
     path = written(tmp_path / "overlay.graphml", content)
-    with pytest.raises(BadInput) as caught:
-        read_overlay(path, on(["n0", "n1"]))
+    with pytest.raises(ob.BadInput) as caught:
+        ob.read_overlay(path, on(["n0", "n1"]))
     assert fragment in message_of(caught, path)
 
 
 @pytest.mark.parametrize("ending", [".dot", ".gv"])
 def test_dot_quotes_every_label(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"overlay{ending}"
-    write_overlay(OVERLAY, on(["a b", 'c"', "d\\"]), path)
+    ob.write_overlay(OVERLAY, on(["a b", 'c"', "d\\"]), path)
     assert path.read_text().split("\n")[1:-2] == [
         '  "a b";',
         '  "c\\"";',

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay
+import overlaybench as ob
 from overlaybench.instances.contract.terms import TERMS, said, terms
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from tests.properties import property_test
 
@@ -38,19 +36,19 @@ def test_other_words_and_parts_of_words_stay() -> None:
 
 @property_test(30, label=st.sampled_from(["node", "a topic", "edges", "overlay's"]), trade=st.sampled_from(list(TERMS)))
 def test_labels_in_violations_stay_what_they_are(label: str, trade: str) -> None:
-    instance = TopicInstance.from_subscriptions({label: [label], "z": [label]})
+    instance = ob.TopicInstance.from_subscriptions({label: [label], "z": [label]})
     with terms(trade):
         found = [
-            found for problem in TOPIC_PROBLEMS for found in problem.violations(instance, Overlay.from_edges(2, []))
+            found for problem in TOPIC_PROBLEMS for found in problem.violations(instance, ob.Overlay.from_edges(2, []))
         ]
         assert found
         assert all(f"'{label}'" in each and each.startswith(said("topic ")) for each in found)
-        with pytest.raises(BadInput, match=f"unknown {said('node')} 'q'"):
-            Overlay.from_labels([(label, "q")], instance)
+        with pytest.raises(ob.BadInput, match=f"unknown {said('node')} 'q'"):
+            ob.Overlay.from_labels([(label, "q")], instance)
 
 
 def test_an_unknown_trade_is_refused_and_leaves_the_words() -> None:
-    with pytest.raises(BadInput, match="did you mean 'oligomers'"), terms("oligomer"):
+    with pytest.raises(ob.BadInput, match="did you mean 'oligomers'"), terms("oligomer"):
         pass
     with pytest.raises(ZeroDivisionError), terms("hypergraph"):
         raise ZeroDivisionError

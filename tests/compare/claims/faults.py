@@ -9,18 +9,15 @@ from typing import Any
 
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.claims.bench import Bench, Experiment, rows_here
 from overlaybench.compare.claims.claim import Judgement, Verdict
 from overlaybench.compare.claims.data import GRIDS
 from overlaybench.compare.claims.register import CLAIMS
-from overlaybench.instances.contract.method import Method, Proposal
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.instance import TopicInstance
 
-Methods = Mapping[str, Method[Any, Any]]
+Methods = Mapping[str, ob.Method[Any, Any]]
 Edges = set[tuple[int, int]]
-Broken = Callable[[TopicInstance, str, int], Edges]
+Broken = Callable[[ob.TopicInstance, str, int], Edges]
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,7 @@ class Fault:
     `grid` gives the runs of the claim's grids, or `shape` the shapes of its instances where they differ.
     """
 
-    methods: Methods = field(default_factory=lambda: METHODS)
+    methods: Methods = field(default_factory=lambda: ob.METHODS)
     sound: Verdict = Verdict.CONFIRMED
     broken: Verdict = Verdict.CONTRADICTED
     replaced: Mapping[str, Any] = field(default_factory=dict)
@@ -39,7 +36,7 @@ class Fault:
 
     def check(self, id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """The verdict without and with the fault."""
-        assert self._judged(id_, METHODS).verdict is self.sound
+        assert self._judged(id_, ob.METHODS).verdict is self.sound
         for name, value in self.replaced.items():
             monkeypatch.setattr(f"overlaybench.compare.claims.{name}", value)
         assert self._judged(id_, self.methods).verdict is self.broken
@@ -68,51 +65,51 @@ def tiered(slow: Collection[str], claims: Collection[str]) -> pytest.MarkDecorat
 def with_broken(**broken: Broken) -> Methods:
     """The catalogue with algorithms (``low_oda``) replaced by ones without the search of ties."""
 
-    def solving(build: Broken) -> Callable[..., Proposal[Overlay]]:
+    def solving(build: Broken) -> Callable[..., ob.Proposal[ob.Overlay]]:
         def solve(
-            instance: TopicInstance, problem: object, *, seed: int, ties: str = "lowest", **options: object
-        ) -> Proposal[Overlay]:
+            instance: ob.TopicInstance, problem: object, *, seed: int, ties: str = "lowest", **options: object
+        ) -> ob.Proposal[ob.Overlay]:
             if ties in ("worst", "best"):
-                return Proposal(reason="not searched")
-            return Proposal(Overlay.from_edges(instance.num_nodes, sorted(build(instance, ties, seed))))
+                return ob.Proposal(reason="not searched")
+            return ob.Proposal(ob.Overlay.from_edges(instance.num_nodes, sorted(build(instance, ties, seed))))
 
         return solve
 
     named = {name.lstrip("_").replace("_", "-"): build for name, build in broken.items()}
     own = {  # what states no bound is no exact method
-        name: replace(METHODS[name], solve=solving(one), compiled=False, exact=False, members=())
+        name: replace(ob.METHODS[name], solve=solving(one), compiled=False, exact=False, members=())
         for name, one in named.items()
     }
-    return {**METHODS, **own}
+    return {**ob.METHODS, **own}
 
 
-def every_pair(instance: TopicInstance, ties: str, seed: int) -> Edges:
+def every_pair(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
     return set(combinations(range(instance.num_nodes), 2))
 
 
-def no_edge(instance: TopicInstance, ties: str, seed: int) -> Edges:
+def no_edge(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
     return set()
 
 
 def with_answers(name: str, change: Callable[[Any, Any], Any] | None = None, found: str = "") -> Methods:
     """The catalogue with a method whose answers, or those of the method `found`, are changed; it proves nothing."""
-    method, other = METHODS[name], METHODS[found or name]
+    method, other = ob.METHODS[name], ob.METHODS[found or name]
 
-    def solve(instance: Any, problem: Any, **given: Any) -> Proposal[Any]:
+    def solve(instance: Any, problem: Any, **given: Any) -> ob.Proposal[Any]:
         if found:
             given = {"seed": given["seed"], "time_limit": None, **other.complete({}, problem.name)}
         proposal = other.solve(instance, problem, **given)
         answer = proposal.answer if change is None else change(instance, proposal.answer)
         return replace(proposal, answer=answer, lower_bound=None, status=None)
 
-    return {**METHODS, name: replace(method, solve=solve)}
+    return {**ob.METHODS, name: replace(method, solve=solve)}
 
 
 def with_options(name: str, **fixed: Any) -> Methods:
     """The catalogue with a method some of whose options are fixed, whatever is asked."""
-    method = METHODS[name]
+    method = ob.METHODS[name]
 
     def solve(instance: Any, problem: Any, **options: Any) -> Any:
         return method.solve(instance, problem, **{**options, **fixed})
 
-    return {**METHODS, name: replace(method, solve=solve)}
+    return {**ob.METHODS, name: replace(method, solve=solve)}

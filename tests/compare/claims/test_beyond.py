@@ -8,15 +8,13 @@ from typing import Any
 
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.claims import next_door, search
 from overlaybench.compare.claims.bench import Bench
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.claims.search import searched_problems
 from overlaybench.compare.claims.worst import worst_cases
-from overlaybench.instances.contract.method import Proposal
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.claims.faults import Fault, Methods, every_pair, no_edge, tiered, with_broken
 
 CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
@@ -29,10 +27,10 @@ STAR_NAMES = tuple(name.replace("-", "_") for name in STAR_RULES)
 def without_ties(name: str) -> Methods:
     """An algorithm whose answer is that of the lowest ties whatever is asked for."""
 
-    def solve(instance: object, problem: Any, *, seed: int, ties: str, **options: Any) -> Proposal[Any]:
-        return Proposal(METHODS[name].run(instance, problem, ties="lowest", **options).answer)
+    def solve(instance: object, problem: Any, *, seed: int, ties: str, **options: Any) -> ob.Proposal[Any]:
+        return ob.Proposal(ob.METHODS[name].run(instance, problem, ties="lowest", **options).answer)
 
-    return {**METHODS, name: replace(METHODS[name], solve=solve, compiled=False)}
+    return {**ob.METHODS, name: replace(ob.METHODS[name], solve=solve, compiled=False)}
 
 
 FAULTS: Mapping[str, Fault] = {
@@ -59,7 +57,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four instances of at most 40 nodes; one method for ties."""
     usual = next_door.instances
 
-    def fewer(law: str, nodes: int, count: int, **more: object) -> list[TopicInstance]:
+    def fewer(law: str, nodes: int, count: int, **more: object) -> list[ob.TopicInstance]:
         return usual(law, min(nodes, 40), min(count, 4), **{"topics": 20, "subscriptions": 4, **more})
 
     monkeypatch.setattr(next_door, "instances", fewer)

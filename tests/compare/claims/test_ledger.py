@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.claims import register, statements
 from overlaybench.compare.claims.bench import Bench, RunFailed, rows_here
 from overlaybench.compare.claims.claim import (
@@ -50,7 +50,6 @@ from overlaybench.compare.claims.rows import Part, on_rows
 from overlaybench.compare.claims.statements import papers
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.intervals import Interval
-from overlaybench.instances.contract.errors import BadInput
 
 NUMBERS = st.floats(-1e6, 1e6)
 
@@ -96,16 +95,16 @@ def test_every_claim_has_a_statement_with_its_place_and_points_to_a_finding() ->
 def test_statements_with_an_unknown_key_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "p9.toml"
     file.write_text('[[claim]]\nid = "P9.1"\nplace = "§1"\nkind = "theorem"\nstatment = "?"\n')
-    with pytest.raises(BadInput, match=r"p9\.toml.*statment"):
+    with pytest.raises(ob.BadInput, match=r"p9\.toml.*statment"):
         statements._paper(file)
 
 
 def test_claims_and_figures_are_named() -> None:
     assert [claim.id for claim in claims_named(["P1.L6.6", "P1.L6.6"])] == ["P1.L6.6"]
     assert {claim.id[:2] for claim in claims_named(["P2"])} == {"P2"}
-    with pytest.raises(BadInput, match=r"unknown claim 'P1\.L6\.7'"):
+    with pytest.raises(ob.BadInput, match=r"unknown claim 'P1\.L6\.7'"):
         claims_named(["P1.L6.7"])
-    with pytest.raises(BadInput, match=r"unknown figure or table 'P9\.F1'"):
+    with pytest.raises(ob.BadInput, match=r"unknown figure or table 'P9\.F1'"):
         CliRunner().invoke(cli, ["reproduce", "P9.F1"], catch_exceptions=False)
 
 
@@ -119,7 +118,7 @@ def test_every_grid_makes_runs_and_every_figure_and_claim_names_one() -> None:
 
 def rows() -> pd.DataFrame:
     sheet = Sheet("uniform", {"nodes": (20, 30), "topics": 10, "subscriptions": 3}, "min-tco", ("gm", "ring-per-topic"))
-    return rows_here(Grid("x", (sheet,), {"p_nodes": (20, 30, 90), "samples": 5}).experiment(True), METHODS)
+    return rows_here(Grid("x", (sheet,), {"p_nodes": (20, 30, 90), "samples": 5}).experiment(True), ob.METHODS)
 
 
 def test_rows_are_judged_part_by_part_and_readings_are_not_counted() -> None:
@@ -174,7 +173,7 @@ def test_a_file_of_runs_is_filled_and_repeated(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert grid.sheets[0].methods == (("gm", {"ties": ("lowest", "highest")}),)
     assert [one.name for one in claims] == ["Y.2", "Y.3"]
-    made = rows_here(grid.experiment(True), METHODS)
+    made = rows_here(grid.experiment(True), ob.METHODS)
     assert isinstance(claims[1], Claim)
     found = claims[1].judge(Bench(True, tables={"y": made}))
     assert (found.verdict, [line.varied for line in found.sensitivity]) == (
@@ -289,7 +288,7 @@ def test_claims_without_a_name_are_listed_with_their_verdicts(tmp_path: Path) ->
     assert row_of({}, "P3.F10").judgement.verdict is Verdict.NOT_DECIDED
     assert CliRunner().invoke(cli, ["claims", "--quick"]).exit_code == 2
     (tmp_path / "taken").touch()
-    with pytest.raises(BadInput, match="taken: cannot be created"):
+    with pytest.raises(ob.BadInput, match="taken: cannot be created"):
         write_pages({}, tmp_path / "taken")
 
 
@@ -297,7 +296,7 @@ def test_claims_without_a_name_are_listed_with_their_verdicts(tmp_path: Path) ->
 def test_a_file_that_is_no_record_is_named(tmp_path: Path, text: str) -> None:
     file = tmp_path / "record.json"
     file.write_text(text)
-    with pytest.raises(BadInput, match="no verdicts"):
+    with pytest.raises(ob.BadInput, match="no verdicts"):
         record(file)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.claims import p1, p1_figures
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.link_contributions import LineCounts, merge_by_link_contributions
@@ -17,8 +17,6 @@ from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.claims.statements import papers
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.topics.constructions import (
     SetCover,
     duplicated_instance,
@@ -26,7 +24,6 @@ from overlaybench.instances.topics.constructions import (
     random_set_cover,
     single_node_instance,
 )
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.enumeration import minimum_set_cover, smallest_degree_of
 from tests.compare.claims.faults import Edges, Fault, every_pair, judged_on, tiered, with_answers, with_broken
 from tests.heuristics.topics import twins
@@ -39,23 +36,23 @@ from tests.topic_strategies import topic_instances
 CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
 
 
-def one_run(instance: TopicInstance, ties: str, seed: int) -> Edges:
+def one_run(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
     return set(map(tuple, greedy_merge(instance, ties=ties).edges.tolist()))
 
 
-def lacking(instance: TopicInstance, ties: str, seed: int) -> Edges:
+def lacking(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
     return set(sorted(one_run(instance, ties, seed))[:-1])
 
 
-def rings(instance: TopicInstance, ties: str, seed: int) -> Edges:
+def rings(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
     return set(map(tuple, ring_per_topic(instance).edges.tolist()))
 
 
-def rings_in_their_own_orders(instance: TopicInstance, ties: str, seed: int) -> Edges:
+def rings_in_their_own_orders(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
     return set(map(tuple, ring_per_topic(instance, order="random-per-topic", seed=seed).edges.tolist()))
 
 
-def relisting(instance: TopicInstance, **given: Any) -> tuple[Any, LineCounts]:
+def relisting(instance: ob.TopicInstance, **given: Any) -> tuple[Any, LineCounts]:
     """An implementation that updates every pair after every edge."""
     edges, work = merge_by_link_contributions(instance, **given)
     return edges, work._replace(updates=work.edges * work.pairs + 1)
@@ -69,7 +66,7 @@ def no_cover(cover: SetCover) -> list[int]:
     return list(minimum_set_cover(cover))[:-1]
 
 
-def higher_degree(instance: TopicInstance, node: int) -> tuple[int, Any]:
+def higher_degree(instance: ob.TopicInstance, node: int) -> tuple[int, Any]:
     degree, overlay = smallest_degree_of(instance, node)
     return degree + 3, overlay
 
@@ -105,7 +102,7 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four set covers, and the smaller assorted instances."""
     covers = p1._covers
 
-    def small(quick: bool) -> Iterator[tuple[str, TopicInstance]]:
+    def small(quick: bool) -> Iterator[tuple[str, ob.TopicInstance]]:
         return ((name, one) for name, one in assorted(quick) if one.num_nodes < 100)
 
     monkeypatch.setattr(p1, "_covers", lambda number, *sizes: covers(min(number, 4), *sizes))
@@ -133,12 +130,12 @@ def test_every_claim_of_p1_has_a_case_and_a_statement() -> None:
 @pytest.mark.interpreted
 def test_a_higher_level_and_a_wrong_closed_form_contradict_figure_3(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(p1_figures, "merge_by_link_contributions", relisting)
-    assert "updates, not" in judged_on("P1.F3", METHODS, {}).because
+    assert "updates, not" in judged_on("P1.F3", ob.METHODS, {}).because
 
 
 @pytest.mark.interpreted
 @property_test(100, topic_instances())
-def test_each_edge_contributes_most_when_it_is_added(instance: TopicInstance) -> None:
+def test_each_edge_contributes_most_when_it_is_added(instance: ob.TopicInstance) -> None:
     _check(instance)
 
 
@@ -148,11 +145,11 @@ def test_each_edge_contributes_most_when_it_is_added(instance: TopicInstance) ->
     [*CONSTRUCTED.values(), middling(1, 18, 9, 5), middling(2, 12, 20, 10)],
     ids=[*CONSTRUCTED, "random", "random, many topics"],
 )
-def test_each_edge_contributes_most_on_larger_instances(instance: TopicInstance) -> None:
+def test_each_edge_contributes_most_on_larger_instances(instance: ob.TopicInstance) -> None:
     _check(instance)
 
 
-def _check(instance: TopicInstance) -> None:
+def _check(instance: ob.TopicInstance) -> None:
     interest = twins.interest_of(instance)
     for newest in (True, False):
         edges, work = merge_by_link_contributions(instance, newest=newest)
@@ -166,15 +163,15 @@ def _check(instance: TopicInstance) -> None:
             weights = after
         assert (work.edges, work.updates) == (len(edges), updates)
         assert work.listed == sum(weight > 0 for weight in twins.contributions(interest, set()).values())
-    built = Overlay.from_edges(instance.num_nodes, sorted(overlay))
-    assert PROBLEMS["min-tco"].violations(instance, built) == []
+    built = ob.Overlay.from_edges(instance.num_nodes, sorted(overlay))
+    assert ob.PROBLEMS["min-tco"].violations(instance, built) == []
 
 
 @pytest.mark.interpreted
 def test_the_loop_as_printed_leaves_topics_apart() -> None:
-    instance = WORKLOADS["exponential"].generate(nodes=60, topics=20, subscriptions=5, seed=0)
+    instance = ob.WORKLOADS["exponential"].generate(nodes=60, topics=20, subscriptions=5, seed=0)
     overlays = [
-        Overlay.from_edges(instance.num_nodes, merge_by_link_contributions(instance, as_printed=printed)[0])
+        ob.Overlay.from_edges(instance.num_nodes, merge_by_link_contributions(instance, as_printed=printed)[0])
         for printed in (False, True)
     ]
     assert [bool((overlay.topic_components(instance) == 1).all()) for overlay in overlays] == [True, False]
@@ -185,7 +182,7 @@ class TestErrata:
         single = single_node_instance(cover := random_set_cover(5, 3, 0.15, 0))
         degree, _ = smallest_degree_of(single, len(cover.sets))
         instance = duplicated_instance(single, len(cover.sets))
-        fewest = METHODS["branch-and-cut"].run(instance, PROBLEMS["min-tco"], seed=0)
+        fewest = ob.METHODS["branch-and-cut"].run(instance, ob.PROBLEMS["min-tco"], seed=0)
         assert value_of(fewest) > max(3, degree)
 
     def test_lemma_6_2s_topics_have_cycles(self) -> None:
@@ -202,17 +199,17 @@ class TestErrata:
     def test_lemma_6_4s_initialization_examines_pairs_without_common_topics(self) -> None:
         ratios = []
         for nodes in (50, 100, 200):
-            pairs = TopicInstance.from_subscriptions({f"n{v}": [f"t{v // 2}"] for v in range(nodes)})
+            pairs = ob.TopicInstance.from_subscriptions({f"n{v}": [f"t{v // 2}"] for v in range(nodes)})
             ratios.append(merge_by_link_contributions(pairs)[1].initialization / p1.common_topics(pairs))
         assert ratios[2] > 1.5 * ratios[1] > 2.25 * ratios[0]
 
     def test_lemma_6_5s_bound_is_below_1_on_two_nodes(self) -> None:
-        instance = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"]})
+        instance = ob.TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"]})
         assert greedy_merge(instance).num_edges == 1 > np.log(instance.num_subscriptions)
 
     def test_lemma_6_6s_order_is_not_that_of_the_algorithm(self) -> None:
         instance = greedy_merge_cuboid(k=4, m=3)
-        trace = known(METHODS["gm"].run(instance, PROBLEMS["min-tco"], seed=0, trace=True).trace)
+        trace = known(ob.METHODS["gm"].run(instance, ob.PROBLEMS["min-tco"], seed=0, trace=True).trace)
         named = [{instance.node_label(v) for v in edge} for step in trace for edge in step.edges]
         assert all({f"Stwo{p}", "Sk4"} in named[:2] for p in (1, 2))
         assert not all({f"Stwo{p}", f"Sk{i}"} in named[:8] for p in (1, 2) for i in range(1, 5))

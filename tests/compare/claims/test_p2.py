@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.claims import p2
 from overlaybench.compare.claims.bench import Bench, grid, rows_here
 from overlaybench.compare.claims.claim import Verdict
@@ -25,9 +25,7 @@ from overlaybench.compare.claims.p2_constructed import (
 from overlaybench.compare.claims.properties import assorted
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.claims.statements import papers
-from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, weighted_nested_subscriptions
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.claims.faults import Broken, Edges, Fault, every_pair, tiered, with_broken
 from tests.outcomes import answer_of, value_of
 
@@ -37,27 +35,27 @@ CONFIRMED, ORDER, CONTRADICTED, DEPENDS = Verdict.CONFIRMED, Verdict.ORDER, Verd
 def overlay_of(name: str) -> Broken:
     """Another method's overlay."""
 
-    def build(instance: TopicInstance, ties: str, seed: int) -> Edges:
-        result = METHODS[name].run(instance, PROBLEMS["min-tco"], seed=seed, ties=ties)
+    def build(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
+        result = ob.METHODS[name].run(instance, ob.PROBLEMS["min-tco"], seed=seed, ties=ties)
         return set(map(tuple, answer_of(result).edges.tolist()))
 
     return build
 
 
-def star(instance: TopicInstance, ties: str, seed: int) -> Edges:
+def star(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
     return {(0, v) for v in range(1, instance.num_nodes)}
 
 
-def star_at_the_last(instance: TopicInstance, ties: str, seed: int) -> Edges:
+def star_at_the_last(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
     return {(v, instance.num_nodes - 1) for v in range(instance.num_nodes - 1)}
 
 
-def idle_edges_first(bench: Bench, method: str, instance: TopicInstance, **options: Any) -> Iterator[list[Any]]:
+def idle_edges_first(bench: Bench, method: str, instance: ob.TopicInstance, **options: Any) -> Iterator[list[Any]]:
     """All pairs without a common topic, then all others."""
     yield sorted(every_pair(instance, "", 0), key=p2.Components(instance).contribution)
 
 
-def rounds_of_matchings(bench: Bench, method: str, instance: TopicInstance, **options: Any) -> Iterator[list[Any]]:
+def rounds_of_matchings(bench: Bench, method: str, instance: ob.TopicInstance, **options: Any) -> Iterator[list[Any]]:
     """All pairs, one perfect matching after another."""
     n = instance.num_nodes - 1
     rounds = [[(r, n), *(((r + i) % n, (r - i) % n) for i in range(1, (n + 1) // 2))] for r in range(n)]
@@ -103,7 +101,7 @@ FAULTS: Mapping[str, Fault] = {
 def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     """The smaller assorted instances, and five seeds of random ties."""
 
-    def small(quick: bool) -> Iterator[tuple[str, TopicInstance]]:
+    def small(quick: bool) -> Iterator[tuple[str, ob.TopicInstance]]:
         return ((name, one) for name, one in assorted(quick) if one.num_nodes < 100)
 
     monkeypatch.setattr("overlaybench.compare.claims.p2.assorted", small)
@@ -121,7 +119,7 @@ def test_a_fault_changes_the_verdict(id_: str, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.slow
 def test_work_beyond_the_bound_contradicts_lemma_2() -> None:
     claim = CLAIMS["P2.L2"]
-    rows = rows_here(GRIDS[claim.grids[0]].experiment(True), METHODS)
+    rows = rows_here(GRIDS[claim.grids[0]].experiment(True), ob.METHODS)
     found = [
         claim.judge(Bench(True, tables={claim.grids[0]: rows.assign(c_counted=rows["c_counted"] * factor)})).verdict
         for factor in (1, 100, rows["p_nodes"] / 100)
@@ -186,7 +184,7 @@ def test_every_claim_of_p2_is_tested_and_stated() -> None:
 def test_no_overlay_of_stars_has_fewer_edges_than_the_bound(law: str) -> None:
     for recipe in grid("bound", law, 3, nodes=8, topics=8, subscriptions=3):
         instance = recipe.make()
-        proven = METHODS["cp-sat"].run(instance, PROBLEMS["2d-star"], seed=0, time_limit=20.0)
+        proven = ob.METHODS["cp-sat"].run(instance, ob.PROBLEMS["2d-star"], seed=0, time_limit=20.0)
         assert proven.status == "optimal"
         assert 0 < star_bound(instance) <= value_of(proven)
 
@@ -196,17 +194,17 @@ def test_trees_with_bridges_have_maximum_degree_3_and_lead_greedy_merge_to_a_thi
         instance = tree_with_bridges(h)
         assert instance.num_nodes == 3 * 2**h - 1
         narrow = tree_of_bridges(instance, h)
-        assert not list(PROBLEMS["minmax-tco"].violations(instance, narrow))
+        assert not list(ob.PROBLEMS["minmax-tco"].violations(instance, narrow))
         assert narrow.degrees.max() == 3
         for ties in ("lowest", "highest", "random"):
-            result = METHODS["gm"].run(instance, PROBLEMS["minmax-tco"], seed=1, ties=ties)
+            result = ob.METHODS["gm"].run(instance, ob.PROBLEMS["minmax-tco"], seed=1, ties=ties)
             assert 3 * value_of(result) >= instance.num_nodes
 
 
 def test_dense_prefixes_lead_cd_oda_2_to_quadratically_many_edges_whatever_the_ties() -> None:
     for n in (3, 5):
         values = {
-            METHODS["cd-oda-2"].run(dense_prefixes(n), PROBLEMS["2d-star"], seed=0, ties=ties).value
+            ob.METHODS["cd-oda-2"].run(dense_prefixes(n), ob.PROBLEMS["2d-star"], seed=0, ties=ties).value
             for ties in ("lowest", "highest", "worst", "best")
         }
         assert values == {n * (n - 1) / 2 + 3 * n - 1}
@@ -222,7 +220,7 @@ def test_independent_subscriptions_have_the_mean_number_of_topics() -> None:
 class TestErrata:
     def test_lemma_1s_count_is_wrong_at_four_nodes(self) -> None:
         for ties in ("lowest", "highest", "best", "worst"):
-            run = METHODS["minmax-oda"].run(minmax_oda_matchings(n=4), PROBLEMS["min-tco"], seed=0, ties=ties)
+            run = ob.METHODS["minmax-oda"].run(minmax_oda_matchings(n=4), ob.PROBLEMS["min-tco"], seed=0, ties=ties)
             assert run.value == 5
 
     def test_algorithm_1_as_printed_evaluates_more_than_its_bound(self) -> None:
@@ -232,5 +230,7 @@ class TestErrata:
 
     def test_cd_oda_2_is_optimal_on_lemma_6s_instance(self) -> None:
         for ties in ("lowest", "highest", "worst"):
-            run = METHODS["cd-oda-2"].run(weighted_nested_subscriptions(n=4), PROBLEMS["2d-star"], seed=0, ties=ties)
+            run = ob.METHODS["cd-oda-2"].run(
+                weighted_nested_subscriptions(n=4), ob.PROBLEMS["2d-star"], seed=0, ties=ties
+            )
             assert run.value == 2 * 4 - 1

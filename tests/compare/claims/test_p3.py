@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.claims import p3_lemmas, p3_system
 from overlaybench.compare.claims.bench import Bench, rows_here
 from overlaybench.compare.claims.claim import Judgement, Verdict
@@ -19,14 +19,13 @@ from overlaybench.compare.claims.data import GRIDS
 from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.heuristics.topics.decentralised import decentralised
 from overlaybench.heuristics.topics.divide_and_conquer import best_division, restricted
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.claims.faults import Edges, every_pair, judged_on, no_edge, tiered, with_broken
 from tests.outcomes import known
 
 CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
 
 
-def path(instance: TopicInstance, ties: str, seed: int) -> Edges:
+def path(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
     return {(v, v + 1) for v in range(instance.num_nodes - 1)}
 
 
@@ -75,7 +74,7 @@ REPLACED: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
 }  # fmt: skip
 
 
-def only_equal_parts(instance: TopicInstance, nodes: Any) -> TopicInstance:
+def only_equal_parts(instance: ob.TopicInstance, nodes: Any) -> ob.TopicInstance:
     return restricted(instance, nodes if len(nodes) == instance.num_nodes // 2 else nodes[:2])
 
 
@@ -90,27 +89,27 @@ def test_a_broken_step_contradicts_the_claim(id_: str, monkeypatch: pytest.Monke
 
 @pytest.mark.slow
 def test_messages_that_do_not_grow_with_the_nodes_contradict_that_gathering_interests_is_a_problem() -> None:
-    sound = METHODS["dcbr-m-decentralised"]
+    sound = ob.METHODS["dcbr-m-decentralised"]
 
     def solve(trace: Any, problem: Any, **given: Any) -> Any:
         found = sound.solve(trace, problem, **given)
         return replace(found, counters={**found.counters, "messages_an_event": 1000 / trace.num_nodes})
 
     few = {"popularity": "uniform", "nodes": (16, 32, 64), "topics": 16, "subscriptions": 3, "events": 15}
-    assert judged_on("P3.S4D.7", METHODS, few).verdict is CONFIRMED
-    broken = {**METHODS, "dcbr-m-decentralised": replace(sound, solve=solve)}
+    assert judged_on("P3.S4D.7", ob.METHODS, few).verdict is CONFIRMED
+    broken = {**ob.METHODS, "dcbr-m-decentralised": replace(sound, solve=solve)}
     assert judged_on("P3.S4D.7", broken, few).verdict is CONTRADICTED
 
 
 def test_the_faster_data_structures_are_contradicted_by_another_overlay() -> None:
-    sound = METHODS["gm-m"]
+    sound = ob.METHODS["gm-m"]
 
     def solve(instance: Any, problem: Any, *, data: str = "rows", **options: Any) -> Any:
         other = {**options, "ties": "random", "seed": 99} if data == "table" else options
         return sound.solve(instance, problem, data=data, **other)
 
     assert judge(CLAIMS["P3.A3"]).judgement.verdict is CONFIRMED
-    broken = {**METHODS, "gm-m": replace(sound, solve=solve, compiled=False)}
+    broken = {**ob.METHODS, "gm-m": replace(sound, solve=solve, compiled=False)}
     assert judge(CLAIMS["P3.A3"], True, broken).judgement.verdict is CONTRADICTED
 
 
@@ -118,8 +117,8 @@ def test_the_faster_data_structures_are_contradicted_by_another_overlay() -> Non
 def test_equally_good_choices_contradict_the_bound_and_other_steps_do_not(id_: str) -> None:
     assert judge(CLAIMS[id_]).judgement.verdict is CONTRADICTED
     blind = {
-        **METHODS,
-        "gm-m": replace(METHODS["gm-m"], solve=METHODS["dcb-m"].solve, options=METHODS["dcb-m"].options),
+        **ob.METHODS,
+        "gm-m": replace(ob.METHODS["gm-m"], solve=ob.METHODS["dcb-m"].solve, options=ob.METHODS["dcb-m"].options),
     }
     assert CLAIMS[id_].judge(Bench(True, blind)).verdict is Verdict.NOT_DECIDED
 
@@ -167,7 +166,7 @@ def runs_of(name: str) -> pd.DataFrame:
         if "subscriptions" not in shape and "least" not in shape:
             shape |= {"topics": (20, 30) if isinstance(one.shape["topics"], tuple) else 20, "least": 3, "most": 9}
         sheets.append(replace(one, shape=shape, quick={}))
-    return rows_here(replace(GRIDS[name], sheets=tuple(sheets)).experiment(True), METHODS)
+    return rows_here(replace(GRIDS[name], sheets=tuple(sheets)).experiment(True), ob.METHODS)
 
 
 def by_method(rows: pd.DataFrame, values: Mapping[str, float], other: float = 1.0) -> pd.Series:

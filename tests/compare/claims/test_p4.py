@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import overlaybench as ob
 from overlaybench.compare.catalogue import METHODS, problem_named
 from overlaybench.compare.claims import p4, p4_figures, p4_mixing
 from overlaybench.compare.claims.bench import Bench, Experiment, grid, rows_here, runs
@@ -21,10 +22,7 @@ from overlaybench.compare.claims.p4 import METRICS, spanning_price, steiner_pric
 from overlaybench.compare.claims.p4_figures import CONTENT_METHODS
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.heuristics.content.migration import MigrationResult, simulate_migration
-from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.overlay import Overlay
 from tests.compare.claims.faults import Fault, tiered, with_answers
 from tests.outcomes import answer_of
 
@@ -45,7 +43,7 @@ def all_on_one(instance: Any, answer: Any) -> Any:
 def everything(instance: Any, answer: Any) -> Any:
     """A spanning tree of all nodes by breadth-first search: a needlessly expensive Steiner tree."""
     tree = nx.bfs_tree(instance.to_networkx(), int(instance.terminals[0]))
-    return Overlay.from_edges(instance.num_nodes, [tuple(sorted(edge)) for edge in tree.edges])
+    return ob.Overlay.from_edges(instance.num_nodes, [tuple(sorted(edge)) for edge in tree.edges])
 
 
 def small_grid() -> Experiment:
@@ -87,7 +85,7 @@ FAULTS: Mapping[str, Fault] = {
     "P4.MST": Fault(
         sound=CONTRADICTED,
         broken=CONFIRMED,
-        replaced={"p4.relay_star": lambda rim: WORKLOADS["relay-star"].generate(rim=2)},
+        replaced={"p4.relay_star": lambda rim: ob.WORKLOADS["relay-star"].generate(rim=2)},
     ),
     "P4.2A": Fault(with_answers("mehlhorn", everything)),
     "P4.S2.2": Fault(replaced={"p4.cost_of_single_flows": lambda instance, overlay: 1.0}),
@@ -144,14 +142,14 @@ FAULTS: Mapping[str, Fault] = {
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most six networks of 200 users, three small graphs, and a short search."""
     graphs = [
-        (f"b{seed}", WORKLOADS["steiner-sparse"].generate(seed=seed, nodes=9, edges=14, terminals=4))
+        (f"b{seed}", ob.WORKLOADS["steiner-sparse"].generate(seed=seed, nodes=9, edges=14, terminals=4))
         for seed in range(3)
     ]
     monkeypatch.setattr(p4, "steiner_graphs", lambda quick, small=False: iter(graphs))
     monkeypatch.setattr(p4, "worst_metric", lambda *shape, steps, seed: worst_metric(*shape, steps=50, seed=seed))
     networks = p4.networks
 
-    def fewer(law: str, draws: int, **shape: Any) -> Iterator[ContentInstance]:
+    def fewer(law: str, draws: int, **shape: Any) -> Iterator[ob.ContentInstance]:
         return networks(law, min(draws, 10), **{**shape, "users": min(shape["users"], 200)})
 
     for module in (p4, p4_mixing):
@@ -218,7 +216,7 @@ def test_local_search_finds_the_star_on_four_brokers() -> None:
 
 
 def test_a_forest_or_a_cycle_is_no_overlay_of_one_tree() -> None:
-    one = WORKLOADS["content"].generate(seed=0, users=20, brokers=4, intervals=4)
+    one = ob.WORKLOADS["content"].generate(seed=0, users=20, brokers=4, intervals=4)
     result = METHODS["greedy-packing"].run(one, problem_named("content-shared-tree"))
     assert p4.is_one_tree(one, result)
     answer = answer_of(result)

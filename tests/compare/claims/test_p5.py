@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.claims import p5, p5_figures
 from overlaybench.compare.claims.bench import Bench, Experiment, rows_here, runs
 from overlaybench.compare.claims.claim import Verdict
@@ -27,7 +27,6 @@ from overlaybench.heuristics.brokers.soft_links import disseminate_over
 from overlaybench.instances.brokers.files import BROKERS
 from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.problems import Dissemination
-from overlaybench.instances.contract.catalogue import WORKLOADS
 from tests.compare.claims.faults import Fault, Methods, tiered, with_answers, with_options
 from tests.outcomes import known
 
@@ -46,7 +45,7 @@ def recipes(workloads: tuple[str, ...], seeds: int = 6, **lists: Any) -> tuple[R
             "small",
             seed,
             workload=workload,
-            parameters=freeze(WORKLOADS[workload].complete({**SIZE, **lists, name: value})),
+            parameters=freeze(ob.WORKLOADS[workload].complete({**SIZE, **lists, name: value})),
         )
         for workload in workloads
         for value in values
@@ -90,7 +89,7 @@ def losing_a_message(instance: Any, answer: Any) -> Any:
 
 
 def without_soft_links(*names: str) -> Methods:
-    return {**METHODS, **{name: with_options(name, rounds=0)[name] for name in names}}
+    return {**ob.METHODS, **{name: with_options(name, rounds=0)[name] for name in names}}
 
 
 NO_LINKS = without_soft_links("s1", "s2", "sh")
@@ -245,7 +244,7 @@ def low() -> pd.DataFrame:
     tree = small(BOTH, STRATEGIES, {"service": 1000}, seeds=2, rate=300)
     options = {"simulate": "system", "service": 1000, "interval": 0.5, "predicate": 1}
     system = Experiment(recipes(BOTH, 1, publications=60), (runs("soft-links", *((s, options) for s in UNCAPPED)),))
-    return rows_here(joined(tree, system), METHODS)
+    return rows_here(joined(tree, system), ob.METHODS)
 
 
 def shown(name: str, rows: pd.DataFrame) -> pd.DataFrame:

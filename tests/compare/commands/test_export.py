@@ -14,12 +14,9 @@ import pytest
 from click.testing import CliRunner, Result
 from highspy import Highs
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.python_api.instances import read
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.files import write_topics
 from overlaybench.instances.topics.gossipsub import random_mesh
 from tests.models.topics.small_instances import uniform_instance
 
@@ -34,7 +31,7 @@ def run(*words: object) -> Result:
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
     instance, answer = tmp_path / "wanted.json", tmp_path / "overlay.json"
-    write_topics(INSTANCE, instance)
+    ob.write_topics(INSTANCE, instance)
     answer.write_text(json.dumps({"format": "overlay/1", "edges": OVERLAY}))
     return instance, answer
 
@@ -117,7 +114,7 @@ def test_a_proof_about_a_list_of_sets_is_checked(tmp_path: Path) -> None:
     words = tmp_path / "words.tsv"
     words.write_text("x\t{a, b, c}\ny\t{a, c, d}\n")
     for file in (words, tmp_path / "words.hif.json"):
-        write_topics(read(words), tmp_path / "words.hif.json")
+        ob.write_topics(read(words), tmp_path / "words.hif.json")
         proof = tmp_path / "proof.gz"
         assert "proven" in run("solve", file, "--proof", proof).output
         checked = run("check-proof", file, proof)
@@ -152,9 +149,9 @@ def optimum_of(path: Path) -> float:
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "k-tco", "2d-star", "2d-true"])
 def test_an_exported_model_has_the_optimum_of_the_instance(tmp_path: Path, problem: str, ending: str) -> None:
     file, model = tmp_path / "instance.json", tmp_path / f"model.{ending}"
-    write_topics(uniform_instance(6, 4, 2, seed=3), file)
+    ob.write_topics(uniform_instance(6, 4, 2, seed=3), file)
     assert run("export", "model", file, "--problem", problem, "-o", model).exit_code == 0
-    assert round(optimum_of(model)) == METHODS["ilp"].run(read(file), PROBLEMS[problem]).value
+    assert round(optimum_of(model)) == ob.METHODS["ilp"].run(read(file), ob.PROBLEMS[problem]).value
 
 
 @pytest.mark.interpreted
@@ -164,16 +161,16 @@ def test_a_model_is_exported_for_each_kind_that_has_one(tmp_path: Path) -> None:
     run("generate", "brokers-sparse", "--brokers", "4", "--subscriptions", "6", "--publications", "3", "-o", brokers)
     for file, problem in ((users, "content-mst"), (brokers, "soft-links")):
         run("export", "model", file, "--problem", problem, "-o", tmp_path / "model.mps")
-        value = METHODS["ilp"].run(read(file), PROBLEMS[problem]).value
+        value = ob.METHODS["ilp"].run(read(file), ob.PROBLEMS[problem]).value
         assert optimum_of(tmp_path / "model.mps") == pytest.approx(value, rel=1e-6)
 
 
 def test_what_has_no_model_file_is_refused_and_leaves_the_file(tmp_path: Path) -> None:
     file, old = tmp_path / "instance.json", tmp_path / "old.mps"
-    write_topics(uniform_instance(6, 4, 2), file)
+    ob.write_topics(uniform_instance(6, 4, 2), file)
     old.write_text("kept")
-    assert isinstance(run("export", "model", file, "--problem", "low-tco", "-o", old).exception, BadInput)
-    assert isinstance(run("export", "model", file, "-o", tmp_path / "old.txt").exception, BadInput)
+    assert isinstance(run("export", "model", file, "--problem", "low-tco", "-o", old).exception, ob.BadInput)
+    assert isinstance(run("export", "model", file, "-o", tmp_path / "old.txt").exception, ob.BadInput)
     assert old.read_text() == "kept"
 
 

@@ -10,12 +10,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.commands.listing import explain, explanations
-from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 
-ENTRIES = [*PROBLEMS.values(), *KINDS.values(), *METHODS.values(), *WORKLOADS.values()]
+ENTRIES = [*ob.PROBLEMS.values(), *ob.KINDS.values(), *ob.METHODS.values(), *ob.WORKLOADS.values()]
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def test_a_table_fits_80_columns_and_has_no_narrow_one(what: str, terminal: Call
     lines = terminal(what)
     tables = [line for line in lines if "overlaybench" not in line]
     assert max(map(len, tables)) <= 80
-    assert len(lines) < 4 * len(METHODS)
+    assert len(lines) < 4 * len(ob.METHODS)
     names = {line.split()[0] for line in lines if line.strip()}
     assert names >= {"min-tco": {"gm", "zipf"}, "methods": {"gm", "branch-and-cut"}}.get(what, set())
 
@@ -69,7 +68,7 @@ def test_problems_claims_and_methods_of_several_kinds_are_explained() -> None:
     out = CliRunner().invoke(cli, ["list", "content-mst"]).output
     assert "steiner-mixing" in out
     assert not {"ring-per-topic", "zipf"} & set(out.split())
-    assert len(explanations("ilp")) == len(METHODS["ilp"].members) == 4
+    assert len(explanations("ilp")) == len(ob.METHODS["ilp"].members) == 4
     out = CliRunner().invoke(cli, ["list", "P1.L6.6"]).output
     assert "Lemma 6.6" in out
     assert "overlaybench claims P1.L6.6 --quick" in out
@@ -91,7 +90,7 @@ def test_everything_listed_is_explained_and_its_examples_parse(entry: object) ->
         assert one.examples
         for line in one.examples:
             parsed(line)
-    if isinstance(entry, type(METHODS["gm"])):
+    if isinstance(entry, type(ob.METHODS["gm"])):
         assert all(one.facts["guarantee"] and one.facts["cost"] for one in explain(entry))
 
 
@@ -118,7 +117,7 @@ def parsed(line: str) -> None:
         "greedy-packing",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in (*sorted(METHODS.keys() - {"gm", "greedy-packing"}), "min-tco")
+            for name in (*sorted(ob.METHODS.keys() - {"gm", "greedy-packing"}), "min-tco")
         ),
     ],
 )

@@ -17,13 +17,11 @@ from overlaybench.compare.figures.panels import COMMON, HERE, star_centres, tree
 from overlaybench.compare.figures.style import DrawOptions, save
 from overlaybench.instances.content.problems import ContentOverlay
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, kind_of
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay
 
 WANTS = {"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b", "c"], "n3": ["c", "a"]}
 INSTANCE = ob.TopicInstance.from_subscriptions(WANTS)
-STAR = Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3), (2, 3)])
-PATH = Overlay.from_edges(4, [(0, 1), (1, 2), (2, 3), (0, 3)])
+STAR = ob.Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3), (2, 3)])
+PATH = ob.Overlay.from_edges(4, [(0, 1), (1, 2), (2, 3), (0, 3)])
 
 
 def texts(figure: Figure) -> str:
@@ -45,7 +43,7 @@ def test_answers_are_titled_by_value_measures_and_validity() -> None:
     assert "answer 2" in shown
     assert "min-tco 4, max degree 3, average degree 2" in shown
     assert "valid for min-tco, minmax-tco, low-tco, weighted-tco, 2d-star, 2d-true" in shown.replace("\n", " ")
-    without = draw(INSTANCE, Overlay.from_edges(4, [(0, 1)]))
+    without = draw(INSTANCE, ob.Overlay.from_edges(4, [(0, 1)]))
     assert "invalid for min-tco: topic 'a' has 2 components" in texts(without)
 
 
@@ -61,16 +59,16 @@ def test_a_topic_has_a_panel_with_its_subscribers_for_each_answer() -> None:
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
         f"answer {number}, topic {topic}" for number in (1, 2) for topic in "ac"
     ]
-    with pytest.raises(BadInput, match="unknown topic 'd'"):
+    with pytest.raises(ob.BadInput, match="unknown topic 'd'"):
         draw(INSTANCE, STAR, options=DrawOptions(topics=("d",)))
 
 
 def test_centres_are_marked_only_where_every_topic_of_three_has_one() -> None:
     assert star_centres(INSTANCE, STAR) == [0]
     nested = WORKLOADS["nested-subscriptions"].generate(seed=0, n=5)
-    centre = star_centres(nested, Overlay.from_edges(5, [(v, 4) for v in range(4)]))
+    centre = star_centres(nested, ob.Overlay.from_edges(5, [(v, 4) for v in range(4)]))
     assert centre == [4]
-    assert star_centres(nested, Overlay.from_edges(5, [(v, v + 1) for v in range(4)])) == []
+    assert star_centres(nested, ob.Overlay.from_edges(5, [(v, v + 1) for v in range(4)])) == []
 
 
 @pytest.mark.parametrize(
@@ -112,7 +110,7 @@ def test_labels_are_shortened_and_numbers_never() -> None:
     figure = draw(instance, ContentOverlay(np.repeat([0, 1], [100, 30])))
     texts = {text.get_text() for text in figure.axes[0].texts}
     assert {"100 users", "30 users"} <= texts
-    named = draw(ob.read({"a long label": ["t"], "b": ["t"]}), Overlay.from_edges(2, [(0, 1)]))
+    named = draw(ob.read({"a long label": ["t"], "b": ["t"]}), ob.Overlay.from_edges(2, [(0, 1)]))
     assert {text.get_text() for text in named.axes[0].texts} >= {"a long…", "b"}
 
 
@@ -140,10 +138,10 @@ def test_large_overlays_are_drawn_without_labels_and_larger_ones_are_refused() -
     rng = np.random.default_rng(1)
     edges = {(int(u), int(v)) for u, v in rng.integers(0, 200, (2200, 2)) if u != v}
     instance = WORKLOADS["uniform"].generate(seed=1, nodes=200, topics=40, subscriptions=5)
-    figure = draw(instance, Overlay.from_edges(200, sorted(edges)))
+    figure = draw(instance, ob.Overlay.from_edges(200, sorted(edges)))
     assert "n17" not in texts(figure)
     too_many = WORKLOADS["uniform"].generate(seed=1, nodes=MOST_NODES + 1, topics=9, subscriptions=2)
-    with pytest.raises(BadInput, match=f"at most {MOST_NODES}: draw a sample"):
+    with pytest.raises(ob.BadInput, match=f"at most {MOST_NODES}: draw a sample"):
         draw(too_many)
 
 
@@ -164,7 +162,7 @@ def test_a_page_escapes_labels_and_loads_nothing(tmp_path: Path) -> None:
     wants = {f"<script>{v}": ["<b>", "t"] for v in range(3)}
     instance = ob.TopicInstance.from_subscriptions(wants)
     path = tmp_path / "page.html"
-    save_page(path, "<i>", instance, Overlay.from_edges(3, [(0, 1), (1, 2)]), options=DrawOptions(topics=("<b>",)))
+    save_page(path, "<i>", instance, ob.Overlay.from_edges(3, [(0, 1), (1, 2)]), options=DrawOptions(topics=("<b>",)))
     page = path.read_text()
     assert "<script>0" not in page
     assert "<b>" not in page
@@ -183,16 +181,16 @@ def test_a_figure_with_control_characters_is_an_xml_file(tmp_path: Path) -> None
 
 
 def test_what_does_not_fit_is_bad_input() -> None:
-    other = Overlay.from_edges(3, [(0, 1)])
+    other = ob.Overlay.from_edges(3, [(0, 1)])
     for answer in (other, 3, WORKLOADS["relay-star"].generate(seed=1)):
-        with pytest.raises(BadInput, match="answer 1 is no answer to this instance of topics"):
+        with pytest.raises(ob.BadInput, match="answer 1 is no answer to this instance of topics"):
             draw(INSTANCE, answer)
-    with pytest.raises(BadInput, match="'steiner' is not about topics: take min-tco"):
+    with pytest.raises(ob.BadInput, match="'steiner' is not about topics: take min-tco"):
         draw(INSTANCE, STAR, options=DrawOptions(problem="steiner"))
-    with pytest.raises(BadInput, match="7 answers in one drawing: at most 6"):
+    with pytest.raises(ob.BadInput, match="7 answers in one drawing: at most 6"):
         draw(INSTANCE, *[STAR] * 7)
-    failed: ob.Result[Overlay] = ob.Result(problem="min-tco", method="gm", status=ob.Status.FAILED, reason="none")
-    with pytest.raises(BadInput, match=r"the result of gm has no answer \(failed\)"):
+    failed: ob.Result[ob.Overlay] = ob.Result(problem="min-tco", method="gm", status=ob.Status.FAILED, reason="none")
+    with pytest.raises(ob.BadInput, match=r"the result of gm has no answer \(failed\)"):
         draw(INSTANCE, failed)
-    with pytest.raises(BadInput, match=r"unknown ending '\.gif': use \.svg"):
+    with pytest.raises(ob.BadInput, match=r"unknown ending '\.gif': use \.svg"):
         save(draw(INSTANCE), Path("x.gif"))

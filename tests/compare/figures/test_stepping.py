@@ -17,8 +17,6 @@ from overlaybench.compare.command_line import cli
 from overlaybench.compare.figures import stepping
 from overlaybench.compare.figures.over_time import save_replay
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.timed import SECOND
 from overlaybench.instances.topics.trace_files import TRACES, write_trace
 from tests.outcomes import known
@@ -33,7 +31,7 @@ Theme = Literal["light", "dark"]
 def stepped(method: str = "gm", **parameters: int) -> SteppedOverlay:
     """The steps of a method on a small instance."""
     given = {"nodes": 10, "topics": 6, "subscriptions": 3, **parameters}
-    instance = WORKLOADS["zipf"].generate(seed=1, **given)
+    instance = ob.WORKLOADS["zipf"].generate(seed=1, **given)
     result = ob.METHODS[method].run(instance, ob.PROBLEMS["min-tco"], trace=True)
     return SteppedOverlay(instance, known(result.trace))
 
@@ -78,10 +76,10 @@ def test_frames_are_a_page_each_or_a_file_each(tmp_path: Path) -> None:
 
 
 def test_other_endings_and_too_many_frames_are_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(BadInput, match=r"unknown ending '\.svg': use \.html, \.pdf"):
+    with pytest.raises(ob.BadInput, match=r"unknown ending '\.svg': use \.html, \.pdf"):
         save_steps(stepped(), tmp_path / "steps.svg", "")
     monkeypatch.setattr(stepping, "MOST_FRAMES", 3)
-    with pytest.raises(BadInput, match="steps in frames: at most 3: write a page"):
+    with pytest.raises(ob.BadInput, match="steps in frames: at most 3: write a page"):
         save_steps(stepped(), tmp_path / "steps.pdf", "")
     assert not list(tmp_path.iterdir())
 

@@ -17,7 +17,6 @@ from matplotlib.markers import MarkerStyle
 from matplotlib.ticker import FixedFormatter
 
 import overlaybench as ob
-from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.commands.options import inches
 from overlaybench.compare.figures import files
 from overlaybench.compare.figures.curves import Axis, curves
@@ -32,8 +31,6 @@ from overlaybench.compare.figures.style import (
     save,
     styled,
 )
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.errors import BadInput
 from tests.outcomes import assert_latex_compiles, known, needs_latex
 
 CLOSE = 20.0  # in CIELAB; colours of lines and dots that differ less are easily confused
@@ -72,13 +69,13 @@ def runs_of(*labels: str) -> pd.DataFrame:
 
 
 def test_no_two_methods_have_one_look() -> None:
-    assert len({look(name) for name in METHODS}) == len(METHODS)
-    assert all(METHODS[name].colour and METHODS[name].marker for name in METHODS)
+    assert len({look(name) for name in ob.METHODS}) == len(ob.METHODS)
+    assert all(ob.METHODS[name].colour and ob.METHODS[name].marker for name in ob.METHODS)
 
 
-@pytest.mark.parametrize("problem", list(PROBLEMS))
+@pytest.mark.parametrize("problem", list(ob.PROBLEMS))
 def test_methods_of_a_problem_that_look_alike_in_colour_differ_in_marker_and_dashes(problem: str) -> None:
-    looks = {name: look(name) for name, method in METHODS.items() if problem in method.problems}
+    looks = {name: look(name) for name, method in ob.METHODS.items() if problem in method.problems}
     for (one, (colour, marker)), (other, (second, another)) in combinations(looks.items(), 2):
         if least_distance(colour, second) < CLOSE:
             assert marker != another, (one, other)
@@ -96,7 +93,7 @@ def test_a_methods_style_does_not_depend_on_the_study_and_its_variants_are_shade
 
 
 def test_a_method_without_a_look_has_the_same_one_everywhere_and_none_of_ours() -> None:
-    own = {look(name) for name in METHODS}
+    own = {look(name) for name in ob.METHODS}
     foreign = [look(f"package.module:METHOD_{number}") for number in range(30)]
     assert not own & set(foreign)
     assert look("package.module:METHOD_3") == foreign[3]
@@ -121,7 +118,7 @@ def test_a_figure_is_as_wide_as_asked(width: float, length: str) -> None:
 
 @pytest.mark.parametrize("length", ["3.4", "in", "3.4 ft", "-3in", ""])
 def test_a_length_without_number_or_unit_is_bad_input(length: str) -> None:
-    with pytest.raises(BadInput, match="write a number and its unit"):
+    with pytest.raises(ob.BadInput, match="write a number and its unit"):
         inches(length)
 
 
@@ -136,7 +133,7 @@ def test_options_hold_for_all_that_is_drawn_inside_and_end_with_the_context() ->
     with styled(FigureOptions(font_size=9, font="serif")):
         with styled():
             assert (mpl.rcParams["font.size"], mpl.rcParams["font.family"]) == (9.0, ["serif"])
-        with pytest.raises(BadInput), styled(FigureOptions(font_size=90)):
+        with pytest.raises(ob.BadInput), styled(FigureOptions(font_size=90)):
             raise AssertionError
         assert mpl.rcParams["font.size"] == 9.0
     assert mpl.rcParams["font.size"] == before
@@ -154,7 +151,7 @@ def test_options_hold_for_all_that_is_drawn_inside_and_end_with_the_context() ->
     ],
 )
 def test_options_that_are_not_possible_are_bad_input(options: FigureOptions, message: str) -> None:
-    with pytest.raises(BadInput, match=message), styled(options):
+    with pytest.raises(ob.BadInput, match=message), styled(options):
         raise AssertionError
 
 
@@ -165,7 +162,7 @@ def test_without_latex_pgf_and_usetex_are_bad_input_that_names_what_to_install(m
         (FigureOptions(formats=("pgf",)), "xelatex or"),
         (FigureOptions(usetex=True), "latex and"),
     ):
-        with pytest.raises(BadInput, match=rf"{missing}.*apt-get install texlive"):
+        with pytest.raises(ob.BadInput, match=rf"{missing}.*apt-get install texlive"):
             options.settings()
     files.check_usetex.cache_clear()
 

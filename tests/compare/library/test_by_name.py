@@ -13,7 +13,6 @@ from overlaybench.compare.command_line import cli
 from overlaybench.compare.library.table import read_table
 from overlaybench.compare.studies.library_entries import library_entry
 from overlaybench.compare.studies.study import read_study
-from overlaybench.instances.contract.errors import BadInput
 
 SMALL = "small-uniform-20-20-5-s0"
 ABSENT = next(entry.name for entry in read_table().entries.values() if entry.needs)
@@ -49,11 +48,11 @@ def test_the_default_problem_is_the_first_that_the_library_poses() -> None:
 
 
 def test_an_unknown_name_gives_the_three_nearest() -> None:
-    with pytest.raises(BadInput) as error:
+    with pytest.raises(ob.BadInput) as error:
         ob.load("small-uniform-20-20-5-s9")
     assert sum(f"'{name}'" in str(error.value) for name in read_table().entries) == 3
     done = CliRunner().invoke(cli, ["solve", "@nowhere"])
-    assert isinstance(done.exception, BadInput)
+    assert isinstance(done.exception, ob.BadInput)
     assert "nearest" in str(done.exception) or "did you mean" in str(done.exception)
 
 
@@ -61,10 +60,10 @@ def test_an_instance_that_needs_data_of_others_says_so_in_one_line(monkeypatch: 
     entry = ob.WORKLOADS[read_table().entry(ABSENT).workload]
 
     def without_data(**_: object) -> None:
-        raise BadInput("no such data: get them")
+        raise ob.BadInput("no such data: get them")
 
     monkeypatch.setattr(type(entry), "generate", lambda self, **given: without_data(**given))
-    with pytest.raises(BadInput, match=f"'{ABSENT}' is not here: no such data") as error:
+    with pytest.raises(ob.BadInput, match=f"'{ABSENT}' is not here: no such data") as error:
         ob.load(ABSENT)
     assert "\n" not in str(error.value)
 
@@ -72,7 +71,7 @@ def test_an_instance_that_needs_data_of_others_says_so_in_one_line(monkeypatch: 
 def test_a_problem_of_another_kind_and_columns_are_refused() -> None:
     for words in (("--problem", "steiner"), ("--node-column", "who")):
         done = CliRunner().invoke(cli, ["solve", f"@{SMALL}", *words])
-        assert isinstance(done.exception, BadInput)
+        assert isinstance(done.exception, ob.BadInput)
         assert f"@{SMALL}" in str(done.exception)
 
 
@@ -92,8 +91,8 @@ def test_a_study_file_names_instances_of_the_library(tmp_path: Path) -> None:
     ]
     assert [recipe.family for recipe in recipes] == [SMALL, "small-zipf-20-20-5-s1"]
     file.write_text(f'[[instances]]\nfile = "@{SMALL}"\nsample = 5\n{runs}')
-    with pytest.raises(BadInput, match="no samples"):
+    with pytest.raises(ob.BadInput, match="no samples"):
         read_study(file)
     file.write_text(f'[[instances]]\nfile = "@{SMALL}9"\n{runs}')
-    with pytest.raises(BadInput, match="did you mean"):
+    with pytest.raises(ob.BadInput, match="did you mean"):
         read_study(file)

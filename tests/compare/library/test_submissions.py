@@ -21,8 +21,6 @@ from overlaybench.compare.library.archive import FolderEvidence, unpacked, write
 from overlaybench.compare.library.study import with_digests
 from overlaybench.compare.library.submission import faults_since, submit
 from overlaybench.compare.library.table import LibraryTable, Record, read_table, write_table
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.result import Status
 
 ROOT = Path(__file__).parents[3]
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
@@ -61,7 +59,7 @@ def folder(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "instances.csv").write_text(INSTANCES)
     table, _ = with_digests(read_table(folder))
-    poor = Record("a", "min-tco", "ring-per-topic", 10.0, Status.FEASIBLE, 21.0, math.nan, 1.0, 0.1, "", "v")
+    poor = Record("a", "min-tco", "ring-per-topic", 10.0, ob.Status.FEASIBLE, 21.0, math.nan, 1.0, 0.1, "", "v")
     write_table(table.with_records([poor]), folder)
     return folder
 
@@ -104,7 +102,7 @@ def test_what_is_invalid_no_better_or_unclear_is_refused_and_nothing_is_written(
     file: str, given: dict[str, Any], reason: str, folder: Path, found: dict[str, Any]
 ) -> None:
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    with pytest.raises(BadInput, match=reason):
+    with pytest.raises(ob.BadInput, match=reason):
         submit(read_table(folder), folder, found[file], **(ADA | {"instance": "a"} | given))
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
@@ -112,7 +110,7 @@ def test_what_is_invalid_no_better_or_unclear_is_refused_and_nothing_is_written(
 def test_a_second_time_is_no_better(folder: Path, found: dict[str, Any]) -> None:
     for file in ("best", "proof"):
         submit(read_table(folder), folder, found[file], **ADA, instance="a")
-        with pytest.raises(BadInput, match=r"no better than what is known: value .* by Ada"):
+        with pytest.raises(ob.BadInput, match=r"no better than what is known: value .* by Ada"):
             submit(read_table(folder), folder, found[file], **ADA, instance="a")
 
 
@@ -124,11 +122,11 @@ def test_a_forged_proof_and_an_answer_below_a_bound_are_refused(
     (tmp_path / "forged.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
     (tmp_path / "nothing.gz").write_bytes(b"nothing")
     for name, reason in (("forged.gz", "does not accept"), ("nothing.gz", "is no proof")):
-        with pytest.raises(BadInput, match=reason):
+        with pytest.raises(ob.BadInput, match=reason):
             submit(read_table(folder), folder, tmp_path / name, **ADA)
     table = read_table(folder)
-    bound = Record("a", "min-tco", "wrong", 10.0, Status.TIME_LIMIT, math.nan, 20.0, 1.0, 0.1, "p", "v")
-    with pytest.raises(BadInput, match="one is wrong"):
+    bound = Record("a", "min-tco", "wrong", 10.0, ob.Status.TIME_LIMIT, math.nan, 20.0, 1.0, 0.1, "p", "v")
+    with pytest.raises(ob.BadInput, match="one is wrong"):
         submit(table.with_records([bound]), folder, found["best"], **ADA, instance="a")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import overlaybench as ob
 from overlaybench.compare.catalogue import kind_named, problem_named
 from overlaybench.compare.library.study import chosen, present, study_text
 from overlaybench.compare.library.table import (
@@ -21,9 +22,6 @@ from overlaybench.compare.library.table import (
 )
 from overlaybench.compare.studies.library_entries import TABLE
 from overlaybench.compare.studies.study import study_of
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.result import Status
 
 PAGE = Path(__file__).parents[3] / "docs" / "library.md"
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
@@ -34,7 +32,12 @@ c,cubes,steiner-hypercube,dimension=3,0,,,steiner
 
 
 def record(instance: str = "a", method: str = "gm", **given: object) -> Record:
-    fields: dict[str, object] = {"problem": "min-tco", "time_limit": 10.0, "status": Status.FEASIBLE, "bound": math.nan}
+    fields: dict[str, object] = {
+        "problem": "min-tco",
+        "time_limit": 10.0,
+        "status": ob.Status.FEASIBLE,
+        "bound": math.nan,
+    }
     fields |= {"value": 7.0, "seconds": 1.0, "integral": 0.1, "proof": "", "version": "v"} | given
     return Record(instance=instance, method=method, **fields)  # type: ignore[arg-type]
 
@@ -67,7 +70,7 @@ def test_an_instance_is_made_with_the_digest_of_the_table(name: str) -> None:
 @pytest.mark.slow
 def test_every_instance_without_data_of_others_has_the_digest_of_the_table() -> None:
     for entry in read_table().entries.values():
-        if not WORKLOADS[entry.workload].needs:
+        if not ob.WORKLOADS[entry.workload].needs:
             assert entry.make().digest == entry.digest, entry.name
 
 
@@ -89,12 +92,12 @@ def test_the_page_shows_the_table(tmp_path: Path) -> None:
     write_page(read_table(), copy)
     assert copy.read_text() == text
     (tmp_path / "plain.md").write_text("no marks")
-    with pytest.raises(BadInput, match="has no lines"):
+    with pytest.raises(ob.BadInput, match="has no lines"):
         write_page(read_table(), tmp_path / "plain.md")
 
 
 def test_a_table_that_is_written_is_read_the_same(small: LibraryTable, tmp_path: Path) -> None:
-    table = small.with_records([record(), record(problem="minmax-tco", value=math.nan, status=Status.FAILED)])
+    table = small.with_records([record(), record(problem="minmax-tco", value=math.nan, status=ob.Status.FAILED)])
     write_table(table, tmp_path)
     again = read_table(tmp_path)
     assert again.entries == table.entries
@@ -143,7 +146,7 @@ def test_a_damaged_table_is_bad_input_that_names_the_line(tmp_path: Path, line: 
     (tmp_path / "instances.csv").write_text(
         INSTANCES + line.replace("a,small,uniform,,0,,,min-tco", "a,x,uniform,,0,,,min-tco") + "\n"
     )
-    with pytest.raises(BadInput, match=message) as error:
+    with pytest.raises(ob.BadInput, match=message) as error:
         read_table(tmp_path)
     assert "instances.csv: line 5" in str(error.value)
 
@@ -152,7 +155,7 @@ def test_a_record_of_no_instance_is_bad_input(small: LibraryTable, tmp_path: Pat
     write_table(small.with_records([record()]), tmp_path)
     file = tmp_path / "records.csv"
     file.write_text(file.read_text().replace("\na,", "\nz,"))
-    with pytest.raises(BadInput, match=r"line 2: .*no 'z' with 'min-tco'"):
+    with pytest.raises(ob.BadInput, match=r"line 2: .*no 'z' with 'min-tco'"):
         read_table(tmp_path)
 
 
@@ -173,13 +176,13 @@ def test_a_choice_of_instances_becomes_a_study_of_exactly_these(small: LibraryTa
 
 
 def test_a_choice_of_nothing_is_bad_input(small: LibraryTable) -> None:
-    with pytest.raises(BadInput, match="unknown instance 'z' of the library"):
+    with pytest.raises(ob.BadInput, match="unknown instance 'z' of the library"):
         chosen(small, names=["z"])
-    with pytest.raises(BadInput, match="unknown group 'large' of the library"):
+    with pytest.raises(ob.BadInput, match="unknown group 'large' of the library"):
         chosen(small, groups=["large"])
-    with pytest.raises(BadInput, match="no such instances"):
+    with pytest.raises(ob.BadInput, match="no such instances"):
         chosen(small, problems=["content-mst"])
-    with pytest.raises(BadInput, match="'mehlhorn' answers none"):
+    with pytest.raises(ob.BadInput, match="'mehlhorn' answers none"):
         study_text(chosen(small, problems=["min-tco"]), ["mehlhorn"], time_limit=1, memory_limit=100, proof=False)
     solved = small.with_records([record(bound=7.0, proof="p")])
     assert ("a", "min-tco") not in [(entry.name, problem) for entry, problem in chosen(solved, only_open=True)]
@@ -201,7 +204,7 @@ def test_an_instance_whose_data_are_elsewhere_is_left_out_with_the_reason(
     monkeypatch.setenv("LASTFM", str(listeners))
     assert len(present(chosen(read_table(tmp_path)))[0]) == 2
     (tmp_path / "instances.csv").write_text("\n".join([head, lines[0].replace(",0,,,", ",0,abc,,"), ""]))
-    with pytest.raises(BadInput, match="another version"):
+    with pytest.raises(ob.BadInput, match="another version"):
         read_table(tmp_path).entry("x").make()
 
 
@@ -244,7 +247,7 @@ def test_a_table_older_than_dates_and_authors_is_read(small: LibraryTable, tmp_p
     (found,) = read_table(tmp_path).runs
     assert (found.name, found.source, found.date) == ("", "", "")
     file.write_text(file.read_text().replace(",version", "", 1))
-    with pytest.raises(BadInput, match="line 1: has the columns"):
+    with pytest.raises(ob.BadInput, match="line 1: has the columns"):
         read_table(tmp_path)
 
 

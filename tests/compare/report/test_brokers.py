@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.claims.bench import Experiment, rows_here, runs, together
 from overlaybench.compare.figures.charts import broker_charts
 from overlaybench.compare.report.domains import (
@@ -31,14 +31,12 @@ from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.row import row, spread, table_of
 from overlaybench.compare.studies.task import Recipe, Task, freeze
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.topics.instance import TopicInstance
 
 LEAST = [("least-messages", {"strategy": s}) for s in ("s1", "s2")]
 
 
 def experiment(family: str, seeds: int, *methods: object, **parameters: object) -> Experiment:
-    shape = WORKLOADS["brokers-sparse"].complete({"tree": "random", "subscriptions": 40, "spread": 30, **parameters})
+    shape = ob.WORKLOADS["brokers-sparse"].complete({"tree": "random", "subscriptions": 40, "spread": 30, **parameters})
     recipes = [Recipe(family, s, workload="brokers-sparse", parameters=freeze(shape)) for s in range(seeds)]
     return Experiment(tuple(recipes), (runs("soft-links", *methods),))  # type: ignore[arg-type]
 
@@ -53,7 +51,7 @@ def rows() -> pd.DataFrame:
     large = [experiment("large", 2, "s0", "s1", "s2", brokers=20, publications=40, fanout=f) for f in (4, 8)]
     timed = [(s, {"service": 3000}) for s in ("s0", "s2")]
     queued = experiment("queued", 2, *timed, brokers=20, publications=100, fanout=8, rate=36_000)
-    return rows_here(together([*small, *large, queued]), METHODS)
+    return rows_here(together([*small, *large, queued]), ob.METHODS)
 
 
 def test_ratios_are_to_the_highest_bound_of_any_run_on_the_instance(rows: pd.DataFrame) -> None:
@@ -144,7 +142,7 @@ def test_the_page_shows_the_part_with_its_tables_and_figures(rows: pd.DataFrame,
 def test_runs_of_the_system_have_a_table_and_figures_over_time() -> None:
     options = {"simulate": "system", "interval": 1.0}
     simulated = experiment("system", 2, ("s0", options), ("s2", options), brokers=12, publications=200, fanout=6)
-    found = broker_runs(rows_here(simulated, METHODS))
+    found = broker_runs(rows_here(simulated, ob.METHODS))
     table = system_table(found).set_index("variant")
     assert (table["instances"] == 2).all()
     far, tree = (table.loc[f"{s} interval=1 simulate=system"] for s in ("s2", "s0"))
@@ -156,7 +154,7 @@ def test_runs_of_the_system_have_a_table_and_figures_over_time() -> None:
     assert "system-yield-over-time" in [one.name for one in broker_charts(found, series)]
 
 
-def _no_instance(digest: str) -> TopicInstance:
+def _no_instance(digest: str) -> ob.TopicInstance:
     pytest.fail("no instance is drawn")
 
 
@@ -170,7 +168,7 @@ def content_rows() -> pd.DataFrame:
     for users, ratio in ((12, 1.0), (24, 1.0), (24, 4.0)):
         for seed in range(4):
             given = {"users": users, "brokers": 4, "intervals": 5, "width": 0.3, "access_to_core": ratio}
-            instance = WORKLOADS["content"].generate(seed=seed, **given)
+            instance = ob.WORKLOADS["content"].generate(seed=seed, **given)
             recipe = Recipe("P4", seed, workload="content", parameters=freeze(given)).to_json()
             for problem in CONTENT_PROBLEMS:
                 for name in NAMES:
@@ -178,7 +176,7 @@ def content_rows() -> pd.DataFrame:
                         instance.digest, recipe, "P4", problem.name, name, "{}" if name != "greedy-packing" else
                         json.dumps({"order": "given"}), seed, 9.0, 9, "abc",
                     )  # fmt: skip
-                    result = METHODS[name].run(instance, problem, seed=seed)
+                    result = ob.METHODS[name].run(instance, problem, seed=seed)
                     found.append(row(task, instance, IsolatedRun(result, 1.0)))
     return spread(table_of(found).to_pandas())
 

@@ -11,7 +11,6 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.figures.draw import save_page
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
-from overlaybench.compare.figures.style import DrawOptions
 from overlaybench.compare.report.writing import write_report
 from tests.compare.report_rows import INSTANCES, study_rows
 from tests.outcomes import answer_of, known
@@ -287,7 +286,7 @@ def test_hostile_labels_are_text_in_drawings_and_notebooks(browser: Browser, tmp
     compared = ob.compare_methods(instance, "min-tco", ["gm", "cd-oda"])
     shown: list[Any] = [instance, result, answer, trace, compared]
     (tmp_path / "notebook.html").write_text("".join(each._repr_html_() for each in shown), encoding="utf-8")
-    save_page(tmp_path / "drawn.html", HOSTILE[1], instance, answer, options=DrawOptions(by_topic=True))
+    save_page(tmp_path / "drawn.html", HOSTILE[1], instance, answer, options=ob.DrawOptions(by_topic=True))
     save_steps(SteppedOverlay(instance, trace), tmp_path / "steps.html", HOSTILE[1])
     for name in ("notebook", "drawn", "steps"):
         page, faults = watched_page(browser, tmp_path / f"{name}.html")

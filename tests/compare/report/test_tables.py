@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import overlaybench as ob
 from overlaybench.compare.figures.charts import common_instances, profile
 from overlaybench.compare.report.tables import (
     above,
@@ -23,8 +24,6 @@ from overlaybench.compare.report.tables import (
 )
 from overlaybench.compare.studies.bounds import IMPLICATIONS, disagreements, proven
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.result import Status
 from tests.compare.report_rows import frame, run
 from tests.content_brute_force import optimum
 from tests.topic_brute_force import optimum as topic_optimum
@@ -130,7 +129,7 @@ OF_TOPICS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true", "weighted
 @pytest.mark.parametrize("seed", range(20))
 def test_no_implied_bound_exceeds_an_optimum_found_by_brute_force(seed: int) -> None:
     given = {"nodes": 3 + seed % 3, "topics": 4, "subscriptions": 1 + seed % 2}
-    instance = WORKLOADS["plane" if seed % 2 else "uniform"].generate(seed=seed, **given)
+    instance = ob.WORKLOADS["plane" if seed % 2 else "uniform"].generate(seed=seed, **given)
     best = {problem: topic_optimum(instance, problem) for problem in OF_TOPICS}
     for implication in (each for each in IMPLICATIONS if each.target in best):
         bound = implication.bound(float(instance.num_nodes), *(best[name] for name in implication.premises))
@@ -140,7 +139,7 @@ def test_no_implied_bound_exceeds_an_optimum_found_by_brute_force(seed: int) -> 
 def test_no_bound_of_content_by_steiner_trees_exceeds_an_optimum_found_by_brute_force() -> None:
     for seed in range(12):
         given = {"users": 4, "brokers": 3, "intervals": 2, "metric": "independent"}
-        instance = WORKLOADS["content"].generate(seed=seed, **given)
+        instance = ob.WORKLOADS["content"].generate(seed=seed, **given)
         best = {problem.name: optimum(instance, problem.name.removeprefix("content-")) for problem in CONTENT_PROBLEMS}
         for implication in (each for each in IMPLICATIONS if each.target in best):
             least = [float(best[name]) for name in implication.premises]
@@ -255,7 +254,7 @@ def test_failed_runs_are_grouped_by_reason_and_what_was_run_adds_up() -> None:
     assert grouped == [("gm", "crashed", 1), ("ilp", "killed", 2)]
     runs = judged_runs(four_instances())
     effort = effort_table(runs)
-    assert effort["runs"].sum() == effort[[str(status) for status in Status]].to_numpy().sum() == len(runs)
+    assert effort["runs"].sum() == effort[[str(status) for status in ob.Status]].to_numpy().sum() == len(runs)
     assert effort["seconds"].sum() == pytest.approx(28.8)
     assert family_table(runs)["runs"].sum() == len(runs)
 

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.compare.spark_solver.conquer import Level, SubscriptionRows, conquer, levels, nearest, packed
 from overlaybench.compare.spark_solver.numbering import X_END
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.ties import tie_order
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.instance import TopicInstance
 
 pytestmark = pytest.mark.interpreted
 
@@ -62,8 +61,8 @@ def test_all_parts_connect_every_topic(chosen: list[set[int]], part_rows: int, c
         part_of = [random.randrange(level.parts) for _ in wanted]
         edges += edges_of_parts(wanted, x, level, part_of)
     offsets = np.concatenate([[0], np.cumsum([len(topics) for topics in wanted])])
-    instance = TopicInstance(offsets, np.array([t for topics in wanted for t in topics], np.int32))
-    overlay = Overlay.from_edges(len(wanted), edges)
+    instance = ob.TopicInstance(offsets, np.array([t for topics in wanted for t in topics], np.int32))
+    overlay = ob.Overlay.from_edges(len(wanted), edges)
     assert (overlay.topic_components(instance) == 1).all()
     if len(plan) == 1:
         assert overlay == greedy_merge(instance)

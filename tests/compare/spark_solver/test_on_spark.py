@@ -20,6 +20,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+import overlaybench as ob
 from overlaybench.compare.spark_solver import judge as judging
 from overlaybench.compare.spark_solver.bound import lower_bound
 from overlaybench.compare.spark_solver.conquer import LOCALITIES, in_parts
@@ -27,18 +28,13 @@ from overlaybench.compare.spark_solver.judge import edges_by_number
 from overlaybench.compare.spark_solver.numbering import numbered, read_rows
 from overlaybench.compare.spark_solver.solving import Source, check, generate, session_on, solve
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.files import read_topics
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import MinTCO
 from tests.compare.loopback_cluster import loopback_cluster
 from tests.outcomes import bound_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1200)]
 
-Given = tuple[str, TopicInstance]
+Given = tuple[str, ob.TopicInstance]
 ZIPF = {"nodes": 600, "topics": 60, "subscriptions": 4}
 SMALL = {"part_rows": 300, "core_rows": 900}
 
@@ -52,7 +48,7 @@ def session() -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def instance(tmp_path_factory: pytest.TempPathFactory) -> Given:
-    found = WORKLOADS["zipf"].generate(seed=1, **ZIPF)
+    found = ob.WORKLOADS["zipf"].generate(seed=1, **ZIPF)
     path = tmp_path_factory.mktemp("instance") / "wanted.parquet"
     pq.write_table(found.to_arrow(), path)
     return str(path), found
@@ -65,13 +61,13 @@ def edges_in(path: str) -> list[tuple[str, str]]:
 
 def test_rows_are_generated_as_on_one_machine(session: SparkSession, tmp_path: Path) -> None:
     given: dict[str, object] = {"nodes": 50, "topics": 400, "least": 2, "most": 9}
-    generate(session, WORKLOADS["zipf-varying"], f"{tmp_path}/z.parquet", seed=4, **given)
-    assert read_rows_of(f"{tmp_path}/z.parquet") == WORKLOADS["zipf-varying"].generate(seed=4, **given)
+    generate(session, ob.WORKLOADS["zipf-varying"], f"{tmp_path}/z.parquet", seed=4, **given)
+    assert read_rows_of(f"{tmp_path}/z.parquet") == ob.WORKLOADS["zipf-varying"].generate(seed=4, **given)
 
 
-def read_rows_of(folder: str) -> TopicInstance:
+def read_rows_of(folder: str) -> ob.TopicInstance:
     table = pq.read_table(folder)
-    return TopicInstance.from_pairs(table["node"].to_pylist(), table["topic"].to_pylist())[0]
+    return ob.TopicInstance.from_pairs(table["node"].to_pylist(), table["topic"].to_pylist())[0]
 
 
 @pytest.mark.parametrize("locality", LOCALITIES)
@@ -80,7 +76,7 @@ def test_overlays_are_valid_and_near_greedy_merge(
 ) -> None:
     path, given = instance
     result = solve(session, Source(path, {}), f"{tmp_path}/o.parquet", seed=2, options={**SMALL, "locality": locality})
-    overlay = Overlay.from_labels(edges_in(f"{tmp_path}/o.parquet"), given)
+    overlay = ob.Overlay.from_labels(edges_in(f"{tmp_path}/o.parquet"), given)
     assert MinTCO().violations(given, overlay) == []
     assert (result.value, result.measures["max_degree"]) == (overlay.num_edges, overlay.max_degree)
     assert result.counters["levels"] == 4
@@ -90,7 +86,7 @@ def test_overlays_are_valid_and_near_greedy_merge(
 
 def test_one_part_is_greedy_merge(session: SparkSession, instance: Given, tmp_path: Path) -> None:
     solve(session, Source(instance[0], {}), f"{tmp_path}/o.parquet", seed=2, options={"bound_steps": 0})
-    assert Overlay.from_labels(edges_in(f"{tmp_path}/o.parquet"), instance[1]) == greedy_merge(instance[1])
+    assert ob.Overlay.from_labels(edges_in(f"{tmp_path}/o.parquet"), instance[1]) == greedy_merge(instance[1])
 
 
 def test_labels_are_numbered_in_natural_order(session: SparkSession, tmp_path: Path) -> None:
@@ -99,7 +95,7 @@ def test_labels_are_numbered_in_natural_order(session: SparkSession, tmp_path: P
     pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
     rows_on_spark = read_rows(session, f"{tmp_path}/rows.parquet", {"node": "who", "topic": "what"}, ("node", "topic"))
     found = numbered(session, rows_on_spark, 0, f"{tmp_path}/numbered")
-    one = read_topics(tmp_path / "rows.parquet", node_column="who", topic_column="what").instance
+    one = ob.read_topics(tmp_path / "rows.parquet", node_column="who", topic_column="what").instance
     assert [row["label"] for row in found.nodes.orderBy("id").collect()] == list(one.node_labels or ())
     assert [row["label"] for row in found.topics.orderBy("topic").collect()] == ["t9", "t10"]
 
@@ -110,7 +106,7 @@ def test_the_judge_finds_what_one_machine_finds(
 ) -> None:
     path, given = instance
     some = greedy_merge(given).edges[::2]
-    overlay = Overlay.from_edges(given.num_nodes, some)
+    overlay = ob.Overlay.from_edges(given.num_nodes, some)
     labels = [given.node_label(v) for v in range(given.num_nodes)]
     table = pa.table({"u": [labels[v] for v in some[:, 1]], "v": [labels[u] for u in some[:, 0]]})
     pq.write_table(table, tmp_path / "half.parquet")
@@ -144,7 +140,7 @@ def test_the_bound_is_that_of_counting_on_one_machine(session: SparkSession, ins
 )
 def test_bad_rows_leave_nothing(session: SparkSession, tmp_path: Path, rows: dict[str, Any], message: str) -> None:
     pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
-    with pytest.raises(BadInput, match=message) as raised:
+    with pytest.raises(ob.BadInput, match=message) as raised:
         solve(session, Source(f"{tmp_path}/rows.parquet", {}), f"{tmp_path}/o.parquet", seed=0, options={})
     assert "rows.parquet" in str(raised.value)
     assert os.listdir(tmp_path) == ["rows.parquet"]
@@ -153,12 +149,12 @@ def test_bad_rows_leave_nothing(session: SparkSession, tmp_path: Path, rows: dic
 def test_what_is_no_parquet_or_unknown_is_one_line(session: SparkSession, instance: Given, tmp_path: Path) -> None:
     (tmp_path / "text.parquet").write_text("node,topic\n")
     for name in ("text.parquet", "none.parquet"):
-        with pytest.raises(BadInput, match=f"{name}: cannot be read as Parquet"):
+        with pytest.raises(ob.BadInput, match=f"{name}: cannot be read as Parquet"):
             check(session, Source(f"{tmp_path}/{name}", {}), f"{tmp_path}/o.parquet")
     pq.write_table(pa.table({"u": ["n0"], "v": ["stranger"]}), tmp_path / "o.parquet")
-    with pytest.raises(BadInput, match="unknown node 'stranger'"):
+    with pytest.raises(ob.BadInput, match="unknown node 'stranger'"):
         check(session, Source(instance[0], {}), f"{tmp_path}/o.parquet")
-    with pytest.raises(BadInput, match="exists: remove it"):
+    with pytest.raises(ob.BadInput, match="exists: remove it"):
         solve(session, Source(instance[0], {}), f"{tmp_path}/o.parquet", seed=0, options={})
     assert sorted(os.listdir(tmp_path)) == ["o.parquet", "text.parquet"]
 
@@ -216,7 +212,7 @@ def test_no_part_gets_a_topic_of_two_fifths_of_all_nodes(session: SparkSession, 
 def test_the_driver_gets_no_list_of_nodes_or_edges(tmp_path: Path) -> None:
     """With the smallest heap that Spark takes; no job may return more than 200 kB, and a list of numbers has 320 kB."""
     path, output = tmp_path / "wanted.parquet", tmp_path / "o.parquet"
-    pq.write_table(WORKLOADS["zipf"].generate(seed=1, nodes=40_000, topics=100, subscriptions=4).to_arrow(), path)
+    pq.write_table(ob.WORKLOADS["zipf"].generate(seed=1, nodes=40_000, topics=100, subscriptions=4).to_arrow(), path)
     limits = {
         "spark.driver.maxResultSize": "200k",
         "spark.sql.autoBroadcastJoinThreshold": "-1",

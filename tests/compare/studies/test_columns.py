@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.figures.against import plot_table
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.studies.columns import (
@@ -35,8 +35,6 @@ from overlaybench.compare.studies.plot import Plot, plot_of
 from overlaybench.compare.studies.results import export, grouped
 from overlaybench.compare.studies.row import row, spread, table_of
 from overlaybench.compare.studies.task import Task
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import frame, run
 
 
@@ -162,9 +160,9 @@ def test_methods_are_compared_on_equal_instances_in_whatever_order_the_columns_a
 
 @pytest.mark.interpreted
 def test_rows_of_steiner_trees_have_sizes_and_measures() -> None:
-    workload = WORKLOADS["steiner-sparse"]
+    workload = ob.WORKLOADS["steiner-sparse"]
     instance = workload.generate(seed=1)
-    result = METHODS["mehlhorn"].run(instance, PROBLEMS["steiner"], seed=1)
+    result = ob.METHODS["mehlhorn"].run(instance, ob.PROBLEMS["steiner"], seed=1)
     text = json.dumps({"workload": workload.name, "parameters": workload.complete({})})
     task = Task(instance.digest, text, "f", "steiner", "mehlhorn", "{}", 1, 1.0, 1, "x")
     rows = researched(spread(table_of([row(task, instance, IsolatedRun(result, 0.0))]).to_pandas()))
@@ -221,9 +219,9 @@ def test_limits_in_a_problems_name_are_columns_that_a_plot_may_have_along() -> N
 
 def test_a_plot_without_x_or_of_an_unknown_measure_is_bad_input() -> None:
     assert plot_of({"x": "nodes", "y": "time"}) == Plot("nodes", "time")
-    with pytest.raises(BadInput, match="x at least"):
+    with pytest.raises(ob.BadInput, match="x at least"):
         plot_of({"y": "time"})
-    with pytest.raises(BadInput, match="did you mean 'time'"):
+    with pytest.raises(ob.BadInput, match="did you mean 'time'"):
         plot_of({"x": "nodes", "y": "tim"})
 
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.studies.isolation import (
     IsolatedRun,
     Job,
@@ -32,38 +32,32 @@ from overlaybench.compare.studies.isolation import (
     run_isolated,
 )
 from overlaybench.instances.contract import method as method_module
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.method import Method, Proposal
-from overlaybench.instances.contract.option import Option
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock, offer
-from overlaybench.instances.topics.files import read_topics
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.stoppable import finished_within
 from tests.interrupts import ctrl_c_raises, press_ctrl_c_in_the_parent
 
-PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
-CONNECTED = Overlay.from_edges(3, [(0, 1), (1, 2)])
+PATH = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
+CONNECTED = ob.Overlay.from_edges(3, [(0, 1), (1, 2)])
 
 
 def run(
-    solve: Callable[..., Proposal[Overlay] | None],
+    solve: Callable[..., ob.Proposal[ob.Overlay] | None],
     *,
     time_limit: float | None = 5.0,
     memory_limit: int = 512,
     anytime: bool = True,
 ) -> IsolatedRun:
-    return run_isolated(Job(trial(solve, anytime=anytime), PATH, PROBLEMS["min-tco"], 1, {}, time_limit, memory_limit))
+    return run_isolated(
+        Job(trial(solve, anytime=anytime), PATH, ob.PROBLEMS["min-tco"], 1, {}, time_limit, memory_limit)
+    )
 
 
-def trial(solve: Callable[..., Any], **fields: Any) -> Method[Any, Any]:
-    return Method(name="trial", problems=("min-tco",), summary="a trial", source="tests", solve=solve, **fields)
+def trial(solve: Callable[..., Any], **fields: Any) -> ob.Method[Any, Any]:
+    return ob.Method(name="trial", problems=("min-tco",), summary="a trial", source="tests", solve=solve, **fields)
 
 
-def answering(*_: Any, **__: Any) -> Proposal[Overlay]:
-    return Proposal(CONNECTED)
+def answering(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay]:
+    return ob.Proposal(CONNECTED)
 
 
 def test_an_exception_is_failed_with_its_message_and_its_place_in_the_users_code() -> None:
@@ -72,29 +66,31 @@ def test_an_exception_is_failed_with_its_message_and_its_place_in_the_users_code
 
     of_the_user = FunctionType(raising.__code__, {"__name__": "__main__"})  # "tests" may be installed by a package, too
     result = run(of_the_user).result
-    assert result.status is Status.FAILED
+    assert result.status is ob.Status.FAILED
     line = raising.__code__.co_firstlineno + 1
     assert result.reason == f"ZeroDivisionError: no such (test_isolation.py, line {line}, in raising)"
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize(("deaths", "status"), [(1, Status.FEASIBLE), (2, Status.FEASIBLE), (9, Status.FAILED)])
+@pytest.mark.parametrize(
+    ("deaths", "status"), [(1, ob.Status.FEASIBLE), (2, ob.Status.FEASIBLE), (9, ob.Status.FAILED)]
+)
 def test_a_run_killed_from_outside_is_repeated(
-    tmp_path: Path, deaths: int, status: Status, number: signal.Signals
+    tmp_path: Path, deaths: int, status: ob.Status, number: signal.Signals
 ) -> None:
     note = tmp_path / "attempts"
 
-    def killed(*_: Any, **__: Any) -> Proposal[Overlay]:
+    def killed(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay]:
         with note.open("a") as attempts:
             attempts.write(".")
         if len(note.read_text()) <= deaths:
             os.kill(os.getpid(), number)
-        return Proposal(CONNECTED)
+        return ob.Proposal(CONNECTED)
 
     result = run(killed).result
     assert result.status is status
     assert len(note.read_text()) == min(deaths + 1, 3)
-    assert (result.reason == f"crash: killed by {number.name}") == (status is Status.FAILED)
+    assert (result.reason == f"crash: killed by {number.name}") == (status is ob.Status.FAILED)
 
 
 def leaving(*_: Any, **__: Any) -> None:
@@ -131,8 +127,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 WRONG: dict[str, tuple[Callable[..., Any], str, dict[str, Any]]] = {
-    "invalid": (lambda *_, **__: Proposal(Overlay.from_edges(3, [(0, 1)])), "topic 'y' has 2 components", {}),
-    "bound": (lambda *_, **__: Proposal(CONNECTED, lower_bound=3), "lower bound 3", {}),
+    "invalid": (lambda *_, **__: ob.Proposal(ob.Overlay.from_edges(3, [(0, 1)])), "topic 'y' has 2 components", {}),
+    "bound": (lambda *_, **__: ob.Proposal(CONNECTED, lower_bound=3), "lower bound 3", {}),
     "crash": (lambda *_, **__: os.kill(os.getpid(), signal.SIGSEGV), "SIGSEGV", {}),
     "exit": (leaving, "crash: exit status 7 (licence missing)", {}),
     "closed": (closing, "crash: the solver closed its files and went on", {}),
@@ -149,17 +145,17 @@ WRONG: dict[str, tuple[Callable[..., Any], str, dict[str, Any]]] = {
 def test_a_run_that_goes_wrong_is_failed_with_its_reason_and_the_next_one_is_unharmed(name: str) -> None:
     solve, reason, given = WRONG[name]
     result = run(solve, **given).result
-    assert (result.status, result.answer) == (Status.FAILED, None)
+    assert (result.status, result.answer) == (ob.Status.FAILED, None)
     assert reason in result.reason
-    assert run(answering).result.status is Status.FEASIBLE
+    assert run(answering).result.status is ob.Status.FEASIBLE
 
 
-def until_interrupted(*_: Any, **__: Any) -> Proposal[Overlay] | None:
+def until_interrupted(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay] | None:
     try:
         press_ctrl_c_in_the_parent()
         time.sleep(60)
     except KeyboardInterrupt:
-        return Proposal(CONNECTED, reason="interrupted")
+        return ob.Proposal(CONNECTED, reason="interrupted")
     return None
 
 
@@ -197,11 +193,11 @@ def test_children_of_a_killed_solver_die_too(tmp_path: Path) -> None:
 
 
 def test_peak_memory_counts_what_the_solver_holds() -> None:
-    def holding(*_: Any, **__: Any) -> Proposal[Overlay]:
+    def holding(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay]:
         gc.collect()
         held = np.ones(100 * 2**17)
         time.sleep(0.5)
-        return Proposal(CONNECTED, counters={"held": float(held.sum())})
+        return ob.Proposal(CONNECTED, counters={"held": float(held.sum())})
 
     gc.disable()
     garbage: list[Any] = [np.ones(75 * 2**17)]
@@ -220,54 +216,54 @@ def test_peak_memory_counts_what_the_solver_holds() -> None:
 @pytest.mark.slow
 def test_a_warm_solver_shows_as_much_memory_as_a_new_one() -> None:
     # Memory that the heap keeps of one run would not be seen in the next.
-    instance = WORKLOADS["zipf"].generate(seed=0, nodes=60_000, topics=200, subscriptions=10)
-    job = Job(METHODS["gm"], instance, PROBLEMS["min-tco"], 0, {}, None, None)
+    instance = ob.WORKLOADS["zipf"].generate(seed=0, nodes=60_000, topics=200, subscriptions=10)
+    job = Job(ob.METHODS["gm"], instance, ob.PROBLEMS["min-tco"], 0, {}, None, None)
     with Solver() as solver:
         first, second = (solver.run(job).peak for _ in range(2))
     assert second > 0.5 * first > 5 * 2**20
 
 
 def test_solver_output_stays_off_the_terminal_and_is_kept(capfd: pytest.CaptureFixture[str]) -> None:
-    def chatty(*_: Any, **__: Any) -> Proposal[Overlay]:
+    def chatty(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay]:
         print("hello")
         os.write(2, b"there")
-        return Proposal(CONNECTED)
+        return ob.Proposal(CONNECTED)
 
     printed = run(chatty)
-    assert printed.result.status is Status.FEASIBLE
+    assert printed.result.status is ob.Status.FEASIBLE
     assert printed.output == "hello\nthere"
     assert capfd.readouterr() == ("", "")
 
 
 def test_output_belongs_to_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    def chatty_or_leaving(*_: Any, seed: int, **__: Any) -> Proposal[Overlay]:
+    def chatty_or_leaving(*_: Any, seed: int, **__: Any) -> ob.Proposal[ob.Overlay]:
         if seed:
             sys.exit(3)
         sys.stderr.write("hello")
-        return Proposal(CONNECTED)
+        return ob.Proposal(CONNECTED)
 
     method = trial(chatty_or_leaving)
     monkeypatch.setattr("overlaybench.compare.studies.isolation.METHODS", {method.name: method})
     monkeypatch.setattr("overlaybench.compare.studies.isolation.method_named", lambda _: method)
     with Solver() as solver:
-        first, second = (solver.run(Job(method, PATH, PROBLEMS["min-tco"], k, {}, 9, None)) for k in range(2))
+        first, second = (solver.run(Job(method, PATH, ob.PROBLEMS["min-tco"], k, {}, 9, None)) for k in range(2))
     assert first.output == "hello"
     assert (second.output, second.result.reason) == ("", "crash: exit status 3")
 
 
 def test_a_wrong_option_is_bad_input_before_anything_runs() -> None:
-    method = trial(answering, options=(Option("k", 1, ""),))
-    with pytest.raises(BadInput, match="did you mean 'k'"):
-        run_isolated(Job(method, PATH, PROBLEMS["min-tco"], 1, {"kk": 1}, 1.0, None))
+    method = trial(answering, options=(ob.Option("k", 1, ""),))
+    with pytest.raises(ob.BadInput, match="did you mean 'k'"):
+        run_isolated(Job(method, PATH, ob.PROBLEMS["min-tco"], 1, {"kk": 1}, 1.0, None))
 
 
-def offering(then: Callable[[], object]) -> Callable[..., Proposal[Overlay] | None]:
+def offering(then: Callable[[], object]) -> Callable[..., ob.Proposal[ob.Overlay] | None]:
     """A method that offers an invalid answer, a valid one with a bound, a worse one, and then does something."""
 
     def solve(*_: Any, **__: Any) -> None:
-        offer(Overlay.from_edges(3, [(0, 1)]))
+        offer(ob.Overlay.from_edges(3, [(0, 1)]))
         offer(CONNECTED, lower_bound=1.0)
-        offer(Overlay.from_edges(3, [(0, 1), (1, 2), (0, 2)]), lower_bound=0.0)
+        offer(ob.Overlay.from_edges(3, [(0, 1), (1, 2), (0, 2)]), lower_bound=0.0)
         offer("no overlay")
         then()
 
@@ -285,7 +281,7 @@ def eaten() -> None:
 )
 def test_what_a_run_offered_survives_its_limits(then: Callable[[], object], reason: str) -> None:
     result = run(offering(then), time_limit=3.0, memory_limit=256).result
-    assert (result.status, result.value, result.lower_bound) == (Status.TIME_LIMIT, 2, 1)
+    assert (result.status, result.value, result.lower_bound) == (ob.Status.TIME_LIMIT, 2, 1)
     assert result.answer == CONNECTED
     assert result.points[-1][1:] == (2, 1)
     assert result.points[0].seconds < result.seconds  # when it was offered
@@ -307,16 +303,16 @@ def test_what_a_method_offers_that_another_one_calls_does_not_count() -> None:
     def calling(*_: Any, **__: Any) -> None:
         inner = trial(offering(lambda: None))
         with suppress(AttributeError):  # it returns nothing
-            inner.run(PATH, PROBLEMS["min-tco"])
+            inner.run(PATH, ob.PROBLEMS["min-tco"])
         time.sleep(60)
 
-    assert run(calling, time_limit=0.5).result.status is Status.FAILED
+    assert run(calling, time_limit=0.5).result.status is ob.Status.FAILED
 
 
 def test_offers_without_a_watcher_and_in_a_forked_process_change_nothing() -> None:
-    def forking(*_: Any, **__: Any) -> Proposal[Overlay]:
+    def forking(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay]:
         finished_within(Clock(None), lambda: offer(CONNECTED, lower_bound=9.0), steps=1e12)
-        return Proposal(CONNECTED, lower_bound=1.0)
+        return ob.Proposal(CONNECTED, lower_bound=1.0)
 
     offer(CONNECTED)
     assert run(forking).result.lower_bound == 1
@@ -332,7 +328,7 @@ def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_more_than_half_of_the_memory_is_bad_input_and_the_bound_ends_with_the_reading(small_machine: None) -> None:
     before = resource.getrlimit(resource.RLIMIT_AS)
-    with pytest.raises(BadInput, match=r"it takes more than half of the machine's memory"), memory_bounded("it"):
+    with pytest.raises(ob.BadInput, match=r"it takes more than half of the machine's memory"), memory_bounded("it"):
         np.empty(2**26)
     assert resource.getrlimit(resource.RLIMIT_AS) == before
     assert len(np.empty(2**26)) == 2**26
@@ -343,8 +339,8 @@ def test_a_small_parquet_file_that_unfolds_to_gigabytes_is_bad_input(small_machi
     labels = pa.DictionaryArray.from_arrays(pa.array(bytes(4096), pa.int8()), ["n" * 2**20])
     pq.write_table(pa.table({"node": labels, "topic": labels}), file, compression="zstd")
     assert file.stat().st_size < 2**20
-    with pytest.raises(BadInput), memory_bounded("it"):
-        read_topics(file)
+    with pytest.raises(ob.BadInput), memory_bounded("it"):
+        ob.read_topics(file)
 
 
 def test_no_forked_solver_makes_the_trial_run_of_a_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,13 +351,13 @@ def test_no_forked_solver_makes_the_trial_run_of_a_method(tmp_path: Path, monkey
         return {}
 
     monkeypatch.delenv("OVERLAYBENCH_INTERPRET", raising=False)
-    monkeypatch.setattr(Method, "calls", calls)
+    monkeypatch.setattr(ob.Method, "calls", calls)
     monkeypatch.setattr(method_module, "_PREPARED", set())
-    larger = WORKLOADS["uniform"].generate(seed=1, nodes=30, topics=5, subscriptions=3)
+    larger = ob.WORKLOADS["uniform"].generate(seed=1, nodes=30, topics=5, subscriptions=3)
     with Solver() as solver:
         for instance in (PATH, larger, larger):
-            job = Job(METHODS["ring-per-topic"], instance, PROBLEMS["minmax-tco"], 1, {}, 60.0, 512)
-            assert solver.run(job).result.status is Status.FEASIBLE
+            job = Job(ob.METHODS["ring-per-topic"], instance, ob.PROBLEMS["minmax-tco"], 1, {}, 60.0, 512)
+            assert solver.run(job).result.status is ob.Status.FEASIBLE
     assert [file.name for file in tmp_path.iterdir()] == [str(os.getpid())]
 
 

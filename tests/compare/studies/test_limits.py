@@ -12,10 +12,8 @@ from typing import Any
 
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.studies.isolation import Job, Solver
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.result import Status
 
 pytestmark = pytest.mark.slow
 
@@ -61,8 +59,8 @@ LOOSE = {"capped-tco": "capped-tco@max-degree=40"}
 
 def sources() -> Iterator[tuple[str, str, Source]]:
     """Every problem with each of its methods, and the instances that hurt it."""
-    for problem in PROBLEMS.values():
-        for name, method in METHODS.items():
+    for problem in ob.PROBLEMS.values():
+        for name, method in ob.METHODS.items():
             if problem.name in method.problems and ":" not in name:
                 hurting = LARGE if name in FAST else SEARCHED if name in MODELLED else HURTING
                 workload, parameters = hurting[problem.kind]
@@ -78,7 +76,7 @@ CASES = list(sources())
 
 @lru_cache(maxsize=2)
 def generated(workload: str, parameters: str) -> Any:
-    return WORKLOADS[workload].generate(seed=1, **json.loads(parameters))
+    return ob.WORKLOADS[workload].generate(seed=1, **json.loads(parameters))
 
 
 @pytest.fixture(scope="module")
@@ -90,14 +88,14 @@ def solver() -> Iterator[Solver]:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("problem", "method", "source"), CASES, ids=[f"{p}-{m}" for p, m, _ in CASES])
 def test_a_method_keeps_its_limit(problem: str, method: str, source: Source, solver: Solver) -> None:
-    judge, instance = PROBLEMS[LOOSE.get(problem, problem)], generated(source[0], json.dumps(source[1]))
-    result = solver.run(Job(METHODS[method], instance, judge, 1, {}, LIMIT, 6000)).result
+    judge, instance = ob.PROBLEMS[LOOSE.get(problem, problem)], generated(source[0], json.dumps(source[1]))
+    result = solver.run(Job(ob.METHODS[method], instance, judge, 1, {}, LIMIT, 6000)).result
     if "not judged" in result.reason:  # the method kept its limit, and so did its judge
         assert result.seconds <= 2 * LIMIT + 5 + 2
         return
     assert result.seconds <= 1.05 * LIMIT + 1
-    if not METHODS[method].answering(problem).anytime:
-        assert result.status is not Status.FAILED or "has no answer before its end" in result.reason, result.reason
+    if not ob.METHODS[method].answering(problem).anytime:
+        assert result.status is not ob.Status.FAILED or "has no answer before its end" in result.reason, result.reason
     elif method != "edge-removal" or problem != "filtering":  # which has only answers above the limit until late
-        assert result.status is not Status.FAILED, result.reason
+        assert result.status is not ob.Status.FAILED, result.reason
         assert result.answer is not None

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.commands.studies import expected
 from overlaybench.compare.studies import proofs
 from overlaybench.compare.studies.isolation import Job, Solver
@@ -20,11 +20,6 @@ from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.verification import faults_of_row, rerun
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.method import Method, Proposal
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.studies.without_spark import study_done_in
 
 SPEC = """
@@ -36,8 +31,8 @@ instances = [{ workload = "zipf", nodes = 6, topics = 5, subscriptions = 2 }]
 problems = ["min-tco"]
 methods = ["gm", "branch-and-cut", "cp-sat"]
 """
-PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
-MIN_TCO = PROBLEMS["min-tco"]
+PATH = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
+MIN_TCO = ob.PROBLEMS["min-tco"]
 
 
 @pytest.fixture(scope="module")
@@ -131,10 +126,10 @@ def test_a_stored_run_with_a_proof_serves_a_study_without(proven: Store, tmp_pat
 def test_a_table_without_a_method_that_proves_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     file.write_text(SPEC.replace('"branch-and-cut", ', "") + "proof = true\n")
-    with pytest.raises(BadInput, match=r"runs\[1\]: proof: none of these methods writes proofs"):
+    with pytest.raises(ob.BadInput, match=r"runs\[1\]: proof: none of these methods writes proofs"):
         read_study(file)
     file.write_text(SPEC + 'proof = "yes"\n')
-    with pytest.raises(BadInput, match="proof: give true or false"):
+    with pytest.raises(ob.BadInput, match="proof: give true or false"):
         read_study(file)
 
 
@@ -145,20 +140,20 @@ def test_a_repeated_run_writes_its_proof_elsewhere(proven: Store) -> None:
     assert digest_of(proven.proof(row["key"])) == json.loads(row["counters"])["proof"]
 
 
-def _fails(instance: Any, problem: Any, *, proof: Path, **given: Any) -> Proposal[Any]:
+def _fails(instance: Any, problem: Any, *, proof: Path, **given: Any) -> ob.Proposal[Any]:
     Path(proof).write_bytes(b"begun")
     raise RuntimeError("no more")
 
 
-def _boasts(instance: Any, problem: Any, **given: Any) -> Proposal[Any]:
-    edges = Overlay.from_edges(3, [(0, 1), (1, 2)])
-    return Proposal(edges, 1.0, counters={"certified": 2, "proof": "0", "proof_check": "proven", "own": 7})
+def _boasts(instance: Any, problem: Any, **given: Any) -> ob.Proposal[Any]:
+    edges = ob.Overlay.from_edges(3, [(0, 1), (1, 2)])
+    return ob.Proposal(edges, 1.0, counters={"certified": 2, "proof": "0", "proof_check": "proven", "own": 7})
 
 
-def _lies(instance: Any, problem: Any, *, proof: Path, **given: Any) -> Proposal[Any]:
+def _lies(instance: Any, problem: Any, *, proof: Path, **given: Any) -> ob.Proposal[Any]:
     with gzip.open(proof, "wt") as file:
         file.write('["claim",2,[[0,1],[1,2]]]\n')
-    return Proposal(Overlay.from_edges(3, [(0, 1), (1, 2)]), 2.0)
+    return ob.Proposal(ob.Overlay.from_edges(3, [(0, 1), (1, 2)]), 2.0)
 
 
 @pytest.fixture
@@ -168,7 +163,7 @@ def solver() -> Iterator[Solver]:
 
 
 def job_of(solve: Any) -> Job:
-    method: Method[Any, Any] = Method(
+    method: ob.Method[Any, Any] = ob.Method(
         name="mine", problems=("min-tco",), summary="", source="", solve=solve, inputs=("proof",)
     )
     return Job(method, PATH, MIN_TCO, 0, {}, 20.0, 1000)
@@ -196,7 +191,7 @@ def test_a_proof_that_the_checker_refuses_is_kept_and_certifies_nothing(solver: 
 def test_a_checker_without_time_says_so(solver: Solver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proofs, "_CHECK_SECONDS", 1e-3)
     monkeypatch.setattr(proofs, "_CHECK_SHARE", 0.0)
-    job = replace(job_of(_lies), method=METHODS["branch-and-cut"])
+    job = replace(job_of(_lies), method=ob.METHODS["branch-and-cut"])
     counters = run_with_evidence(job, solver.run, tmp_path / "proof.gz").result.counters
     assert counters["proof_check"] == "not checked: the checker had no verdict after 0.001 s"
     assert "certified" not in counters

@@ -22,9 +22,6 @@ from overlaybench.compare.studies.row import MEASURED, SCHEMA, table_of
 from overlaybench.compare.studies.spark_session import spark
 from overlaybench.compare.studies.store import Plan, Store, write_part
 from overlaybench.compare.studies.verification import Rerun, faults_of_row, rerun
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import read_overlay
 from overlaybench.instances.topics.files import TOPICS
 from tests.compare.studies.without_spark import study_done_in
 
@@ -71,7 +68,7 @@ def test_rows_filter_by_columns_and_group_into_counts_and_means(store: Store) ->
     assert by["runs"].tolist() == [4, 4, 4]
     assert by.loc["branch-and-cut", "optimal"] == 4
     assert by.loc["gm", "mean_value"] == rows[rows["variant"] == "gm"]["value"].mean()
-    with pytest.raises(BadInput, match="did you mean 'variant'"):
+    with pytest.raises(ob.BadInput, match="did you mean 'variant'"):
         results(store.folder, {"varient": "gm"})
 
 
@@ -96,7 +93,7 @@ def test_exports_hold_every_row(store: Store, tmp_path: Path) -> None:
     ]
     at = cells[0].index("value")
     assert [float(row[at] or "nan") for row in cells[1:]] == rows["value"].tolist()
-    with pytest.raises(BadInput, match=r"use \.csv, \.json"):
+    with pytest.raises(ob.BadInput, match=r"use \.csv, \.json"):
         export(rows, tmp_path / "rows.xls")
 
 
@@ -105,9 +102,9 @@ def test_answers_are_written_as_overlay_files(store: Store, tmp_path: Path) -> N
     assert write_answers(store.folder, rows, tmp_path / "answers") == 12
     for row in rows.itertuples():
         instance = store.instance(row.instance, TOPICS)
-        overlay = read_overlay(tmp_path / "answers" / f"{row.key}.json", instance)
-        assert PROBLEMS["min-tco"].violations(instance, overlay) == []
-        assert PROBLEMS["min-tco"].value(instance, overlay) == row.value
+        overlay = ob.read_overlay(tmp_path / "answers" / f"{row.key}.json", instance)
+        assert ob.PROBLEMS["min-tco"].violations(instance, overlay) == []
+        assert ob.PROBLEMS["min-tco"].value(instance, overlay) == row.value
 
 
 def test_a_row_names_its_recipe_judge_code_and_machine(store: Store) -> None:
@@ -139,7 +136,7 @@ def test_a_repeated_run_shows_what_differs(own: Store) -> None:
     before, now = again.values("value")
     assert before == "99"
     assert now != before
-    with pytest.raises(BadInput, match="0 runs have a key starting with 'zz'"):
+    with pytest.raises(ob.BadInput, match="0 runs have a key starting with 'zz'"):
         rerun(own.folder, "zz")
 
 
@@ -194,7 +191,7 @@ def test_a_forged_key_writes_nowhere(own: Store, tmp_path: Path, key: str) -> No
     change(own, 0, key=key)
     plan = own.plan()
     own.write_plan(Plan(plan.name, plan.notes, plan.spec, [key]))
-    with pytest.raises(BadInput, match="is no key of a run: the folder was modified"):
+    with pytest.raises(ob.BadInput, match="is no key of a run: the folder was modified"):
         write_answers(own.folder, results(own.folder), tmp_path / "answers")
     assert not list(tmp_path.rglob("*escaped*"))
     assert list((tmp_path / "answers").iterdir()) == []
@@ -206,7 +203,7 @@ def test_a_forged_answer_is_found_wrong_and_not_written(own: Store, tmp_path: Pa
     row = own.table([key]).to_pylist()[0]
     assert list(faults_of_row(row, str(own.folder)))
     if answer:
-        with pytest.raises(BadInput, match="has no answer to its instance"):
+        with pytest.raises(ob.BadInput, match="has no answer to its instance"):
             write_answers(own.folder, results(own.folder, {"key": key}), tmp_path / "answers")
 
 
@@ -221,5 +218,5 @@ def test_python_gives_the_results_to_every_data_frame_library(store: Store) -> N
         assert "runs" in shown
         assert "ratio" in shown
         assert "[" not in shown
-    with pytest.raises(BadInput, match="unknown column 'node'"):
+    with pytest.raises(ob.BadInput, match="unknown column 'node'"):
         study.results(node=6)

@@ -16,20 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.row import SCHEMA, TYPED, from_line, row, to_line
 from overlaybench.compare.studies.store import Plan, RunLog, Store
 from overlaybench.compare.studies.task import Task, options_json
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.result import Result
 from overlaybench.instances.topics.files import TOPICS
-from overlaybench.instances.topics.instance import TopicInstance
 
-PATH = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
-GM = METHODS["gm"]
+PATH = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
+GM = ob.METHODS["gm"]
 
 
 def task_of(**changes: Any) -> Task:
@@ -54,7 +49,7 @@ def stored(tmp_path: Path) -> Store:
     return store
 
 
-def row_of(task: Task, result: Result[Any]) -> dict[str, Any]:
+def row_of(task: Task, result: ob.Result[Any]) -> dict[str, Any]:
     return row(task, PATH, IsolatedRun(result, 5.0, 1.5), "2020")
 
 
@@ -63,7 +58,7 @@ def log(store: Store, *seeds: int) -> list[str]:
     worker = RunLog(store.runs)
     tasks = [task_of(seed=seed) for seed in seeds]
     for task in tasks:
-        worker.add(row_of(task, GM.run(PATH, PROBLEMS["min-tco"])))
+        worker.add(row_of(task, GM.run(PATH, ob.PROBLEMS["min-tco"])))
     worker.close()
     return [task.key for task in tasks]
 
@@ -71,7 +66,7 @@ def log(store: Store, *seeds: int) -> list[str]:
 @pytest.mark.parametrize("merged", [False, True])
 def test_a_row_is_read_as_it_was_written(tmp_path: Path, merged: bool) -> None:
     store, task = stored(tmp_path), task_of()
-    result = GM.run(PATH, PROBLEMS["min-tco"])
+    result = GM.run(PATH, ob.PROBLEMS["min-tco"])
     log(store, task.seed)
     if merged:
         store.merge()
@@ -84,7 +79,7 @@ def test_a_row_is_read_as_it_was_written(tmp_path: Path, merged: bool) -> None:
     only = rows.iloc[0]
     assert (only["value"], only["status"], only["nodes"], only["variant"]) == (2.0, "feasible", 3, "gm")
     assert np.isnan(only["lower_bound"])
-    assert Overlay(3, np.array(only["answer"], dtype=np.int32).reshape(-1, 2)) == result.answer
+    assert ob.Overlay(3, np.array(only["answer"], dtype=np.int32).reshape(-1, 2)) == result.answer
     assert only["counter_values"] == dict(result.counters)
 
 
@@ -99,9 +94,9 @@ def test_instances_are_kept_by_digest_and_checked(tmp_path: Path) -> None:
     store = stored(tmp_path)
     store.add_instance(PATH, TOPICS)
     assert store.instance(PATH.digest, TOPICS) == PATH
-    other = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"]})
+    other = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"]})
     (store.instances / f"{PATH.digest}.parquet").rename(store.instances / f"{other.digest}.parquet")
-    with pytest.raises(BadInput, match="does not hold the instance"):
+    with pytest.raises(ob.BadInput, match="does not hold the instance"):
         store.instance(other.digest, TOPICS)
 
 
@@ -118,9 +113,9 @@ def test_a_folder_left_by_a_kill_before_its_study_file_is_taken(folders: int, tm
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")
-    with pytest.raises(BadInput, match="holds other files"):
+    with pytest.raises(ob.BadInput, match="holds other files"):
         Store(tmp_path / "full").open_for("seed = 1")
-    with pytest.raises(BadInput, match="holds no results"):
+    with pytest.raises(ob.BadInput, match="holds no results"):
         Store.existing(tmp_path / "full")
     assert [p.name for p in (tmp_path / "full").iterdir()] == ["thesis.tex"]
 
@@ -156,7 +151,7 @@ def test_merging_keeps_every_row_once_in_parts_with_their_columns_and_version(tm
 
 def test_a_log_that_is_being_written_is_read_and_not_merged(tmp_path: Path) -> None:
     store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
-    worker.add(row_of(task_of(), GM.run(PATH, PROBLEMS["min-tco"])))
+    worker.add(row_of(task_of(), GM.run(PATH, ob.PROBLEMS["min-tco"])))
     code = (
         "import sys; from pathlib import Path; from overlaybench.compare.studies.store import Store; "
         "Store(Path(sys.argv[1])).merge()"
@@ -191,7 +186,7 @@ def test_a_damaged_part_is_refused_moved_and_reported(tmp_path: Path, damage: Ca
     kept = log(store, 3)
     (part,) = store.runs.glob("*.parquet")
     part.write_bytes(damage(part.read_bytes()))
-    with pytest.raises(BadInput, match="is damaged"):
+    with pytest.raises(ob.BadInput, match="is damaged"):
         store.rows()
     (remark,) = store.recover()
     assert part.name in remark
@@ -227,20 +222,20 @@ def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
         text = (store.folder / "plan.json").read_text()
         (store.folder / "plan.json").write_text(text.replace('"format": "results/3"', other))
         for attempt in (lambda: Store.existing(store.folder), lambda: store.open_for("seed = 1")):
-            with pytest.raises(BadInput, match="this version reads 'results/3'"):
+            with pytest.raises(ob.BadInput, match="this version reads 'results/3'"):
                 attempt()
         (store.folder / "plan.json").write_text(text)
 
 
 @pytest.mark.parametrize("digest", ["../../etc/passwd", "..", "", "a/b", "a" * 8 + "/../x"])
 def test_a_digest_that_leads_out_of_the_folder_is_refused(tmp_path: Path, digest: str) -> None:
-    with pytest.raises(BadInput, match="no digest"):
+    with pytest.raises(ob.BadInput, match="no digest"):
         stored(tmp_path).instance(digest, TOPICS)
 
 
 def test_a_full_disk_leaves_complete_lines_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
-    result = GM.run(PATH, PROBLEMS["min-tco"])
+    result = GM.run(PATH, ob.PROBLEMS["min-tco"])
     worker.add(row_of(task_of(seed=1), result))
     write = os.write
 
@@ -251,7 +246,7 @@ def test_a_full_disk_leaves_complete_lines_only(tmp_path: Path, monkeypatch: pyt
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", half)
-        with pytest.raises(BadInput, match="No space left on device"):
+        with pytest.raises(ob.BadInput, match="No space left on device"):
             worker.add(row_of(task_of(seed=2), result))
     worker.add(row_of(task_of(seed=3), result))
     worker.close()

@@ -10,11 +10,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import overlaybench as ob
 from overlaybench.compare.studies.store import StoredInstance
 from overlaybench.compare.studies.study import Study, read_study
 from overlaybench.compare.studies.task import Recipe
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.instance import TopicInstance
 
 slow = partial(pytest.param, marks=pytest.mark.slow)
 
@@ -164,7 +163,7 @@ def test_an_error_is_one_line_with_its_location_and_fix(tmp_path: Path, old: str
     once = SPEC.replace(old, new)
     if new == "[runs]":
         once = SPEC[: SPEC.rindex(old)].replace(old, new)
-    with pytest.raises(BadInput) as error:
+    with pytest.raises(ob.BadInput) as error:
         study_of(tmp_path, once)
     message = str(error.value)
     assert message.startswith(str(tmp_path / "study.toml"))
@@ -188,7 +187,7 @@ def test_an_error_is_one_line_with_its_location_and_fix(tmp_path: Path, old: str
     ],
 )
 def test_a_study_that_would_exhaust_the_machine_is_refused(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(BadInput, match=said) as error:
+    with pytest.raises(ob.BadInput, match=said) as error:
         study_of(tmp_path, text)
     assert "\n" not in str(error.value)
 
@@ -203,7 +202,7 @@ def test_a_study_that_would_exhaust_the_machine_is_refused(tmp_path: Path, text:
 def test_files_are_read_before_spark_starts(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "own.csv").write_text(text)
     study = study_of(tmp_path, SPEC + '[[instances]]\nfile = "own.csv"\nsample = [2, 3]\n')
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(ob.BadInput, match=said):
         study.check_files([])
     study.check_files([recipe.to_json() for recipe in study.recipes])
 
@@ -213,12 +212,12 @@ def test_seeds_may_be_listed_and_are_those_of_generate(tmp_path: Path) -> None:
     zipf = [recipe for recipe in study.recipes if recipe.workload == "zipf"]
     assert [(dict(recipe.parameters)["nodes"], recipe.seed) for recipe in zipf] == [(4, 0), (4, 7), (6, 0), (6, 7)]
     for seeds in ("[]", "[-1]", '["a"]', "[true]"):
-        with pytest.raises(BadInput, match=r"instances\[1\]: seeds.*: give"):
+        with pytest.raises(ob.BadInput, match=r"instances\[1\]: seeds.*: give"):
             study_of(tmp_path, SPEC.replace("seeds = 3", f"seeds = {seeds}"))
 
 
 def test_a_folder_of_parquet_parts_is_read_as_a_file(tmp_path: Path) -> None:
-    whole = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
+    whole = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
     folder = tmp_path / "wanted.parquet"
     folder.mkdir()
     (folder / "_SUCCESS").write_text("")

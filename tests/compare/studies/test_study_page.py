@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.compare.studies.plot import MEASURES, Plot, plots_of
 from overlaybench.compare.studies.study import Files, Runs, Study, StudyTable, read_study, study_schema
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "study.md").read_text()
@@ -125,7 +123,7 @@ def test_what_the_schema_rejects_is_bad_input(tmp_path: Path, old: str, new: str
     text = STUDY.replace(old, new)
     assert accepted(STUDY)
     assert not accepted(text)
-    with pytest.raises(BadInput) as error:
+    with pytest.raises(ob.BadInput) as error:
         read(text, tmp_path)
     assert "\n" not in str(error.value)
 
@@ -141,9 +139,9 @@ def test_the_schema_knows_every_method_and_workload_and_their_options() -> None:
     definitions = study_schema()["$defs"]
     tables = definitions["Method"]["anyOf"] + definitions["Instances"]["anyOf"]
     known = {table.get("title"): set(table.get("properties", {})) for table in tables}
-    for workload in WORKLOADS.values():
+    for workload in ob.WORKLOADS.values():
         assert {option.name for option in workload.parameters} < known[workload.name]
-    assert set(definitions["Method"]["anyOf"][0]["enum"]) == set(METHODS)
+    assert set(definitions["Method"]["anyOf"][0]["enum"]) == set(ob.METHODS)
 
 
 def test_a_study_chooses_its_plots_and_keeps_them_in_its_text(tmp_path: Path) -> None:
@@ -174,11 +172,11 @@ def test_files_come_by_list_and_pattern_each_a_family(folder: Path) -> None:
 
 def test_a_pattern_without_a_file_is_bad_input_or_has_a_stand_in(folder: Path) -> None:
     files = '[[instances]]\nfile = ["subscriptions.csv", "none/*.csv"]\n'
-    with pytest.raises(BadInput, match=r"instances\[1\]: none/\*\.csv does not exist: correct the path or give"):
+    with pytest.raises(ob.BadInput, match=r"instances\[1\]: none/\*\.csv does not exist: correct the path or give"):
         read(files + RUNS, folder)
     found = read(f'{files}stand_in = {{ workload = "uniform" }}\n{RUNS}', folder)
     assert [recipe.family for recipe in found.recipes] == ["subscriptions", "stand-in"]
     assert found.notes == ("none/*.csv was absent: stand-in instances stand in for it.",)
     for wrong in ('"***/x[.csv"', "[]", "3", '[""]'):
-        with pytest.raises(BadInput, match=r"instances\[1\]"):
+        with pytest.raises(ob.BadInput, match=r"instances\[1\]"):
             read(f"[[instances]]\nfile = {wrong}\n{RUNS}", folder)

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import overlaybench as ob
 from overlaybench.compare.studies.row import COLUMNS, table_of, to_line
 from overlaybench.compare.studies.spark_session import PlugIns
 from overlaybench.compare.studies.store import Store, checksum, write_part
@@ -34,8 +35,6 @@ from overlaybench.compare.studies.verification import (
     verified,
     verify,
 )
-from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS
-from overlaybench.instances.contract.errors import BadInput
 from tests.compare.loopback_cluster import loopback_cluster
 from tests.compare.studies.without_spark import study_done_in
 
@@ -149,8 +148,8 @@ def forged_value(value: Any, others: Sequence[Any], draw: random.Random) -> Any:
 
 def is_another_answer(row: Row, packed: Any) -> bool:
     """Whether a packed answer is valid, of the row's value and measures."""
-    problem = PROBLEMS[row["problem"]]
-    instance, kind = Recipe.from_json(row["recipe"]).make(), KINDS[problem.kind]
+    problem = ob.PROBLEMS[row["problem"]]
+    instance, kind = Recipe.from_json(row["recipe"]).make(), ob.KINDS[problem.kind]
     answer = kind.unpack(np.asarray(packed, np.int32), instance)
     measures = list(problem.measures(instance, answer).items())
     return (
@@ -437,7 +436,7 @@ def found_or_refused(store: Store, name: str) -> bool:
     """Whether verify finds faults, or refuses the folder in a line that names the file or folder."""
     try:
         faults = checked_here(store, rows=False).faults
-    except BadInput as error:
+    except ob.BadInput as error:
         return str(store.folder) in str(error) and len(str(error).splitlines()) == 1
     assert not [fault for _, fault in faults if len(fault.splitlines()) > 1]
     return bool(faults)

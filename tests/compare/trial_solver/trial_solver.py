@@ -7,17 +7,13 @@ import subprocess
 import time
 from typing import Any
 
+import overlaybench as ob
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
-from overlaybench.instances.contract.method import Method, Proposal
-from overlaybench.instances.contract.option import Option
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.problem import Problem
-from overlaybench.instances.topics.instance import TopicInstance
 
 
 def _trial(
-    instance: TopicInstance, problem: Problem[Any, Any], *, how: str, seconds: float, **_: Any
-) -> Proposal[Overlay]:
+    instance: ob.TopicInstance, problem: ob.Problem[Any, Any], *, how: str, seconds: float, **_: Any
+) -> ob.Proposal[ob.Overlay]:
     time.sleep(seconds)
     held = []
     while how == "spin":
@@ -32,9 +28,9 @@ def _trial(
     if how == "raise":
         raise RuntimeError("no more")
     if how == "wrong":
-        return Proposal(Overlay.from_edges(instance.num_nodes, []))
+        return ob.Proposal(ob.Overlay.from_edges(instance.num_nodes, []))
     if how == "boast":
-        return Proposal(ring_per_topic(instance), lower_bound=1e6)
+        return ob.Proposal(ring_per_topic(instance), lower_bound=1e6)
     if how == "deaf":
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
@@ -47,22 +43,22 @@ def _trial(
     if how == "closed":
         os.closerange(3, 256)
         time.sleep(600)
-    return Proposal(ring_per_topic(instance))
+    return ob.Proposal(ring_per_topic(instance))
 
 
-TRIAL = Method(
+TRIAL = ob.Method(
     name="trial",
     problems=("min-tco",),
     summary="misbehaves",
     source="tests",
     solve=_trial,
     options=(
-        Option(
+        ob.Option(
             "how",
             "well",
             "",
             ("well", "spin", "eat", "crash", "exit", "raise", "wrong", "boast", "deaf", "flood", "child", "closed"),
         ),
-        Option("seconds", 0.1, "", least=0, most=60),
+        ob.Option("seconds", 0.1, "", least=0, most=60),
     ),
 )

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.brokers.kernels.covering import (
     covering_set,
     find_matching,
@@ -52,8 +53,6 @@ from overlaybench.heuristics.brokers.soft_links import (
 from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.predicates import HIGHEST, LOWEST, Publications, Subscriptions
 from overlaybench.instances.brokers.problems import SoftLinks
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.result import Status
 from tests.broker_strategies import Link, broker_networks, networks_with_links
 from tests.outcomes import value_of
 from tests.properties import property_test
@@ -276,12 +275,12 @@ def test_strategies_decide_as_the_papers_figures(
 def test_methods_return_valid_disseminations(method: BrokerMethod, network: BrokerNetwork) -> None:
     managed = {} if method is S0_TREE else {"rounds": 5, "window": 2, "candidates": 2}
     result = method.run(network, SoftLinks(), **managed)
-    assert result.status in (Status.FEASIBLE, Status.OPTIMAL), result.reason
+    assert result.status in (ob.Status.FEASIBLE, ob.Status.OPTIMAL), result.reason
     assert value_of(result) >= network.num_deliveries
 
 
 def test_managed_links_save_messages_and_more_of_them_save_more() -> None:
-    network = WORKLOADS["brokers-sparse"].generate(seed=3, **SMALL)
+    network = ob.WORKLOADS["brokers-sparse"].generate(seed=3, **SMALL)
     messages = {name: disseminate(network, name).num_messages for name in STRATEGIES}
     assert messages["s2"] < messages["s1"] < messages["s0"]
     tight = BrokerNetwork(network.tree, network.subscriptions, network.publications, 4, 4)
@@ -391,7 +390,9 @@ def test_one_event_a_message_equals_an_event_for_every_step(
 
 
 def test_many_messages_in_transit_at_once_are_all_delivered() -> None:
-    network = WORKLOADS["brokers-dense"].generate(seed=2, brokers=60, publications=9000, rate=10**9, subscriptions=600)
+    network = ob.WORKLOADS["brokers-dense"].generate(
+        seed=2, brokers=60, publications=9000, rate=10**9, subscriptions=600
+    )
     found = simulate(network, S2, managed_links(network, S2, Management()), Timing(service=0, soft_delay=10**7))
     assert found.deliveries == network.num_deliveries > 1 << 16
 
@@ -408,7 +409,7 @@ def test_of_messages_that_arrive_at_once_the_one_sent_first_is_matched_first(fir
 
 
 def test_publications_repeated_by_periods_are_those_of_a_longer_network() -> None:
-    once = WORKLOADS["brokers-sparse"].generate(seed=4, brokers=20, publications=90, subscriptions=100, rate=72_000)
+    once = ob.WORKLOADS["brokers-sparse"].generate(seed=4, brokers=20, publications=90, subscriptions=100, rate=72_000)
     of, length = once.publications, int(once.publications.times.max()) + 1
     times = np.concatenate([of.times + k * length for k in range(3)])
     thrice = Publications(times, np.tile(of.sources, 3), np.tile(of.values, (3, 1)))
@@ -465,7 +466,7 @@ def test_a_working_table_matches_until_the_first_false_predicate(network: Broker
 
 @pytest.mark.interpreted
 def test_links_split_the_subscriptions_so_that_less_is_covered() -> None:
-    network = WORKLOADS["brokers-covering"].generate(seed=1, brokers=40, subscriptions=600, publications=60)
+    network = ob.WORKLOADS["brokers-covering"].generate(seed=1, brokers=40, subscriptions=600, publications=60)
     brokers = np.arange(40, dtype=np.int32)
     none = matching_effort(network, np.empty((0, 2), dtype=np.int32), brokers, 60)
     every = matching_effort(network, network.allowed_links(), brokers, 60)

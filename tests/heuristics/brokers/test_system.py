@@ -15,6 +15,7 @@ import pytest
 from hypothesis import assume, example
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.brokers.kernels.forwarding import S0, S1, S2, SH
 from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
@@ -32,9 +33,6 @@ from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions
 from overlaybench.instances.brokers.problems import SoftLinks
 from overlaybench.instances.contract.arrays import Ids
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.result import Status
 from tests.broker_strategies import Link, broker_trees, networks_with_links
 from tests.properties import property_test
 
@@ -44,7 +42,7 @@ NO_LINKS = np.empty((0, 2), dtype=np.int32)
 
 def small(seed: int, **parameters: Any) -> BrokerNetwork:
     shape = {"brokers": 24, "fanout": 8, "tree": "random", "subscriptions": 200, "publications": 500, "rate": 1500}
-    network: BrokerNetwork = WORKLOADS["brokers-sparse"].generate(seed=seed, **{**shape, **parameters})
+    network: BrokerNetwork = ob.WORKLOADS["brokers-sparse"].generate(seed=seed, **{**shape, **parameters})
     return network
 
 
@@ -140,7 +138,7 @@ def test_the_invariants_hold_whatever_happens_at_once(seed: int) -> None:
     def one_of(*values: float) -> Any:
         return values[int(random.integers(len(values)))]
 
-    network = WORKLOADS[("brokers-sparse", "brokers-dense")[seed % 2]].generate(
+    network = ob.WORKLOADS[("brokers-sparse", "brokers-dense")[seed % 2]].generate(
         seed=seed,
         tree=("random", "balanced", "path", "star")[random.integers(4)],
         brokers=int(random.integers(1, 16)),
@@ -275,13 +273,13 @@ def test_the_method_simulates_the_system_and_its_answer_is_valid() -> None:
         S2_FAR.run(small(1, publications=300), SoftLinks(), simulate="system", interval=3, moves=20, churn=20, seed=1)
         for _ in range(2)
     ]
-    assert results[0].status is Status.FEASIBLE, results[0].reason
+    assert results[0].status is ob.Status.FEASIBLE, results[0].reason
     assert results[0].counters["system_published"] == 300
     assert results[0].counters == results[1].counters
 
 
 def test_events_need_the_system() -> None:
-    with pytest.raises(BadInput, match="simulate=system"):
+    with pytest.raises(ob.BadInput, match="simulate=system"):
         S2_FAR.run(small(1, publications=10), SoftLinks(), crashes=3)
 
 
@@ -393,5 +391,5 @@ def test_outside_the_affected_brokers_first_hops_and_anchors_stay(given: tuple[D
 
 @pytest.mark.parametrize(("given", "named"), [((4, 0, 2, 3), "b2"), ((3, 0, 1, 5), "b5"), ((4, 3, 2, 5), "b5")])
 def test_a_move_that_leaves_no_tree_is_refused(given: tuple[int, int, int, int], named: str) -> None:
-    with pytest.raises(BadInput, match=named):
+    with pytest.raises(ob.BadInput, match=named):
         DeltaMove(PATH, *given)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.content.assignment import CapacityExceeded, greedy_packing, random_assignment, users_of
 from overlaybench.heuristics.content.clustering import clustering
 from overlaybench.heuristics.content.migration import (
@@ -35,8 +36,6 @@ from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOve
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.contract.compiled import Interpreter, interpreted
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.result import Status
 from tests.content_brute_force import Network, Tree, cost
 from tests.content_strategies import assignments, content_instances
 from tests.outcomes import answer_of, value_of
@@ -227,11 +226,11 @@ def test_capacities_hold_or_the_method_says_what_stops_it(
     name: str, problem: ContentProblem, instance: ContentInstance, seed: int
 ) -> None:
     result = METHODS[name].run(instance, problem, seed=seed)
-    if result.status is Status.FEASIBLE:
+    if result.status is ob.Status.FEASIBLE:
         network = Network(instance.core.tolist())
         best = cost(instance, network, answer_of(result).brokers.tolist(), problem.routing)
         assert value_of(result) >= best if problem is not MST else result.value == best
-    elif result.status is Status.INFEASIBLE:
+    elif result.status is ob.Status.INFEASIBLE:
         assert instance.capacity_conflict() == result.reason
     else:
         assert result.reason.startswith("no broker can take user ")
@@ -243,10 +242,10 @@ def test_one_user_too_many_is_named_with_the_numbers_and_the_heaviest_first_can_
     demand, prices = np.array([[1.0], [1.0], [2.0], [2.0]]), np.array([[1.0, 2.0]] * 4)
     instance = ContentInstance(prices, np.zeros((2, 2)), np.full(2, 3.0), demand, np.zeros((4, 1), np.bool_))
     result = METHODS["greedy-packing"].run(instance, MST)
-    assert result.status is Status.FAILED
+    assert result.status is ob.Status.FAILED
     assert "'u3'" in result.reason
     assert "'b0'" in result.reason
-    assert METHODS["greedy-packing"].run(instance, MST, order="heaviest").status is Status.FEASIBLE
+    assert METHODS["greedy-packing"].run(instance, MST, order="heaviest").status is ob.Status.FEASIBLE
 
 
 def test_random_assignment_gives_every_broker_its_share() -> None:
@@ -322,7 +321,7 @@ def test_migration_improves_any_overlay_and_keeps_the_best_possible(
 
 def test_an_overlay_to_begin_with_must_be_valid() -> None:
     instance = WORKLOADS["content"].generate(users=20, brokers=4, intervals=4)
-    with pytest.raises(BadInput, match=r"broker 'b2' carries .*: start from a valid overlay"):
+    with pytest.raises(ob.BadInput, match=r"broker 'b2' carries .*: start from a valid overlay"):
         MIGRATION.run(instance, MST, overlay=ContentOverlay(np.full(20, 2)))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.topics import gm_m as contribution_table
 from overlaybench.heuristics.topics.decentralised import Decentralised, decentralised, drawn_partition
 from overlaybench.heuristics.topics.divide_and_conquer import (
@@ -31,10 +32,6 @@ from overlaybench.heuristics.topics.divide_and_conquer import (
 from overlaybench.heuristics.topics.gm_m import EXTENSIONS, GM_M, WORK, extend_gm_m, gm_m
 from overlaybench.heuristics.topics.kernels.ties import tie_order
 from overlaybench.instances.contract.arrays import Ids
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.test_guarantees import middling
 from tests.heuristics.topics.twins import CONSTRUCTED
@@ -42,7 +39,7 @@ from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
 TIES = ("lowest", "highest", "random")
-FAMILY: dict[str, Callable[..., Overlay]] = {"naive-dc": naive_dc, "dcb-m": dcb_m, "dcbr-m": dcbr_m, "dc-gm": dc_gm}
+FAMILY: dict[str, Callable[..., ob.Overlay]] = {"naive-dc": naive_dc, "dcb-m": dcb_m, "dcbr-m": dcbr_m, "dc-gm": dc_gm}
 PARAMETERS: dict[str, Any] = {
     "eta": st.integers(1, 7),
     "partitions": st.integers(1, 9),
@@ -52,7 +49,7 @@ PARAMETERS: dict[str, Any] = {
 
 
 def overlay_of_twin(
-    name: str, instance: TopicInstance, ties: str, eta: int, partitions: int, coverage: int, seed: int
+    name: str, instance: ob.TopicInstance, ties: str, eta: int, partitions: int, coverage: int, seed: int
 ) -> set[twins.Edge]:
     interest, rank = twins.interest_of(instance), twins.rank_by(ties, seed)
     eta = 10**6 if name == "naive-dc" else eta
@@ -74,7 +71,7 @@ def options_of(name: str, eta: int, partitions: int, coverage: int) -> dict[str,
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", FAMILY)
 def test_divide_and_conquer_equals_its_twin_and_itself_by_the_table_of_pairs(
-    name: str, ties: str, instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
+    name: str, ties: str, instance: ob.TopicInstance, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
     options: dict[str, Any] = options_of(name, eta, partitions, coverage) | {"ties": ties, "seed": seed}
     built = FAMILY[name](instance, **options)
@@ -86,9 +83,9 @@ def test_divide_and_conquer_equals_its_twin_and_itself_by_the_table_of_pairs(
 def test_degrees_within_parts_may_exceed_the_number_of_nodes_combined(name: str) -> None:
     # One representative, the hub of its part, and one bulk node: they share two topics and must be linked.
     wants = {f"n{v}": ["a", "b"] for v in range(8)} | {"z": ["a", "b", "c"]}
-    instance = TopicInstance.from_subscriptions(wants)
+    instance = ob.TopicInstance.from_subscriptions(wants)
     built = FAMILY[name](instance, eta=2, partitions=1, coverage=1)
-    assert PROBLEMS["min-tco"].violations(instance, built) == []
+    assert ob.PROBLEMS["min-tco"].violations(instance, built) == []
     assert edges(built) == overlay_of_twin(name, instance, "lowest", 2, 1, 1, seed=0)
 
 
@@ -104,7 +101,7 @@ def test_divide_and_conquer_equals_its_twin_on_every_construction(name: str, tie
 @property_test(150, instance=topic_instances(max_nodes=12), **PARAMETERS)
 @pytest.mark.parametrize("ties", TIES)
 def test_parts_and_representatives_equal_their_twins(
-    ties: str, instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
+    ties: str, instance: ob.TopicInstance, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
     interest, rank = twins.interest_of(instance), twins.rank_by(ties, seed)
     division = divided(instance, eta, partitions, coverage, seed, ties)
@@ -116,7 +113,7 @@ def test_parts_and_representatives_equal_their_twins(
 
 def test_outward_topics_as_printed_leave_a_topic_of_one_part_and_bulk_nodes_unconnected() -> None:
     # Only n0 is bulk; "shared" is a topic of one part alone, which line 6 of Algorithm 12 does not count as outward.
-    instance = TopicInstance.from_subscriptions(
+    instance = ob.TopicInstance.from_subscriptions(
         {"n0": ["shared", "b", "c"], "n1": ["shared"], "n2": ["b"], "n3": ["b"]}
     )
     interest, rank = twins.interest_of(instance), twins.rank_by("lowest", 0)
@@ -128,16 +125,16 @@ def test_outward_topics_as_printed_leave_a_topic_of_one_part_and_bulk_nodes_unco
 
 
 @property_test(200, topic_instances(max_nodes=12))
-def test_the_default_threshold_is_the_least_that_leaves_a_fifth_bulk(instance: TopicInstance) -> None:
+def test_the_default_threshold_is_the_least_that_leaves_a_fifth_bulk(instance: ob.TopicInstance) -> None:
     assert bulk_threshold(instance) == twins.default_eta(twins.interest_of(instance))
-    result = DCB_M.run(instance, PROBLEMS["minmax-tco"])
+    result = DCB_M.run(instance, ob.PROBLEMS["minmax-tco"])
     assert result.counters["eta"] == bulk_threshold(instance)
     assert 5 * float(result.counters["bulk"]) <= instance.num_nodes
 
 
 @property_test(200, instance=topic_instances(max_nodes=12), **PARAMETERS)
 def test_pn_ratio_equals_its_count(
-    instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int
+    instance: ob.TopicInstance, eta: int, partitions: int, coverage: int, seed: int
 ) -> None:
     interest, rank = twins.interest_of(instance), twins.rank_by("lowest", 0)
     division = divided(instance, eta, partitions, coverage, seed)
@@ -153,9 +150,9 @@ def test_pn_ratio_equals_its_count(
 
 @pytest.mark.parametrize("aim", AIMS)
 def test_the_number_of_parts_chosen_serves_the_aim_best(aim: str) -> None:
-    instance = WORKLOADS["uniform-varying"].generate(seed=1, nodes=300, topics=40, least=2, most=12)
+    instance = ob.WORKLOADS["uniform-varying"].generate(seed=1, nodes=300, topics=40, least=2, most=12)
     order = tie_order("lowest", 0)
-    result = DCBR_M.run(instance, PROBLEMS["minmax-tco"], aim=aim, seed=5)
+    result = DCBR_M.run(instance, ob.PROBLEMS["minmax-tco"], aim=aim, seed=5)
     light = np.flatnonzero(np.diff(instance.node_offsets) <= bulk_threshold(instance)).astype(np.int32)
     tried = {
         parts: AIMS[aim](divide(instance, random_order(light, 5), parts, 3, order))
@@ -199,28 +196,28 @@ def test_options_out_of_range_are_bad_input() -> None:
     wrong: dict[str, Any] = {"ties": "any", "eta": -1, "partitions": -2, "coverage": 0, "aim": "speed"}
     for name, method in FAMILY.items():
         for option in ("ties", *options_of(name, 1, 1, 1), *["aim"] * (name == "dcbr-m")):
-            with pytest.raises(BadInput, match=option):
+            with pytest.raises(ob.BadInput, match=option):
                 method(middling(0), **{option: wrong[option]})
 
 
 def divided(
-    instance: TopicInstance, eta: int, partitions: int, coverage: int, seed: int, ties: str = "lowest"
+    instance: ob.TopicInstance, eta: int, partitions: int, coverage: int, seed: int, ties: str = "lowest"
 ) -> Division:
     light: Ids = np.flatnonzero(np.diff(instance.node_offsets) <= eta).astype(np.int32)
     return divide(instance, random_order(light, seed), min(partitions, len(light)), coverage, tie_order(ties, seed))
 
 
-def edges(overlay: Overlay) -> set[twins.Edge]:
+def edges(overlay: ob.Overlay) -> set[twins.Edge]:
     return {(int(u), int(v)) for u, v in overlay.edges}
 
 
-def centralised(instance: TopicInstance, partition: Partition, coverage: int, ties: str) -> Overlay:
+def centralised(instance: ob.TopicInstance, partition: Partition, coverage: int, ties: str) -> ob.Overlay:
     order = tie_order(ties, 5)
     division = Division(partition, representatives(instance, partition, coverage, order))
     return conquer_and_combine(instance, division, extend_gm_m, order).overlay
 
 
-def simulated(instance: TopicInstance, partition: Partition, coverage: int, ties: str) -> Decentralised:
+def simulated(instance: ob.TopicInstance, partition: Partition, coverage: int, ties: str) -> Decentralised:
     return decentralised(instance, partition, coverage, extend_gm_m, tie_order(ties, 5))
 
 
@@ -234,7 +231,7 @@ def simulated(instance: TopicInstance, partition: Partition, coverage: int, ties
 )
 @pytest.mark.parametrize("ties", TIES)
 def test_the_overlay_is_that_of_dcbr_m_with_the_same_parts(
-    ties: str, instance: TopicInstance, eta: int, parts: int, coverage: int, seed: int
+    ties: str, instance: ob.TopicInstance, eta: int, parts: int, coverage: int, seed: int
 ) -> None:
     partition = drawn_partition(instance, eta, parts, seed)
     found = simulated(instance, partition, coverage, ties)
@@ -247,10 +244,12 @@ def test_the_overlay_is_that_of_dcbr_m_with_the_same_parts(
 
 
 @property_test(100, instance=topic_instances(max_nodes=12), parts=st.integers(1, 6), seed=st.integers(0, 99))
-def test_without_the_exchange_of_topics_overlays_are_connected(instance: TopicInstance, parts: int, seed: int) -> None:
+def test_without_the_exchange_of_topics_overlays_are_connected(
+    instance: ob.TopicInstance, parts: int, seed: int
+) -> None:
     partition, order = drawn_partition(instance, 3, parts, seed), tie_order("lowest", 0)
     found = decentralised(instance, partition, 2, extend_gm_m, order, topics_exchanged=False)
-    assert PROBLEMS["minmax-tco"].violations(instance, found.overlay) == []
+    assert ob.PROBLEMS["minmax-tco"].violations(instance, found.overlay) == []
     covered = {(int(partition.part_of[v]), t) for v in found.representatives for t in instance.topics_of(v).tolist()}
     light = partition.lightweight
     assert covered == {(int(partition.part_of[v]), t) for v in light for t in instance.topics_of(v).tolist()}
@@ -258,7 +257,7 @@ def test_without_the_exchange_of_topics_overlays_are_connected(instance: TopicIn
 
 def test_messages_and_entries_are_those_counted_by_hand() -> None:
     # Part 0 has n0 and n1, part 1 has n2; n3 is bulk. All of a, b are outward topics.
-    instance = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a", "b"], "n2": ["b"], "n3": ["a", "b", "c"]})
+    instance = ob.TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a", "b"], "n2": ["b"], "n3": ["a", "b", "c"]})
     partition = Partition(np.array([0, 0, 1, -1], np.int32), 2)
     found = simulated(instance, partition, 1, "lowest")
     assert {one.what: (one.messages, one.entries) for one in found.rounds} == {
@@ -299,7 +298,7 @@ def test_nodes_draw_every_part_equally_often_and_bulk_nodes_none() -> None:
 
 
 def counted(wants: dict[str, list[str]]) -> dict[str, float | str]:
-    result = GM_M.run(TopicInstance.from_subscriptions(wants), PROBLEMS["minmax-tco"], data="table")
+    result = GM_M.run(ob.TopicInstance.from_subscriptions(wants), ob.PROBLEMS["minmax-tco"], data="table")
     assert result.counters["table_work"] == sum(int(result.counters[f"table_{name}"]) for name in WORK)
     return {name: result.counters[f"table_{name}"] for name in WORK}
 
@@ -322,8 +321,8 @@ def test_one_edge_is_counted_as_the_paper_says() -> None:
 def test_every_contribution_is_lowered_to_0_one_by_one(ties: str) -> None:
     # Lemma 7: all contributions together are pairs × shared topics at first and 0 at last. What the added edges
     # contribute is not updated.
-    instance = WORKLOADS["uniform-varying"].generate(seed=0, nodes=80, topics=30, least=3, most=15)
-    result = GM_M.run(instance, PROBLEMS["minmax-tco"], ties=ties, data="table")
+    instance = ob.WORKLOADS["uniform-varying"].generate(seed=0, nodes=80, topics=30, least=3, most=15)
+    result = GM_M.run(instance, ob.PROBLEMS["minmax-tco"], ties=ties, data="table")
     work = {name: int(result.counters[f"table_{name}"]) for name in WORK}
     assert work["contribution_updates"] == work["initial"] - int(result.counters["merges"])
     assert (
@@ -334,5 +333,5 @@ def test_every_contribution_is_lowered_to_0_one_by_one(ties: str) -> None:
 
 def test_more_nodes_than_the_table_holds_are_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contribution_table, "MOST_NODES", 2)
-    with pytest.raises(BadInput, match="at most 2 nodes, not of 3: use data=rows"):
-        gm_m(TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]}), data="table")
+    with pytest.raises(ob.BadInput, match="at most 2 nodes, not of 3: use data=rows"):
+        gm_m(ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]}), data="table")

@@ -11,18 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.topics.gm_m import gm_m
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE, greedy_merge
 from overlaybench.heuristics.topics.low_oda import low_oda
 from overlaybench.heuristics.topics.minmax_oda import MINMAX_ODA, minmax_oda
 from overlaybench.heuristics.topics.ring_per_topic import ORDERS, ring_per_topic
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.method import Method
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.twins import CONSTRUCTED
 from tests.outcomes import answer_of
@@ -42,9 +38,9 @@ DIVIDED = ("naive-dc", "dcb-m", "dcbr-m", "dc-gm")
 GREEDY = [method.name for method in HEURISTICS if any(option.name == "ties" for option in method.options)]
 
 
-def middling(seed: int, nodes: int = 40, topics: int = 15, most: int = 8) -> TopicInstance:
+def middling(seed: int, nodes: int = 40, topics: int = 15, most: int = 8) -> ob.TopicInstance:
     rng = np.random.default_rng(seed)
-    return TopicInstance.from_subscriptions(
+    return ob.TopicInstance.from_subscriptions(
         {f"n{v}": [f"t{t}" for t in rng.choice(topics, rng.integers(1, most + 1), replace=False)] for v in range(nodes)}
     )
 
@@ -53,17 +49,17 @@ def middling(seed: int, nodes: int = 40, topics: int = 15, most: int = 8) -> Top
 @property_test(100, instance=topic_instances(max_nodes=9), data=st.data())
 @pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
 def test_every_answer_is_valid(
-    method: Method[TopicInstance, Overlay], instance: TopicInstance, data: st.DataObject
+    method: ob.Method[ob.TopicInstance, ob.Overlay], instance: ob.TopicInstance, data: st.DataObject
 ) -> None:
     ties = data.draw(st.sampled_from(["lowest", "highest", "random"]))
     options: dict[str, Any] = {"ties": ties} if method.name in GREEDY else {}
     for problem in method.problems:
         result = method.run(instance, PROBLEMS[problem], seed=data.draw(st.integers(0, 3)), **options)
-        assert result.status is Status.FEASIBLE, result.reason
+        assert result.status is ob.Status.FEASIBLE, result.reason
 
 
 @property_test(200, topic_instances(max_nodes=9), st.sampled_from(ORDERS), st.integers(0, 3))
-def test_rings_are_valid_and_have_twice_the_topics_as_degree(instance: TopicInstance, order: str, seed: int) -> None:
+def test_rings_are_valid_and_have_twice_the_topics_as_degree(instance: ob.TopicInstance, order: str, seed: int) -> None:
     overlay = ring_per_topic(instance, order=order, seed=seed)
     assert (overlay.topic_components(instance) == 1).all()
     assert (overlay.degrees <= 2 * np.diff(instance.node_offsets)).all()
@@ -75,19 +71,19 @@ def test_the_orders_of_ring_per_topic_differ_and_the_seed_decides_the_random_one
     assert rings["number", 0] == rings["number", 1] == ring_per_topic(instance)
     assert len({overlay.edges.tobytes() for overlay in rings.values()}) == 5
     assert rings["random", 1] == ring_per_topic(instance, order="random", seed=1)
-    with pytest.raises(BadInput, match="unknown value 'reverse' of option 'order'"):
+    with pytest.raises(ob.BadInput, match="unknown value 'reverse' of option 'order'"):
         ring_per_topic(instance, order="reverse")
 
 
 def test_runs_of_greedy_merge_end_when_every_useful_pair_is_an_edge() -> None:
-    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(4)} | {"n4": ["b"]})
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(4)} | {"n4": ["b"]})
     result = GREEDY_MERGE.run(instance, PROBLEMS["min-tco"], runs=50)
     assert result.value == 6
     assert float(result.counters["runs"]) <= 6
 
 
 @property_test(100, topic_instances(max_nodes=9))
-def test_the_greedy_steps_are_the_edges(instance: TopicInstance) -> None:
+def test_the_greedy_steps_are_the_edges(instance: ob.TopicInstance) -> None:
     for name in ("gm", "minmax-oda", "gm-m", "low-oda", *DIVIDED):
         result = BY_NAME[name].run(instance, PROBLEMS["min-tco"])
         assert result.counters["steps"] == result.value
@@ -97,7 +93,7 @@ def test_the_greedy_steps_are_the_edges(instance: TopicInstance) -> None:
 @pytest.mark.interpreted
 @pytest.mark.parametrize("name", [name for name in GREEDY if name != "gm2"])
 def test_random_ties_reach_the_choice_of_every_candidate(name: str) -> None:
-    instance = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"], "n2": ["a"]})
+    instance = ob.TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"], "n2": ["a"]})
     answers = {
         BY_NAME[name].run(instance, PROBLEMS[BY_NAME[name].problems[0]], seed=s, ties="random").answer
         for s in range(40)
@@ -119,7 +115,7 @@ def test_low_oda_lies_between_greedy_merge_and_gm_m(seed: int) -> None:
 
 def test_minmax_oda_adds_edges_that_do_not_contribute_and_gm_m_does_not() -> None:
     # n0 needs three links; after its first, MinMax-ODA pairs the two that are left though they share nothing.
-    instance = TopicInstance.from_subscriptions({"n0": ["a", "b", "c"], "n1": ["a"], "n2": ["b"], "n3": ["c"]})
+    instance = ob.TopicInstance.from_subscriptions({"n0": ["a", "b", "c"], "n1": ["a"], "n2": ["b"], "n3": ["c"]})
     assert gm_m(instance).edges.tolist() == [[0, 1], [0, 2], [0, 3]]
     assert minmax_oda(instance).edges.tolist() == [[0, 1], [0, 2], [0, 3], [1, 3], [2, 3]]
     assert MINMAX_ODA.run(instance, PROBLEMS["min-tco"]).counters["idle_edges"] == 2
@@ -127,21 +123,21 @@ def test_minmax_oda_adds_edges_that_do_not_contribute_and_gm_m_does_not() -> Non
 
 def test_the_functions_themselves_refuse_bad_options() -> None:
     instance = middling(0)
-    with pytest.raises(BadInput, match="unknown value 'any' of option 'ties'"):
+    with pytest.raises(ob.BadInput, match="unknown value 'any' of option 'ties'"):
         greedy_merge(instance, ties="any")
     for k in (0.5, -1.0, float("nan"), float("inf")):
-        with pytest.raises(BadInput, match="'k' must lie from 1"):
+        with pytest.raises(ob.BadInput, match="'k' must lie from 1"):
             low_oda(instance, k=k)
-    with pytest.raises(BadInput, match="'runs' must be at least 1"):
+    with pytest.raises(ob.BadInput, match="'runs' must be at least 1"):
         greedy_merge(instance, runs=0)
 
 
-def overlay_of(name: str, instance: TopicInstance, *, ties: str, seed: int) -> Overlay:
-    overlay: Overlay = answer_of(BY_NAME[name].run(instance, PROBLEMS["min-tco"], ties=ties, seed=seed))
+def overlay_of(name: str, instance: ob.TopicInstance, *, ties: str, seed: int) -> ob.Overlay:
+    overlay: ob.Overlay = answer_of(BY_NAME[name].run(instance, PROBLEMS["min-tco"], ties=ties, seed=seed))
     return overlay
 
 
-PAIRS: dict[str, tuple[Callable[..., Overlay], Callable[..., set[twins.Edge]]]] = {
+PAIRS: dict[str, tuple[Callable[..., ob.Overlay], Callable[..., set[twins.Edge]]]] = {
     **{name: (partial(overlay_of, name), twin) for name, twin in twins.GREEDY.items()},
     "gm in 3 runs": (partial(greedy_merge, runs=3), partial(twins.greedy_merge, runs=3)),
     "gm-m by table": (partial(gm_m, data="table"), twins.gm_m),
@@ -158,7 +154,7 @@ LARGER = [[middling(seed, *sizes) for seed in range(3)] for sizes in ((14, 5, 3)
 @property_test(100, instance=topic_instances(), seed=st.integers(-5, 2**40))
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", PAIRS)
-def test_heuristic_equals_its_twin(name: str, ties: str, instance: TopicInstance, seed: int) -> None:
+def test_heuristic_equals_its_twin(name: str, ties: str, instance: ob.TopicInstance, seed: int) -> None:
     check(instance, name, ties, seed)
 
 
@@ -176,14 +172,14 @@ def test_heuristic_equals_its_twin_on_constructions_and_larger_instances(name: s
 
 
 @property_test(200, topic_instances())
-def test_ring_per_topic_equals_its_twin(instance: TopicInstance) -> None:
+def test_ring_per_topic_equals_its_twin(instance: ob.TopicInstance) -> None:
     assert edges(ring_per_topic(instance)) == twins.ring_per_topic(twins.interest_of(instance))
 
 
-def check(instance: TopicInstance, name: str, ties: str, seed: int) -> None:
+def check(instance: ob.TopicInstance, name: str, ties: str, seed: int) -> None:
     method, twin = PAIRS[name]
     assert edges(method(instance, ties=ties, seed=seed)) == twin(twins.interest_of(instance), twins.rank_by(ties, seed))
 
 
-def edges(overlay: Overlay) -> set[twins.Edge]:
+def edges(overlay: ob.Overlay) -> set[twins.Edge]:
     return {(int(u), int(v)) for u, v in overlay.edges}

@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
 from overlaybench.heuristics.topics.kernels.common_topics import block_of, pairs_sharing, sharing
 from overlaybench.heuristics.topics.kernels.interest import join
 from overlaybench.heuristics.topics.kernels.partial_overlay import PartialOverlay, eligible_nodes, partners
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.outcomes import answer_of
 from tests.properties import property_test
@@ -37,7 +36,7 @@ def test_a_rank_has_one_candidate(candidate: int, ties: str, seed: int) -> None:
 
 
 def test_subscriptions_compared_64_at_a_time_are_counted_one_by_one() -> None:
-    instance = WORKLOADS["zipf"].generate(seed=0, nodes=300, topics=200, subscriptions=8)
+    instance = ob.WORKLOADS["zipf"].generate(seed=0, nodes=300, topics=200, subscriptions=8)
     partial = PartialOverlay(instance, tie_order("lowest", 0))
     assert 2 <= partial.add_frequent() <= 8
     sizes = np.diff(instance.topic_offsets)
@@ -48,7 +47,7 @@ def test_subscriptions_compared_64_at_a_time_are_counted_one_by_one() -> None:
 @property_test(
     200, topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 5), st.integers(1, 4)
 )
-def test_pairs_with_common_topics_are_listed(instance: TopicInstance, random: Random, least: int, size: int) -> None:
+def test_pairs_with_common_topics_are_listed(instance: ob.TopicInstance, random: Random, least: int, size: int) -> None:
     relation = instance.node_offsets, instance.node_topics, instance.num_topics
     listed = np.array([random.random() < 0.7 for _ in range(instance.num_nodes)])
     nodes = np.flatnonzero(listed).astype(np.int32)
@@ -91,7 +90,7 @@ def test_the_last_node_of_a_word_of_bits_is_found_by_interpreted_kernels() -> No
 
 
 @property_test(200, topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 4))
-def test_partners_are_later_nodes_that_contribute_most(instance: TopicInstance, random: Random, below: int) -> None:
+def test_partners_are_later_nodes_that_contribute_most(instance: ob.TopicInstance, random: Random, below: int) -> None:
     partial, chosen = grown(instance, random)
     weights = twins.contributions(twins.interest_of(instance), chosen)
     eligible = eligible_nodes(partial.degrees, below, partial.components)
@@ -106,7 +105,7 @@ def test_partners_are_later_nodes_that_contribute_most(instance: TopicInstance, 
             assert max(row.values(), default=0) <= bound < level + bool(len(later))
 
 
-def grown(instance: TopicInstance, random: Random) -> tuple[PartialOverlay, set[twins.Edge]]:
+def grown(instance: ob.TopicInstance, random: Random) -> tuple[PartialOverlay, set[twins.Edge]]:
     """An overlay of half of all pairs, drawn at random, and its edges."""
     pairs = list(combinations(range(instance.num_nodes), 2))
     random.shuffle(pairs)
@@ -119,7 +118,9 @@ def grown(instance: TopicInstance, random: Random) -> tuple[PartialOverlay, set[
 
 @property_test(100, topic_instances(max_nodes=9), st.integers(1, 4))
 @pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
-def test_adding_a_level_leaves_no_pair_that_contributes_as_much(ties: str, instance: TopicInstance, below: int) -> None:
+def test_adding_a_level_leaves_no_pair_that_contributes_as_much(
+    ties: str, instance: ob.TopicInstance, below: int
+) -> None:
     partial = PartialOverlay(instance, tie_order(ties, 3))
     bounds = partial.bounds()
     while level := int(bounds.max()):
@@ -136,8 +137,8 @@ def test_adding_a_level_leaves_no_pair_that_contributes_as_much(ties: str, insta
 @pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
 @pytest.mark.parametrize("law", ["uniform", "zipf"])
 def test_threads_change_neither_edges_nor_counters(law: str, ties: str) -> None:
-    instance: TopicInstance = WORKLOADS[law].generate(seed=4, nodes=400, topics=30, subscriptions=6)
-    one, three = (GREEDY_MERGE.run(instance, PROBLEMS["min-tco"], ties=ties, threads=threads) for threads in (1, 3))
+    instance: ob.TopicInstance = ob.WORKLOADS[law].generate(seed=4, nodes=400, topics=30, subscriptions=6)
+    one, three = (GREEDY_MERGE.run(instance, ob.PROBLEMS["min-tco"], ties=ties, threads=threads) for threads in (1, 3))
     assert answer_of(one).edges.tolist() == answer_of(three).edges.tolist()
     assert one.counters == three.counters
     assert float(one.counters["evaluations"]) >= float(one.counters["steps"]) - instance.num_topics

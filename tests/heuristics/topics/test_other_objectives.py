@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import pytest
 
+import overlaybench as ob
 from overlaybench.heuristics.topics.gm2 import block_forest, blocks_between, gm2
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.mst_per_topic import mst_per_topic
@@ -16,10 +17,6 @@ from overlaybench.heuristics.topics.polish import fault_tolerant_polish, polish
 from overlaybench.heuristics.topics.ring_per_topic import HARARY_ORDERS, harary_per_topic
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.method import Method
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import FaultTolerantTCO, WeightedTCO
 from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance
 from tests.topic_brute_force import cost_between, members_of_topics, optimum
@@ -28,12 +25,12 @@ PROBLEM = WeightedTCO()
 METHODS = [m for m in methods_of("overlaybench.heuristics.topics") if "weighted-tco" in m.problems]
 
 
-def cost(instance: TopicInstance, overlay: Overlay) -> int:
+def cost(instance: ob.TopicInstance, overlay: ob.Overlay) -> int:
     assert PROBLEM.violations(instance, overlay) == []
     return int(PROBLEM.value(instance, overlay))
 
 
-def greedy_twin(instance: TopicInstance, *, highest: bool = False) -> list[tuple[int, int]]:
+def greedy_twin(instance: ob.TopicInstance, *, highest: bool = False) -> list[tuple[int, int]]:
     """Greedy Merge by costs, every contribution counted anew for every edge."""
     component = [{v: v for v in instance.subscribers(t).tolist()} for t in range(instance.num_topics)]
     pairs = list(combinations(range(instance.num_nodes), 2))
@@ -75,7 +72,9 @@ def test_the_guarantees_hold(seeds: range) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_every_answer_is_topic_connected_and_one_seed_gives_one(method: Method[TopicInstance, Overlay]) -> None:
+def test_every_answer_is_topic_connected_and_one_seed_gives_one(
+    method: ob.Method[ob.TopicInstance, ob.Overlay],
+) -> None:
     for seed in range(3):
         for name in ("plane", "transit-stub"):
             instance = WORKLOADS[name].generate(seed=seed, nodes=60, topics=12, subscriptions=4)
@@ -88,7 +87,7 @@ def test_every_answer_is_topic_connected_and_one_seed_gives_one(method: Method[T
 def test_one_topic_takes_a_minimum_spanning_tree() -> None:
     import networkx as nx
 
-    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(12)})
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(12)})
     for seed in range(6):
         paid = priced(instance, seed)
         graph: nx.Graph[int] = nx.Graph()
@@ -109,7 +108,7 @@ FAULT_TOLERANT = FaultTolerantTCO()
 RULES = ("lowest", "highest", "random")
 
 
-def survives(instance: TopicInstance, overlay: Overlay, topic: int) -> bool:
+def survives(instance: ob.TopicInstance, overlay: ob.Overlay, topic: int) -> bool:
     """Whether the topic is connected, and stays so when any one of three or more subscribers leaves."""
     graph = overlay.to_networkx().subgraph(instance.subscribers(topic).tolist())
     parts = [graph] if len(graph) < 3 else [graph.subgraph(set(graph) - {left}) for left in graph]
@@ -117,10 +116,10 @@ def survives(instance: TopicInstance, overlay: Overlay, topic: int) -> bool:
 
 
 def test_the_judge_names_a_node_whose_leaving_disconnects() -> None:
-    instance = TopicInstance.from_subscriptions({name: ["t"] for name in "abcd"})
-    path = Overlay.from_edges(4, [(0, 1), (1, 2), (1, 3)])
+    instance = ob.TopicInstance.from_subscriptions({name: ["t"] for name in "abcd"})
+    path = ob.Overlay.from_edges(4, [(0, 1), (1, 2), (1, 3)])
     assert FAULT_TOLERANT.violations(instance, path) == ["topic 't' is not connected once 'b' has left"]
-    assert FAULT_TOLERANT.violations(instance, Overlay.from_edges(4, [])) == ["topic 't' is not connected"]
+    assert FAULT_TOLERANT.violations(instance, ob.Overlay.from_edges(4, [])) == ["topic 't' is not connected"]
 
 
 @pytest.mark.parametrize("seeds", tiers(15, 200))
@@ -167,17 +166,17 @@ def test_blocks_are_those_of_networkx_after_every_edge(seeds: range) -> None:
 
 
 def test_polish_refuses_an_overlay_that_is_not_fault_tolerant() -> None:
-    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(4)})
-    with pytest.raises(BadInput, match="valid for k-tco"):
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(4)})
+    with pytest.raises(ob.BadInput, match="valid for k-tco"):
         fault_tolerant_polish(instance, greedy_merge(instance))
-    with pytest.raises(BadInput, match="ties"):
+    with pytest.raises(ob.BadInput, match="ties"):
         gm2(instance, ties="any")
-    with pytest.raises(BadInput, match="order"):
+    with pytest.raises(ob.BadInput, match="order"):
         harary_per_topic(instance, order="any")
 
 
 def test_random_ties_of_gm2_reach_every_cycle_on_four_subscribers() -> None:
-    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(4)})
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(4)})
     cycles = {gm2(instance, ties="random", seed=seed).edges.tobytes() for seed in range(40)}
     assert len(cycles) == 3
     assert {len(gm2(instance, ties="random", seed=seed).edges) for seed in range(40)} == {4}

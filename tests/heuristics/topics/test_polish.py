@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.interest import singletons
 from overlaybench.heuristics.topics.local_search.linked_overlay import (
@@ -38,12 +39,8 @@ from overlaybench.heuristics.topics.local_search.overlay_search import (
 from overlaybench.heuristics.topics.local_search.ruin_and_recreate import SearchParameters
 from overlaybench.heuristics.topics.polish import POLISH, polish, searches_in_parts
 from overlaybench.instances.contract.arrays import Ids
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.compiled import Interpreter, interpreted
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.interrupts import ctrl_c_at_answer
 from tests.models.topics.small_instances import small_instance, uniform_instance
 from tests.outcomes import value_of
@@ -52,7 +49,7 @@ from tests.topic_brute_force import optimum
 from tests.topic_strategies import instances_with_overlays, overlays, topic_instances
 
 
-def topic_graphs(instance: TopicInstance, overlay: Overlay) -> Iterator[tuple[int, Any]]:
+def topic_graphs(instance: ob.TopicInstance, overlay: ob.Overlay) -> Iterator[tuple[int, Any]]:
     """G_t for each topic t, from the sets of topics."""
     for t in range(instance.num_topics):
         graph: Any = nx.Graph()
@@ -74,14 +71,16 @@ def marks(links: Links, subscriptions: VertexTable) -> dict[tuple[int, tuple[int
     return found
 
 
-def connected(instance: TopicInstance, overlay: Overlay) -> Overlay:
+def connected(instance: ob.TopicInstance, overlay: ob.Overlay) -> ob.Overlay:
     """The overlay with the path over each topic's subscribers added."""
     paths = [edge for t in range(instance.num_topics) for edge in pairwise(instance.subscribers(t).tolist())]
-    return Overlay.from_edges(instance.num_nodes, [*overlay.edges.tolist(), *paths])
+    return ob.Overlay.from_edges(instance.num_nodes, [*overlay.edges.tolist(), *paths])
 
 
 @property_test(100, instances_with_overlays(), st.data())
-def test_links_stay_those_of_the_graph_after_changes(pair: tuple[TopicInstance, Overlay], data: st.DataObject) -> None:
+def test_links_stay_those_of_the_graph_after_changes(
+    pair: tuple[ob.TopicInstance, ob.Overlay], data: st.DataObject
+) -> None:
     instance, before = pair
     after = data.draw(overlays(instance.num_nodes))
     subscriptions = subscriptions_of(instance)
@@ -113,7 +112,7 @@ def half_edges(half: int, after: Ids) -> Iterator[int]:
 
 
 @property_test(100, instances_with_overlays())
-def test_bridges_and_redundant_edges_are_those_of_networkx(pair: tuple[TopicInstance, Overlay]) -> None:
+def test_bridges_and_redundant_edges_are_those_of_networkx(pair: tuple[ob.TopicInstance, ob.Overlay]) -> None:
     instance, overlay = pair
     overlay = connected(instance, overlay)
     subscriptions = subscriptions_of(instance)
@@ -132,7 +131,7 @@ def test_bridges_and_redundant_edges_are_those_of_networkx(pair: tuple[TopicInst
 
 
 @property_test(100, topic_instances(max_nodes=9), st.integers(1, 4))
-def test_nearest_are_those_with_most_in_common_weighted_by_rarity(instance: TopicInstance, count: int) -> None:
+def test_nearest_are_those_with_most_in_common_weighted_by_rarity(instance: ob.TopicInstance, count: int) -> None:
     sizes = [len(instance.subscribers(t)) for t in range(instance.num_topics)]
     worth = [round(100 * float(np.log(2 * max(sizes) / size))) for size in sizes]
     topics = [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
@@ -149,23 +148,25 @@ def test_nearest_are_those_with_most_in_common_weighted_by_rarity(instance: Topi
     assert len(nearest(instance, count)) <= instance.num_nodes * count
 
 
-def nearest(instance: TopicInstance, count: int) -> set[tuple[int, ...]]:
+def nearest(instance: ob.TopicInstance, count: int) -> set[tuple[int, ...]]:
     return {divmod(key, instance.num_nodes) for key in nearest_pairs(instance, count).tolist()}
 
 
-RANKS: dict[str, Callable[[Overlay], Any]] = {
+RANKS: dict[str, Callable[[ob.Overlay], Any]] = {
     "edges": lambda overlay: (overlay.num_edges, overlay.max_degree),
     "degree": lambda overlay: (overlay.max_degree, overlay.num_edges),
     "product": lambda overlay: overlay.num_edges * overlay.max_degree,
 }
 
 
-def is_connected(instance: TopicInstance, overlay: Overlay) -> bool:
+def is_connected(instance: ob.TopicInstance, overlay: ob.Overlay) -> bool:
     return all(nx.is_connected(graph) for _, graph in topic_graphs(instance, overlay))
 
 
 @property_test(100, instances_with_overlays(), st.sampled_from(list(RANKS)), st.integers(0, 3))
-def test_overlays_become_no_worse_and_stay_valid(pair: tuple[TopicInstance, Overlay], first: str, seed: int) -> None:
+def test_overlays_become_no_worse_and_stay_valid(
+    pair: tuple[ob.TopicInstance, ob.Overlay], first: str, seed: int
+) -> None:
     instance, overlay = pair
     start = connected(instance, overlay)
     polished = polish(instance, start, first=first, seed=seed, steps=600)
@@ -180,24 +181,24 @@ def test_the_optimum_of_small_instances_is_found_from_all_edges_at_once(problem:
     for seed in seeds:
         instance = small_instance(seed)
         everything = [(u, v) for u in range(instance.num_nodes) for v in range(u)]
-        start = Overlay.from_edges(instance.num_nodes, everything)
+        start = ob.Overlay.from_edges(instance.num_nodes, everything)
         first = "edges" if problem == "min-tco" else "degree"
         polished = polish(instance, start, first=first, seed=seed, steps=3000)
-        assert PROBLEMS[problem].value(instance, polished) >= optimum(instance, problem)
-        missed += PROBLEMS[problem].value(instance, polished) > optimum(instance, problem)
+        assert ob.PROBLEMS[problem].value(instance, polished) >= optimum(instance, problem)
+        missed += ob.PROBLEMS[problem].value(instance, polished) > optimum(instance, problem)
     assert missed == 0
 
 
 def test_no_two_nodes_have_more_topics_in_common_than_is_counted() -> None:
     instances = [small_instance(seed) for seed in range(60)]
-    instances.append(TopicInstance.from_subscriptions({"a": [*"012"], "b": [*"0123"], "c": [*"34"], "d": [*"45"]}))
+    instances.append(ob.TopicInstance.from_subscriptions({"a": [*"012"], "b": [*"0123"], "c": [*"34"], "d": [*"45"]}))
     for instance in instances:
         topics = [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
         common = max((len(one & other) for one, other in combinations(topics, 2)), default=0)
         assert common <= most_common_topics(subscriptions_of(instance))
     leaves = {f"n{leaf}": [f"t{leaf}"] for leaf in range(3000)}
     wanted = [topic for (topic,) in leaves.values()]
-    star = TopicInstance.from_subscriptions(leaves | {"hub": wanted, "another": wanted[:50]})
+    star = ob.TopicInstance.from_subscriptions(leaves | {"hub": wanted, "another": wanted[:50]})
     assert most_common_topics(subscriptions_of(star)) == 51  # 50 topics of three, and one of two
 
 
@@ -205,7 +206,7 @@ def test_no_two_nodes_have_more_topics_in_common_than_is_counted() -> None:
 @pytest.mark.parametrize("temperature", [0.05, 1.0])
 def test_after_any_number_of_steps_marks_costs_and_overlays_are_right(cap: int, temperature: float) -> None:
     instance = uniform_instance(18, 12, 4)
-    start = connected(instance, Overlay.from_edges(18, []))
+    start = connected(instance, ob.Overlay.from_edges(18, []))
     search = OverlaySearch(subscriptions_of(instance), start, candidate_lists(instance), 3)
     search.drop_redundant()
     penalty = 1.5 if cap < 18 else 0.0
@@ -215,7 +216,7 @@ def test_after_any_number_of_steps_marks_costs_and_overlays_are_right(cap: int, 
         assert is_connected(instance, overlay)
         assert cost == overlay.num_edges + penalty * np.maximum(overlay.degrees - cap, 0).sum()
         links, subscriptions = search._links, search._subscriptions
-        now = Overlay.from_edges(18, np.stack(np.divmod(edges_of(links), 18), axis=1))
+        now = ob.Overlay.from_edges(18, np.stack(np.divmod(edges_of(links), 18), axis=1))
         assert is_connected(instance, now)
         found = marks(links, subscriptions)
         for (t, (u, v)), bridge in found.items():
@@ -228,9 +229,9 @@ def test_after_any_number_of_steps_marks_costs_and_overlays_are_right(cap: int, 
 def test_an_interpreted_search_is_the_compiled_one() -> None:
     """Degrees above a limit are counted at both ends of an edge: NumPy's sum of two truth values is 1."""
 
-    def searched() -> tuple[float, Overlay]:
+    def searched() -> tuple[float, ob.Overlay]:
         instance = uniform_instance(18, 12, 4)
-        start = connected(instance, Overlay.from_edges(18, []))
+        start = connected(instance, ob.Overlay.from_edges(18, []))
         search = OverlaySearch(subscriptions_of(instance), start, candidate_lists(instance), 3)
         search.drop_redundant()
         return search.run(SearchParameters(4, 1.5, 1.0), 200), search.overlay
@@ -242,12 +243,12 @@ def test_an_interpreted_search_is_the_compiled_one() -> None:
 
 def test_ctrl_c_or_an_interrupted_clock_ends_the_search_with_the_best_so_far() -> None:
     instance = uniform_instance(40, 30, 5)
-    start = connected(instance, Overlay.from_edges(40, []))
+    start = connected(instance, ob.Overlay.from_edges(40, []))
     clock = Clock(None)
     clock.interrupt()
     assert polish(instance, start, steps=10**12, clock=clock) == start
     with ctrl_c_at_answer(2):
-        result = POLISH.run(instance, PROBLEMS["min-tco"], time_limit=60, overlay=start)
+        result = POLISH.run(instance, ob.PROBLEMS["min-tco"], time_limit=60, overlay=start)
     assert value_of(result) < start.num_edges
     assert result.seconds < 30
 
@@ -259,23 +260,23 @@ def test_ctrl_c_while_kernels_are_recorded_ends_the_command(monkeypatch: pytest.
     monkeypatch.setattr("overlaybench.heuristics.topics.polish._Annealing.run", pressed)
     trial = uniform_instance(40, 30, 5).trial()
     with pytest.raises(KeyboardInterrupt):
-        POLISH.calls(trial, PROBLEMS["min-tco"], POLISH.complete({}, "min-tco"))
+        POLISH.calls(trial, ob.PROBLEMS["min-tco"], POLISH.complete({}, "min-tco"))
 
 
 @property_test(100, instances_with_overlays())
-def test_an_overlay_that_leaves_a_topic_unconnected_is_refused(pair: tuple[TopicInstance, Overlay]) -> None:
+def test_an_overlay_that_leaves_a_topic_unconnected_is_refused(pair: tuple[ob.TopicInstance, ob.Overlay]) -> None:
     instance, overlay = pair
     if is_connected(instance, overlay):
         polish(instance, overlay, steps=0)
     else:
-        with pytest.raises(BadInput, match="components: give an overlay"):
+        with pytest.raises(ob.BadInput, match="components: give an overlay"):
             polish(instance, overlay, steps=0)
 
 
-MIN_TCO = PROBLEMS["min-tco"]
+MIN_TCO = ob.PROBLEMS["min-tco"]
 
 
-def searched(instance: TopicInstance, overlay: Overlay, steps: int, seed: int = 0, **sizes: int) -> Overlay:
+def searched(instance: ob.TopicInstance, overlay: ob.Overlay, steps: int, seed: int = 0, **sizes: int) -> ob.Overlay:
     search = PartitionedSearch(instance, overlay, seed, **sizes)
     while search.steps < steps:
         search.run(lambda taken: taken >= steps)
@@ -284,7 +285,7 @@ def searched(instance: TopicInstance, overlay: Overlay, steps: int, seed: int = 
 
 @property_test(30, instances_with_overlays(max_nodes=9), st.integers(1, 4), st.integers(1, 9), st.integers(0, 3))
 def test_any_overlay_searched_in_parts_becomes_no_worse_and_stays_valid(
-    pair: tuple[TopicInstance, Overlay], part: int, group: int, seed: int
+    pair: tuple[ob.TopicInstance, ob.Overlay], part: int, group: int, seed: int
 ) -> None:
     instance, overlay = pair
     start = connected(instance, overlay)
@@ -302,7 +303,9 @@ def test_threads_do_not_change_the_overlay() -> None:
 
 
 @property_test(30, instances_with_overlays(), st.sets(st.integers(0, 6), min_size=1))
-def test_a_part_connects_what_only_its_edges_connect(pair: tuple[TopicInstance, Overlay], chosen: set[int]) -> None:
+def test_a_part_connects_what_only_its_edges_connect(
+    pair: tuple[ob.TopicInstance, ob.Overlay], chosen: set[int]
+) -> None:
     instance, overlay = pair
     overlay = connected(instance, overlay)
     nodes = np.array(sorted(v for v in chosen if v < instance.num_nodes) or [0], np.int32)
@@ -312,7 +315,7 @@ def test_a_part_connects_what_only_its_edges_connect(pair: tuple[TopicInstance, 
     united = copied(fixed)
     connect(overlay.edges[own], united)
     part = contracted(nodes, fixed, united)
-    rest = Overlay.from_edges(instance.num_nodes, overlay.edges[~own])
+    rest = ob.Overlay.from_edges(instance.num_nodes, overlay.edges[~own])
     vertices = {}
     for t, graph in topic_graphs(instance, rest):
         pieces = (piece & set(nodes.tolist()) for piece in nx.connected_components(graph))
@@ -329,7 +332,7 @@ def test_a_part_connects_what_only_its_edges_connect(pair: tuple[TopicInstance, 
 
 
 def test_equal_interests_are_close_in_the_order_of_nodes() -> None:
-    instance = TopicInstance.from_subscriptions({f"n{v}": [f"t{v % 5}", f"u{v % 5}"] for v in range(50)})
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": [f"t{v % 5}", f"u{v % 5}"] for v in range(50)})
     kinds = similar_order(instance, np.random.default_rng(0)) % 5
     assert np.count_nonzero(np.diff(kinds)) == 4
 
@@ -339,11 +342,11 @@ def test_large_overlays_are_polished_in_parts() -> None:
     assert searches_in_parts(10_000, "edges")
     assert not searches_in_parts(9_999, "edges")
     assert not searches_in_parts(10**6, "degree")
-    instance = WORKLOADS["zipf"].generate(seed=0, nodes=10_000, topics=500, subscriptions=10)
+    instance = ob.WORKLOADS["zipf"].generate(seed=0, nodes=10_000, topics=500, subscriptions=10)
     overlay = greedy_merge(instance)
     polished = polish(instance, overlay, steps=4000)
     assert not MIN_TCO.violations(instance, polished)
     assert polished.num_edges < overlay.num_edges
     assert polished == polish(instance, overlay, steps=4000, threads=2)
-    with pytest.raises(BadInput, match="threads"):
+    with pytest.raises(ob.BadInput, match="threads"):
         polish(instance, overlay, steps=10, threads=5)

@@ -8,16 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.graph import graph_of
 from overlaybench.heuristics.topics.edge_exchange import EDGE_EXCHANGE
 from overlaybench.heuristics.topics.filtering import EDGE_INSERTION, EDGE_REMOVAL, relay_trees
 from overlaybench.heuristics.topics.limits import limits_of
 from overlaybench.heuristics.topics.topic_diameter import DEGREE_DIAMETER, LAYERED_ODA, layered_trees
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.method import Method
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.result import Status
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.routing_costs import topic_diameters
 from overlaybench.instances.topics.soc import EDGES, MAX_DEGREE, SOC, RoutingCost, as_soc
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
@@ -39,52 +35,54 @@ CASES = [
 
 @pytest.mark.parametrize("seeds", tiers(10, 200))
 @pytest.mark.parametrize(("method", "routing"), CASES, ids=lambda case: getattr(case, "name", case))
-def test_no_heuristic_beats_the_brute_force(method: Method[TopicInstance, Overlay], routing: str, seeds: range) -> None:
+def test_no_heuristic_beats_the_brute_force(
+    method: ob.Method[ob.TopicInstance, ob.Overlay], routing: str, seeds: range
+) -> None:
     answered = 0
     for seed in seeds:
         instance = small_instance(seed)
         name, degree, most_degree, most_cost = limited(routing, seed)
         options = {"steps": 60} if method is EDGE_EXCHANGE else {}
-        result = method.run(instance, PROBLEMS[name], seed=seed, **options)
+        result = method.run(instance, ob.PROBLEMS[name], seed=seed, **options)
         best = optimum(instance, degree, routing, most_degree, most_cost)
-        if result.status is Status.FEASIBLE:
+        if result.status is ob.Status.FEASIBLE:
             assert value_of(result) >= best - 1e-9, f"{name}, seed {seed}"
             answered += 1
         else:
-            assert result.status in (Status.FAILED, Status.INFEASIBLE)
+            assert result.status in (ob.Status.FAILED, ob.Status.INFEASIBLE)
             assert "invalid answer" not in result.reason, f"{name}, seed {seed}: {result.reason}"
-            assert result.status is Status.FAILED or math.isinf(best), f"{name}, seed {seed}"
+            assert result.status is ob.Status.FAILED or math.isinf(best), f"{name}, seed {seed}"
     assert answered > len(seeds) / 3
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_removal_and_insertion_meet_a_limit_on_edges_or_filtering_wherever_it_can_be_met(seed: int) -> None:
     instance = small_instance(seed)
-    fewest = limits_of(as_soc(PROBLEMS["filtering"]), instance).fewest_edges
+    fewest = limits_of(as_soc(ob.PROBLEMS["filtering"]), instance).fewest_edges
     for name in (f"filtering@edges={fewest}", "filtering=0@edges"):
         for method in (EDGE_REMOVAL, EDGE_INSERTION):
-            assert method.run(instance, PROBLEMS[name]).status is Status.FEASIBLE, f"{method.name} on {name}"
+            assert method.run(instance, ob.PROBLEMS[name]).status is ob.Status.FEASIBLE, f"{method.name} on {name}"
 
 
 def test_fewer_edges_than_a_spanning_forest_are_proven_infeasible() -> None:
-    result = EDGE_INSERTION.run(uniform_instance(8, 3, 2), PROBLEMS["filtering@edges=6"])
-    assert result.status is Status.INFEASIBLE
+    result = EDGE_INSERTION.run(uniform_instance(8, 3, 2), ob.PROBLEMS["filtering@edges=6"])
+    assert result.status is ob.Status.INFEASIBLE
 
 
 @property_test(100, topic_instances(max_nodes=12, max_topics=5), st.integers(1, 4))
-def test_no_topic_diameter_of_layered_trees_exceeds_twice_the_radius(instance: TopicInstance, radius: int) -> None:
+def test_no_topic_diameter_of_layered_trees_exceeds_twice_the_radius(instance: ob.TopicInstance, radius: int) -> None:
     assert topic_diameters(layered_trees(instance, radius), instance).max() <= 2 * radius
 
 
 @pytest.mark.parametrize("hops", [2, 3, 4])
 def test_known_graphs_keep_the_diameter_with_a_degree_near_the_root_of_the_nodes(hops: int) -> None:
     instance = uniform_instance(90, 6, 3)
-    result = DEGREE_DIAMETER.run(instance, PROBLEMS[f"topic-diameter={hops}@max-degree"])
+    result = DEGREE_DIAMETER.run(instance, ob.PROBLEMS[f"topic-diameter={hops}@max-degree"])
     assert value_of(result) <= 2 * math.ceil(90 ** (1 / hops))
 
 
 def test_edge_exchange_answers_functions_of_ones_own() -> None:
-    def load(overlay: Overlay, instance: TopicInstance) -> float:
+    def load(overlay: ob.Overlay, instance: ob.TopicInstance) -> float:
         """Σ over the nodes of degree times topics; infinite if a topic is not connected."""
         if (overlay.topic_components(instance) > 1).any():
             return math.inf
@@ -94,20 +92,20 @@ def test_edge_exchange_answers_functions_of_ones_own() -> None:
     instance = uniform_instance(10, 4, 2, seed=3)
     result = EDGE_EXCHANGE.run(instance, problem, steps=300)
     assert problem.name == "soc@load@max-degree=4"
-    assert result.status is Status.FEASIBLE
+    assert result.status is ob.Status.FEASIBLE
     assert answer_of(result).max_degree <= 4
     assert result.value == load(answer_of(result), instance)
 
 
 def test_edge_exchange_is_never_worse_than_its_start_and_one_seed_gives_one_answer() -> None:
-    instance, problem = uniform_instance(12, 6, 2, seed=1), SOC(EDGES, as_soc(PROBLEMS["filtering"]).routing)
+    instance, problem = uniform_instance(12, 6, 2, seed=1), SOC(EDGES, as_soc(ob.PROBLEMS["filtering"]).routing)
     first, again = (EDGE_EXCHANGE.run(instance, problem, seed=5, steps=200) for _ in range(2))
     assert value_of(first) <= float(first.counters["start"])
     assert first.answer == again.answer
 
 
 @property_test(150, instances_with_overlays(max_nodes=9, max_topics=4))
-def test_the_kernel_of_relay_trees_equals_its_twin(case: tuple[TopicInstance, Overlay]) -> None:
+def test_the_kernel_of_relay_trees_equals_its_twin(case: tuple[ob.TopicInstance, ob.Overlay]) -> None:
     instance, overlay = case
     graph = graph_of(instance.num_nodes, overlay.edges)
     found = relay_trees(graph, instance.topic_offsets, instance.topic_nodes)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.topics.kernels.ties import RULES
 from overlaybench.heuristics.topics.ring_per_topic import ORDERS
 from overlaybench.heuristics.topics.tie_search import (
@@ -24,11 +25,8 @@ from overlaybench.heuristics.topics.tie_search import (
     trace_of,
 )
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status, Trace
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, nested_subscriptions
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.heuristics.topics import twins
 from tests.outcomes import answer_of, known
 from tests.properties import property_test
@@ -40,7 +38,7 @@ BY_NAME = {method.name: method for method in HEURISTICS}
 SEARCHED = [method.name for method in HEURISTICS if isinstance(method.solve, SolveUnderTies)]
 
 
-def steps_of(name: str, instance: TopicInstance) -> GreedySteps:
+def steps_of(name: str, instance: ob.TopicInstance) -> GreedySteps:
     """The method's steps with its default options."""
     method = BY_NAME[name]
     assert isinstance(method.solve, SolveUnderTies)
@@ -48,7 +46,7 @@ def steps_of(name: str, instance: TopicInstance) -> GreedySteps:
     return method.solve.steps(instance, **{name: value for name, value in options.items() if name != "ties"})
 
 
-def values_over_all_orders(name: str, problem: str, instance: TopicInstance) -> list[float]:
+def values_over_all_orders(name: str, problem: str, instance: ob.TopicInstance) -> list[float]:
     """A run of greedy choices is the run under the priorities that list them first, in their order: try all."""
     n, topics = instance.num_nodes, instance.num_topics
     if name.startswith("cd-"):
@@ -61,13 +59,13 @@ def values_over_all_orders(name: str, problem: str, instance: TopicInstance) -> 
     values = []
     for order in permutations(candidates):
         edges = twins.GREEDY[name](interest, {candidate: rank for rank, candidate in enumerate(order)}.__getitem__)
-        values.append(PROBLEMS[problem].value(instance, Overlay.from_edges(n, sorted(edges))))
+        values.append(PROBLEMS[problem].value(instance, ob.Overlay.from_edges(n, sorted(edges))))
     return values
 
 
 @property_test(6, instance=topic_instances(max_nodes=4, max_topics=4), data=st.data(), quick=2)
 @pytest.mark.parametrize("name", SEARCHED)
-def test_extremes_are_those_of_orders_of_candidates(name: str, instance: TopicInstance, data: st.DataObject) -> None:
+def test_extremes_are_those_of_orders_of_candidates(name: str, instance: ob.TopicInstance, data: st.DataObject) -> None:
     if name == "2d-oda" and instance.num_subscriptions > 6:
         instance = instance.induced(few_subscriptions(instance))
     problem = data.draw(st.sampled_from(["min-tco", "minmax-tco", "low-tco"]))
@@ -77,7 +75,7 @@ def test_extremes_are_those_of_orders_of_candidates(name: str, instance: TopicIn
         assert PROBLEMS[problem].value(instance, overlay) == expected
 
 
-def few_subscriptions(instance: TopicInstance) -> npt.NDArray[np.int64]:
+def few_subscriptions(instance: ob.TopicInstance) -> npt.NDArray[np.int64]:
     """As many of the first nodes as have at most six subscriptions together, at least one."""
     sizes = np.cumsum(np.diff(instance.node_offsets))
     kept = np.arange(max(1, int((sizes <= 6).sum())))
@@ -86,13 +84,13 @@ def few_subscriptions(instance: TopicInstance) -> npt.NDArray[np.int64]:
 
 @property_test(25, instance=topic_instances(max_nodes=6), quick=8)
 @pytest.mark.parametrize("name", SEARCHED)
-def test_the_first_candidates_are_the_choices_of_ties_lowest(name: str, instance: TopicInstance) -> None:
+def test_the_first_candidates_are_the_choices_of_ties_lowest(name: str, instance: ob.TopicInstance) -> None:
     steps = steps_of(name, instance)
     state = steps.start()
     while candidates := steps.candidates(state):
         state = steps.after(state, candidates[0])
     answer = BY_NAME[name].run(instance, PROBLEMS["min-tco"], ties="lowest").answer
-    assert answer == Overlay.from_edges(instance.num_nodes, steps.edges_of(state))
+    assert answer == ob.Overlay.from_edges(instance.num_nodes, steps.edges_of(state))
 
 
 def test_a_search_that_stops_early_fails_and_names_its_limit() -> None:
@@ -106,9 +104,9 @@ def test_a_search_that_stops_early_fails_and_names_its_limit() -> None:
 
 def test_divide_and_conquer_and_several_runs_have_no_exhaustive_ties() -> None:
     instance = nested_subscriptions(n=4)
-    with pytest.raises(BadInput, match="'ties'"):
+    with pytest.raises(ob.BadInput, match="'ties'"):
         BY_NAME["dcb-m"].run(instance, PROBLEMS["min-tco"], ties="worst")
-    with pytest.raises(BadInput, match="one run"):
+    with pytest.raises(ob.BadInput, match="one run"):
         BY_NAME["gm"].run(instance, PROBLEMS["min-tco"], ties="best", runs=2)
 
 
@@ -116,7 +114,9 @@ TRACED = {m.name: m for m in methods_of("overlaybench.heuristics.topics") if "tr
 CD_ODA = {"neighbours": 0, "weighted neighbours": 1, "connection density": 2}
 
 
-def trace_and_overlay(name: str, instance: TopicInstance, ties: str = "lowest", seed: int = 0) -> tuple[Trace, Overlay]:
+def trace_and_overlay(
+    name: str, instance: ob.TopicInstance, ties: str = "lowest", seed: int = 0
+) -> tuple[Trace, ob.Overlay]:
     orders = dict(zip(RULES, ORDERS, strict=True))
     options: dict[str, Any] = {"ties": ties} if name != "ring-per-topic" else {"order": orders[ties]}
     result = TRACED[name].run(instance, PROBLEMS["min-tco"], seed=seed, trace=True, **options)
@@ -124,7 +124,7 @@ def trace_and_overlay(name: str, instance: TopicInstance, ties: str = "lowest", 
 
 
 @property_test(300, topic_instances(), st.sampled_from(sorted(TRACED)), st.sampled_from(RULES))
-def test_the_steps_add_each_edge_of_the_overlay_once(instance: TopicInstance, name: str, ties: str) -> None:
+def test_the_steps_add_each_edge_of_the_overlay_once(instance: ob.TopicInstance, name: str, ties: str) -> None:
     trace, overlay = trace_and_overlay(name, instance, ties, seed=5)
     edges = [edge for step in trace for edge in step.edges]
     assert sorted(edges) == [tuple(edge) for edge in overlay.edges.tolist()]
@@ -136,11 +136,11 @@ def test_the_steps_add_each_edge_of_the_overlay_once(instance: TopicInstance, na
         assert step.degrees == tuple(degrees[list(step.nodes)])
 
 
-def contributions(instance: TopicInstance, edges: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
+def contributions(instance: ob.TopicInstance, edges: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """From the components of each topic, with and without a pair."""
-    before = Overlay.from_edges(instance.num_nodes, edges).topic_components(instance)
+    before = ob.Overlay.from_edges(instance.num_nodes, edges).topic_components(instance)
     return {
-        pair: int((before - Overlay.from_edges(instance.num_nodes, [*edges, pair]).topic_components(instance)).sum())
+        pair: int((before - ob.Overlay.from_edges(instance.num_nodes, [*edges, pair]).topic_components(instance)).sum())
         for pair in combinations(range(instance.num_nodes), 2)
         if pair not in edges
     }
@@ -148,11 +148,11 @@ def contributions(instance: TopicInstance, edges: list[tuple[int, int]]) -> dict
 
 @property_test(100, topic_instances(max_nodes=6), st.sampled_from(RULES))
 @pytest.mark.parametrize("name", ["gm", "gm-m", "minmax-oda", "low-oda"])
-def test_every_edge_chosen_contributes_most_of_those_allowed(name: str, instance: TopicInstance, ties: str) -> None:
+def test_every_edge_chosen_contributes_most_of_those_allowed(name: str, instance: ob.TopicInstance, ties: str) -> None:
     trace, _ = trace_and_overlay(name, instance, ties)
     edges: list[tuple[int, int]] = []
     for step in trace:
-        of_all, degrees = contributions(instance, edges), Overlay.from_edges(instance.num_nodes, edges).degrees
+        of_all, degrees = contributions(instance, edges), ob.Overlay.from_edges(instance.num_nodes, edges).degrees
         raised = {pair: max(degrees.max(), *(degrees[list(pair)] + 1)) for pair in of_all}
         useful = [pair for pair in of_all if name != "gm-m" or of_all[pair]]
         lowest = min(raised[pair] for pair in useful)
@@ -171,7 +171,7 @@ def test_every_edge_chosen_contributes_most_of_those_allowed(name: str, instance
 
 @property_test(100, topic_instances(), st.sampled_from(RULES))
 @pytest.mark.parametrize("name", ["cd-oda", "cd-oda-1", "cd-oda-2"])
-def test_every_centre_chosen_has_the_highest_score(name: str, instance: TopicInstance, ties: str) -> None:
+def test_every_centre_chosen_has_the_highest_score(name: str, instance: ob.TopicInstance, ties: str) -> None:
     trace, _ = trace_and_overlay(name, instance, ties)
     left = set(range(instance.num_topics))
     for step in trace:
@@ -200,23 +200,23 @@ def test_a_trace_is_made_only_when_asked_for_and_below_its_limit() -> None:
     instance = WORKLOADS["uniform"].generate(seed=1, nodes=8, topics=5, subscriptions=2)
     assert TRACED["gm"].run(instance, PROBLEMS["min-tco"]).trace is None
     large = WORKLOADS["uniform"].generate(seed=1, nodes=MOST_NODES + 1, topics=5, subscriptions=2)
-    with pytest.raises(BadInput, match=f"a trace of {MOST_NODES + 1} nodes: at most {MOST_NODES}"):
+    with pytest.raises(ob.BadInput, match=f"a trace of {MOST_NODES + 1} nodes: at most {MOST_NODES}"):
         TRACED["gm"].run(large, PROBLEMS["min-tco"], trace=True)
-    with pytest.raises(BadInput, match="leave option 'runs' at 1"):
+    with pytest.raises(ob.BadInput, match="leave option 'runs' at 1"):
         TRACED["gm"].run(instance, PROBLEMS["min-tco"], trace=True, runs=2)
 
 
 def test_a_trace_that_misses_the_overlay_is_an_error() -> None:
-    instance = TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]})
+    instance = ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]})
     steps = EdgeSteps(instance, lambda gains, degrees: list(gains))
     with pytest.raises(RuntimeError, match="does not end in the overlay"):
-        trace_of(steps, along([(0, 1), (1, 2)]), Overlay.from_edges(3, [(0, 1), (0, 2)]))
+        trace_of(steps, along([(0, 1), (1, 2)]), ob.Overlay.from_edges(3, [(0, 1), (0, 2)]))
     assert not isinstance(steps, StarSteps)
 
 
 def test_a_trace_shows_itself_in_80_columns_as_records_and_as_a_table() -> None:
     wants = {f"a node with a long name {v}": [f"a topic with a long name {t}" for t in range(9)] for v in range(3)}
-    trace, _ = trace_and_overlay("gm", TopicInstance.from_subscriptions(wants))
+    trace, _ = trace_and_overlay("gm", ob.TopicInstance.from_subscriptions(wants))
     lines = repr(trace).splitlines()
     assert len(lines) == 1 + len(trace) == 3
     assert max(map(len, lines)) <= 80

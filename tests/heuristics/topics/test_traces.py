@@ -9,7 +9,6 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.compare.catalogue import METHODS
 from overlaybench.heuristics.topics.decentralised import decentralised, drawn_parts
 from overlaybench.heuristics.topics.decentralised_over_time import decentralised_over_time
 from overlaybench.heuristics.topics.divide_and_conquer import Partition
@@ -25,14 +24,12 @@ from overlaybench.heuristics.topics.kernels.living_overlay import (
     with_room,
 )
 from overlaybench.heuristics.topics.kernels.ties import tie_order
-from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.run import Clock, OutOfTime
-from overlaybench.instances.topics.link_log import LinkLog
 from tests.properties import property_test
 from tests.trace_strategies import event_lists, held_over_time, links_over_time, parts, traces
 
 pytestmark = pytest.mark.interpreted
-HEURISTICS = [name for name, method in METHODS.items() if method.answers("dynamic-tco") and not method.exact]
+HEURISTICS = [name for name, method in ob.METHODS.items() if method.answers("dynamic-tco") and not method.exact]
 TRACES = traces(max_nodes=12, max_topics=6, max_events=200)
 CHURN = {"nodes": 24, "topics": 8, "subscriptions": 3, "events": 60, "popularity": "zipf"}
 
@@ -41,17 +38,17 @@ CHURN = {"nodes": 24, "topics": 8, "subscriptions": 3, "events": 60, "popularity
 @pytest.mark.parametrize("name", HEURISTICS)
 def test_topics_are_connected_after_every_event(name: str, trace: ob.TopicTrace) -> None:
     problem = ob.PROBLEMS["dynamic-tco"]
-    result = METHODS[name].run(trace, problem, seed=3)
+    result = ob.METHODS[name].run(trace, problem, seed=3)
     assert result.answer is not None, result.reason
     assert problem.violations(trace, result.answer) == []
-    assert METHODS[name].run(trace, problem, seed=3).answer == result.answer
+    assert ob.METHODS[name].run(trace, problem, seed=3).answer == result.answer
 
 
 @pytest.mark.parametrize("workload", ["churn", "flash-crowd", "mass-departure", "diurnal", "ethereum-epochs"])
 def test_workloads_are_answered_by_every_heuristic(workload: str) -> None:
     own = {option.name for option in ob.WORKLOADS[workload].parameters}
     trace = ob.generate(workload, seed=2, **{name: size for name, size in CHURN.items() if name in own})
-    values = {name: METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"]).value for name in HEURISTICS}
+    values = {name: ob.METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"]).value for name in HEURISTICS}
     assert None not in values.values()
     assert values["gm-incremental"] <= 1.2 * values["gm-recomputed"]  # type: ignore[operator]
 
@@ -59,14 +56,14 @@ def test_workloads_are_answered_by_every_heuristic(workload: str) -> None:
 @property_test(150, TRACES, quick=6)
 def test_any_number_of_candidates_keeps_topics_connected(trace: ob.TopicTrace) -> None:
     for moves in (0, 1, 30):
-        result = METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"], moves=moves)
+        result = ob.METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"], moves=moves)
         assert result.answer is not None, result.reason
 
 
 @pytest.mark.parametrize("name", ["gm-recomputed", "rings", "gossip-mesh", "dcbr-m-decentralised"])
 def test_a_trace_that_takes_longer_than_its_limit_ends_at_it(name: str) -> None:
     trace = ob.generate("churn", seed=1, **CHURN)
-    result = METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"], time_limit=1e-9)
+    result = ob.METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"], time_limit=1e-9)
     assert result.status is ob.Status.TIME_LIMIT
     assert result.answer is None
     assert result.reason
@@ -74,7 +71,7 @@ def test_a_trace_that_takes_longer_than_its_limit_ends_at_it(name: str) -> None:
 
 def test_more_candidates_save_links() -> None:
     trace = ob.generate("churn", seed=3, nodes=50, topics=20, subscriptions=5, events=150)
-    values = [METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"], moves=k).value for k in (0, 16)]
+    values = [ob.METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"], moves=k).value for k in (0, 16)]
     assert None not in values
     assert values[1] < values[0]  # type: ignore[operator]
 
@@ -155,8 +152,8 @@ def test_a_node_that_joins_gets_the_fewest_links() -> None:
     topics = [f"t{t}" for t in range(6)]
     start = {"a": topics[:3], "b": topics[3:], "c": topics[1:5], "d": topics[2:5]}
     trace = ob.TopicTrace.from_events(start, [ob.Event(1, "join", "e", topics)])
-    log = METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"]).answer
-    assert isinstance(log, LinkLog)
+    log = ob.METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"]).answer
+    assert isinstance(log, ob.LinkLog)
     assert int((log.added[log.times > 0]).sum()) == 2
 
 
@@ -212,7 +209,7 @@ def test_meshes_are_joined_and_near_half_the_target_a_node() -> None:
 
 def test_limits_in_the_wrong_order_are_refused_and_time_is_kept() -> None:
     trace = ob.TopicTrace.from_events({"a": ["x"], "b": ["x"]}, [])
-    with pytest.raises(BadInput, match="low ≤ degree ≤ high"):
+    with pytest.raises(ob.BadInput, match="low ≤ degree ≤ high"):
         gossip_mesh(trace, MeshDegrees(3, 4, 12))
     with pytest.raises(OutOfTime):
         gossip_mesh(trace, MeshDegrees(), clock=Clock(0))

@@ -12,16 +12,15 @@ from fractions import Fraction
 from functools import partial
 from itertools import combinations
 
-from overlaybench.instances.contract.catalogue import WORKLOADS
+import overlaybench as ob
 from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS
-from overlaybench.instances.topics.instance import TopicInstance
 
 Edge = tuple[int, int]
 Interest = list[set[int]]
 Rank = Callable[[int], int]
 
 
-def interest_of(instance: TopicInstance) -> Interest:
+def interest_of(instance: ob.TopicInstance) -> Interest:
     return [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
 
 
@@ -312,9 +311,9 @@ _SIZES = [
 ]
 
 
-def _instance(name: str, parameters: dict[str, int]) -> TopicInstance:
-    instance = WORKLOADS[name].generate(seed=3, **parameters)
-    assert isinstance(instance, TopicInstance)
+def _instance(name: str, parameters: dict[str, int]) -> ob.TopicInstance:
+    instance = ob.WORKLOADS[name].generate(seed=3, **parameters)
+    assert isinstance(instance, ob.TopicInstance)
     return instance
 
 

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.instances.content.files import CONTENT, read_content, write_content
 from overlaybench.instances.content.instance import ContentInstance, metric_closure
 from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.errors import BadInput
 from tests.content_strategies import assignments, content_instances
 from tests.properties import property_test
 
@@ -53,7 +52,7 @@ def test_prices_that_are_no_metric_are_named_or_closed(tmp_path: Path) -> None:
     for user in data["users"].values():
         user["access"]["b3"] = 1
     file.write_text(json.dumps(data))
-    with pytest.raises(BadInput, match="'b2' and 'b10', 9, exceeds the path through 'b3', 5"):
+    with pytest.raises(ob.BadInput, match="'b2' and 'b10', 9, exceeds the path through 'b3', 5"):
         read_content(file)
     assert read_content(file, close=True).core.tolist() == [[0, 2, 5], [2, 0, 3], [5, 3, 0]]
     del data["core"]["b2"]["b10"]
@@ -61,7 +60,7 @@ def test_prices_that_are_no_metric_are_named_or_closed(tmp_path: Path) -> None:
     assert read_content(file).core.max() == 5
     data["core"] = {"b2": {"b3": 1}}
     file.write_text(json.dumps({**data, "close": True}))
-    with pytest.raises(BadInput, match="no path between brokers 'b2' and 'b10'"):
+    with pytest.raises(ob.BadInput, match="no path between brokers 'b2' and 'b10'"):
         read_content(file)
 
 
@@ -95,7 +94,7 @@ def test_broken_npz_files_are_bad_input(tmp_path: Path, broken: str) -> None:
         names = ("access", "core", "capacities", "rates", "subscriptions")
         arrays: dict[str, Any] = dict.fromkeys(names, np.array(["a"]))
         np.savez(file, **arrays)
-    with pytest.raises(BadInput, match=r"x\.npz: "):
+    with pytest.raises(ob.BadInput, match=r"x\.npz: "):
         read_content(file)
 
 
@@ -129,7 +128,7 @@ def instance_of_one(**changes: Any) -> ContentInstance:
     ],
 )
 def test_bad_arrays_are_bad_input(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(BadInput) as error:
+    with pytest.raises(ob.BadInput) as error:
         instance_of_one(**changes)
     assert message in str(error.value)
 
@@ -140,7 +139,7 @@ def test_users_who_know_only_some_brokers_have_prohibitive_prices(tmp_path: Path
     (tmp_path / "x.json").write_text(json.dumps(data))
     instance = read_content(tmp_path / "x.json")
     for brokers in itertools.product(range(2), repeat=2):
-        costly = PROBLEMS["content-mst"].value(instance, ContentOverlay(np.array(brokers))) > 50
+        costly = ob.PROBLEMS["content-mst"].value(instance, ContentOverlay(np.array(brokers))) > 50
         assert costly == (brokers[1] == 0)
     write_content(instance, tmp_path / "again.json")
     assert read_content(tmp_path / "again.json") == instance == instance.sample(2, seed=1)
@@ -163,7 +162,7 @@ def test_a_sample_keeps_its_users() -> None:
     kept = [int(label[1:]) for label in part.user_labels or ()]
     assert kept == sorted(set(kept))
     assert part.rates.tolist() == rates[kept].tolist()
-    with pytest.raises(BadInput, match="a sample of 11 users from 10"):
+    with pytest.raises(ob.BadInput, match="a sample of 11 users from 10"):
         whole.sample(11, seed=1)
 
 

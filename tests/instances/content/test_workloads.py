@@ -9,6 +9,7 @@ from hypothesis import assume, example
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
+import overlaybench as ob
 from overlaybench.instances.content.workloads import (
     contained_cells,
     cut_quadratic_histogram,
@@ -18,14 +19,11 @@ from overlaybench.instances.content.workloads import (
     relay_star,
     steiner_overlay,
 )
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.steiner.instance import SteinerInstance
 from tests.content_brute_force import optimum
 from tests.properties import property_test
 from tests.steiner_brute_force import least_cost, small_graph
 
-CONTENT = WORKLOADS["content"]
+CONTENT = ob.WORKLOADS["content"]
 coefficient = st.floats(-3, 3) | st.integers(-2, 2).map(float)
 
 
@@ -127,7 +125,7 @@ def test_a_seed_gives_the_same_instance_and_no_more_rates_than_fit() -> None:
     assert CONTENT.generate(seed=11, users=30, brokers=5, intervals=7).digest[:16] == "11e7da752c21d9e1"
     instance = CONTENT.generate(seed=11, users=30, brokers=5, intervals=3, dimensions=2, metric="cheapest-ways")
     assert instance.digest[:16] == "b6e66bf79d7120fc"
-    with pytest.raises(BadInput, match="are more than 2147483647 rates"):
+    with pytest.raises(ob.BadInput, match="are more than 2147483647 rates"):
         CONTENT.generate(users=1000, brokers=2, intervals=1000, dimensions=3)
 
 
@@ -138,7 +136,7 @@ def test_with_brokers_at_all_nodes_an_overlay_costs_as_much_as_a_steiner_tree(se
     if nx.is_connected(graph.to_networkx()):
         assert optimum(steiner_overlay(graph), "steiner") == least_cost(graph)
     else:
-        with pytest.raises(BadInput, match="no path between"):
+        with pytest.raises(ob.BadInput, match="no path between"):
             steiner_overlay(graph)
 
 
@@ -150,11 +148,11 @@ def test_with_brokers_at_steiner_nodes_alone_an_overlay_costs_no_less(seed: int)
 
 
 def test_two_terminals_side_by_side_need_a_detour_where_brokers_are_at_steiner_nodes() -> None:
-    graph = SteinerInstance.from_edges(3, [(0, 1, 1), (0, 2, 10), (1, 2, 10)], [0, 1])
+    graph = ob.SteinerInstance.from_edges(3, [(0, 1, 1), (0, 2, 10), (1, 2, 10)], [0, 1])
     assert optimum(steiner_overlay(graph), "steiner") == least_cost(graph) == 1
     assert optimum(steiner_overlay(graph, brokers_at="steiner-nodes"), "steiner") == 20
-    with pytest.raises(BadInput, match="every node is a terminal"):
-        steiner_overlay(SteinerInstance.from_edges(2, [(0, 1, 1)], [0, 1]), brokers_at="steiner-nodes")
+    with pytest.raises(ob.BadInput, match="every node is a terminal"):
+        steiner_overlay(ob.SteinerInstance.from_edges(2, [(0, 1, 1)], [0, 1]), brokers_at="steiner-nodes")
 
 
 @pytest.mark.parametrize("rim", [2, 3, 4])

@@ -9,15 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay, read_overlay, write_overlay
-from overlaybench.instances.topics.files import read_topics, write_topics
-from overlaybench.instances.topics.instance import TopicInstance
+import overlaybench as ob
 
-INSTANCE = TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"], "n2": ["a"]})
+INSTANCE = ob.TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"], "n2": ["a"]})
 
 
-def message_of(caught: pytest.ExceptionInfo[BadInput], path: Path) -> str:
+def message_of(caught: pytest.ExceptionInfo[ob.BadInput], path: Path) -> str:
     message = str(caught.value)
     assert len(message.splitlines()) == 1
     assert message.startswith(f"{path}: ")
@@ -78,8 +75,8 @@ def written(path: Path, content: str | bytes) -> Path:
 @table(SEPARATED)
 def test_bad_separated_files(tmp_path: Path, content: str | bytes, fragment: str) -> None:
     path = written(tmp_path / "topics.csv", content)
-    with pytest.raises(BadInput) as caught:
-        read_topics(path)
+    with pytest.raises(ob.BadInput) as caught:
+        ob.read_topics(path)
     assert fragment in message_of(caught, path)
 
 
@@ -90,8 +87,8 @@ def test_bad_parquet_files(tmp_path: Path, content: pa.Table | bytes, fragment: 
         path.write_bytes(content)
     else:
         pq.write_table(content, path)
-    with pytest.raises(BadInput) as caught:
-        read_topics(path)
+    with pytest.raises(ob.BadInput) as caught:
+        ob.read_topics(path)
     assert fragment in message_of(caught, path)
 
 
@@ -101,8 +98,8 @@ def test_a_parquet_file_that_is_cut_off_or_overwritten_is_refused(tmp_path: Path
     whole = path.read_bytes()
     for damaged in (whole[:-40], whole[:200] + bytes(400) + whole[600:]):
         path.write_bytes(damaged)
-        with pytest.raises(BadInput) as caught:
-            read_topics(path)
+        with pytest.raises(ob.BadInput) as caught:
+            ob.read_topics(path)
         assert "complete" in message_of(caught, path)
 
 
@@ -111,8 +108,8 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path, ending: str) ->
     missing, folder = tmp_path / f"missing{ending}", tmp_path / f"folder{ending}"
     folder.mkdir()
     for path, fragment in ((missing, "No such file or directory"), (folder, "Is a directory")):
-        for read in (read_topics, lambda path: read_overlay(path, INSTANCE)):
-            with pytest.raises(BadInput) as caught:
+        for read in (ob.read_topics, lambda path: ob.read_overlay(path, INSTANCE)):
+            with pytest.raises(ob.BadInput) as caught:
                 read(path)
             folder_of_parts = path == folder and ending == ".parquet"
             expected = "without Parquet files" if folder_of_parts else f"cannot be read ({fragment}): check the path"
@@ -122,17 +119,17 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path, ending: str) ->
 @pytest.mark.parametrize("name", ["topics", "topics.xml", "topics.CSV", "u"])
 def test_an_unknown_ending_is_refused_with_the_known_ones(tmp_path: Path, name: str) -> None:
     path = written(tmp_path / name, "node,topic\nn0,a\n")
-    for act in (lambda: read_topics(path), lambda: write_topics(INSTANCE, path.with_name(f"new-{name}"))):
-        with pytest.raises(BadInput, match=r"unknown ending '.*': use \.json, \.parquet, \.csv, \.tsv"):
+    for act in (lambda: ob.read_topics(path), lambda: ob.write_topics(INSTANCE, path.with_name(f"new-{name}"))):
+        with pytest.raises(ob.BadInput, match=r"unknown ending '.*': use \.json, \.parquet, \.csv, \.tsv"):
             act()
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
 def test_one_column_cannot_be_both_nodes_and_topics(tmp_path: Path) -> None:
     path = tmp_path / "topics.csv"
-    write_topics(INSTANCE, path)
-    with pytest.raises(BadInput) as caught:
-        read_topics(path, node_column="node", topic_column="node")
+    ob.write_topics(INSTANCE, path)
+    with pytest.raises(ob.BadInput) as caught:
+        ob.read_topics(path, node_column="node", topic_column="node")
     assert "column 'node' is named twice: name one for" in message_of(caught, path)
 
 
@@ -143,11 +140,11 @@ def test_a_path_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: 
     taken.mkdir()
     for path in (tmp_path / "absent" / f"a{ending}", tmp_path / "file" / f"a{ending}", taken):
         writers: list[Callable[[Path], None]] = [
-            lambda path: write_topics(INSTANCE, path),
-            lambda path: write_overlay(Overlay.from_edges(3, []), INSTANCE, path),
+            lambda path: ob.write_topics(INSTANCE, path),
+            lambda path: ob.write_overlay(ob.Overlay.from_edges(3, []), INSTANCE, path),
         ]
         for write in writers:
-            with pytest.raises(BadInput) as caught:
+            with pytest.raises(ob.BadInput) as caught:
                 write(path)
             assert "choose another path" in message_of(caught, path)
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["file", taken.name]
@@ -156,5 +153,5 @@ def test_a_path_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: 
 def test_parquet_with_bytes_that_are_no_text_is_refused(tmp_path: Path) -> None:
     labels = pa.array([b"a", b"\xff"]).view(pa.string())
     pq.write_table(pa.table({"node": labels, "topic": labels}), tmp_path / "topics.parquet")
-    with pytest.raises(BadInput, match=r"topics\.parquet: .*UTF"):
-        read_topics(tmp_path / "topics.parquet")
+    with pytest.raises(ob.BadInput, match=r"topics\.parquet: .*UTF"):
+        ob.read_topics(tmp_path / "topics.parquet")

@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.overlay import Overlay
+import overlaybench as ob
 from overlaybench.instances.topics.constructions import (
     binary_tree_of_topics,
     case_seven,
@@ -22,14 +21,13 @@ from overlaybench.instances.topics.constructions import (
     single_node_instance,
     weighted_nested_subscriptions,
 )
-from overlaybench.instances.topics.instance import TopicInstance
 
 
-def overlay_of(instance: TopicInstance, edges: list[tuple[str, str]]) -> Overlay:
-    return Overlay.from_labels(edges, instance)
+def overlay_of(instance: ob.TopicInstance, edges: list[tuple[str, str]]) -> ob.Overlay:
+    return ob.Overlay.from_labels(edges, instance)
 
 
-def common(instance: TopicInstance, a: str, b: str) -> int:
+def common(instance: ob.TopicInstance, a: str, b: str) -> int:
     ids = {instance.node_label(v): v for v in range(instance.num_nodes)}
     return len(np.intersect1d(instance.topics_of(ids[a]), instance.topics_of(ids[b])))
 
@@ -45,14 +43,14 @@ def test_the_cuboid_of_lemma_6_6_has_the_intersections_of_its_proof(k: int, m: i
     others = [f"Sk{i}" for i in range(1, k + 1)] + [f"Sm{j}" for j in range(1, m + 1)]
     overlay = overlay_of(instance, [(two, other) for two in ("Stwo1", "Stwo2") for other in others])
     assert overlay.num_edges == 2 * m + 2 * k
-    assert PROBLEMS["min-tco"].violations(instance, overlay) == []
+    assert ob.PROBLEMS["min-tco"].violations(instance, overlay) == []
 
 
 @pytest.mark.parametrize("n", [4, 6, 9])
 def test_stars_suffice_where_p2_says_so(n: int) -> None:
     for instance, centre in ((minmax_oda_matchings(n=n), "v1"), (nested_subscriptions(n=n), f"v{n}")):
         star = overlay_of(instance, [(centre, f"v{i}") for i in range(1, n + 1) if f"v{i}" != centre])
-        assert PROBLEMS["2d-star"].violations(instance, star) == []
+        assert ob.PROBLEMS["2d-star"].violations(instance, star) == []
 
 
 def test_every_node_of_lemma_1_shares_two_topics_with_every_other() -> None:
@@ -70,7 +68,7 @@ def test_lemma_6_has_its_topic_sets_in_full_size(n: int) -> None:
     edges = [(f"v{n}", f"v{i}") for i in range(1, n)] + [(f"u{i}", f"v{i}") for i in range(1, n + 1)]
     overlay = overlay_of(instance, edges)
     assert overlay.num_edges == 2 * n - 1
-    assert PROBLEMS["2d-star"].violations(instance, overlay) == []
+    assert ob.PROBLEMS["2d-star"].violations(instance, overlay) == []
 
 
 @pytest.mark.parametrize("n", [5, 8, 14])
@@ -80,7 +78,7 @@ def test_n_edges_suffice_in_case_seven(n: int) -> None:
     edges = [("u1", u) for u in ("v1", "v2", *(f"u{i}" for i in range(2, n - 2)))] + [("v1", "v2"), ("v1", "w")]
     overlay = overlay_of(instance, edges)
     assert overlay.num_edges == n
-    assert PROBLEMS["2d-true"].violations(instance, overlay) == []
+    assert ob.PROBLEMS["2d-true"].violations(instance, overlay) == []
 
 
 @pytest.mark.parametrize("h", [1, 2, 4])
@@ -89,7 +87,7 @@ def test_a_binary_tree_connects_lemma_8(h: int) -> None:
     assert (instance.num_nodes, instance.num_topics) == (2 ** (h + 1) - 1, 2**h)
     children = [(f"v{i}-{(j + 1) // 2}", f"v{i + 1}-{j}") for i in range(h) for j in range(1, 2 ** (i + 1) + 1)]
     tree = overlay_of(instance, children)
-    assert PROBLEMS["minmax-tco"].violations(instance, tree) == []
+    assert ob.PROBLEMS["minmax-tco"].violations(instance, tree) == []
     assert tree.max_degree == min(3, h + 1)
     bad = instance.induced(np.array(root_and_leaves(h=h)))
     assert bad.num_nodes == 2**h + 1

@@ -7,11 +7,8 @@ from hashlib import sha256
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
+import overlaybench as ob
 from overlaybench.instances.topics.ethereum import attestation_subnets, custody_groups
-from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.trace import TopicTrace
 from tests.properties import property_test
 
 LARGEST = 2**256 - 1
@@ -41,11 +38,7 @@ GROUPS = [
     (1048576, 1, [65]),
     (0, 0, []),
     (LARGEST, 128, [*range(128)]),
-    (
-        84065159290331321853352677657753050104170032838956724170714636178275273565505,
-        6,
-        [27, 29, 58, 67, 96, 117],
-    ),
+    (84065159290331321853352677657753050104170032838956724170714636178275273565505, 6, [27, 29, 58, 67, 96, 117]),
 ]
 IDS = st.integers(0, LARGEST)
 
@@ -90,12 +83,12 @@ def test_more_custody_keeps_the_groups_of_less(node_id: int, count: int) -> None
     assert {*groups} < {*custody_groups(node_id, count + 1)}
 
 
-def labels(instance: TopicInstance, node: int) -> list[str]:
+def labels(instance: ob.TopicInstance, node: int) -> list[str]:
     return [instance.topic_label(topic) for topic in instance.topics_of(node).tolist()]
 
 
 def test_the_workload_subscribes_each_node_by_the_rules_and_moves_with_the_epoch() -> None:
-    made = WORKLOADS["ethereum"].generate(nodes=300, seed=4, sync_members=40, supernodes=2, custody=8)
+    made = ob.WORKLOADS["ethereum"].generate(nodes=300, seed=4, sync_members=40, supernodes=2, custody=8)
     for node in range(300):
         node_id = int.from_bytes(sha256((4).to_bytes(8, "little") + node.to_bytes(8, "little")).digest(), "big")
         attesting = sorted(attestation_subnets(node_id, 400_000))
@@ -106,36 +99,38 @@ def test_the_workload_subscribes_each_node_by_the_rules_and_moves_with_the_epoch
     members = [label for node in range(300) for label in labels(made, node) if label.startswith("sync")]
     assert len(members) == 40
     assert {*members} == {f"sync_committee_{each}" for each in range(4)}
-    later = WORKLOADS["ethereum"].generate(nodes=300, seed=4, sync_members=40, supernodes=2, custody=8, epoch=400_256)
+    later = ob.WORKLOADS["ethereum"].generate(
+        nodes=300, seed=4, sync_members=40, supernodes=2, custody=8, epoch=400_256
+    )
     changed = sum(labels(made, node)[:2] != labels(later, node)[:2] for node in range(300))
     assert changed > 250
 
 
 def test_more_members_than_nodes_are_refused() -> None:
     for option in ("sync_members", "supernodes"):
-        with pytest.raises(BadInput, match="choose fewer"):
-            WORKLOADS["ethereum"].generate(nodes=10, **{option: 11})
+        with pytest.raises(ob.BadInput, match="choose fewer"):
+            ob.WORKLOADS["ethereum"].generate(nodes=10, **{option: 11})
 
 
-def held(instance: TopicInstance) -> list[list[str]]:
+def held(instance: ob.TopicInstance) -> list[list[str]]:
     return [sorted(labels(instance, node)) for node in range(instance.num_nodes)]
 
 
 def test_the_trace_has_the_subscriptions_of_each_epoch() -> None:
     given = {"nodes": 60, "seed": 7, "custody": 2, "supernodes": 1}
-    trace = WORKLOADS["ethereum-epochs"].generate(epoch=1000, epochs=300, **given)
-    assert isinstance(trace, TopicTrace)
+    trace = ob.WORKLOADS["ethereum-epochs"].generate(epoch=1000, epochs=300, **given)
+    assert isinstance(trace, ob.TopicTrace)
     assert trace.num_steps > 50
     for epoch in (1000, 1001, 1100, 1255, 1256, 1300):
         now = trace.snapshot((epoch - 1000) * 384)
         assert now is not None
-        assert held(now) == held(WORKLOADS["ethereum"].generate(epoch=epoch, **given))
+        assert held(now) == held(ob.WORKLOADS["ethereum"].generate(epoch=epoch, **given))
 
 
 def test_a_node_of_the_trace_changes_once_in_256_epochs_and_all_at_multiples_of_an_epoch() -> None:
-    trace = WORKLOADS["ethereum-epochs"].generate(nodes=40, epochs=256, custody=0, seed=1)
+    trace = ob.WORKLOADS["ethereum-epochs"].generate(nodes=40, epochs=256, custody=0, seed=1)
     assert not (trace.times % (384 * 10**6)).any()
     changed = {(int(v), int(time)) for v, time in zip(trace.nodes, trace.times, strict=True)}
     assert len(changed) == len({v for v, _ in changed})
     assert len(changed) > 35  # a node may draw the same subnets again
-    assert WORKLOADS["ethereum-epochs"].generate(nodes=5, epochs=0).num_events == 0
+    assert ob.WORKLOADS["ethereum-epochs"].generate(nodes=5, epochs=0).num_events == 0

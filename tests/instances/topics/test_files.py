@@ -12,10 +12,8 @@ import pytest
 from hypothesis import example
 from hypothesis import strategies as st
 
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
+import overlaybench as ob
 from overlaybench.instances.topics.files import from_bipartite, read_topics, write_topics
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 
 ENDINGS = [".json", ".csv", ".tsv", ".dat", ".txt", ".parquet"]
@@ -26,14 +24,14 @@ LABELS = st.one_of(st.sampled_from(AWKWARD), st.text(min_size=1, max_size=4))
 SUBSCRIPTIONS = st.dictionaries(LABELS, st.sets(LABELS, min_size=1, max_size=4), min_size=1, max_size=5)
 
 
-def mapping(instance: TopicInstance) -> dict[str, set[str]]:
+def mapping(instance: ob.TopicInstance) -> dict[str, set[str]]:
     return {
         instance.node_label(v): {instance.topic_label(int(t)) for t in instance.topics_of(v)}
         for v in range(instance.num_nodes)
     }
 
 
-def same(one: TopicInstance, two: TopicInstance) -> bool:
+def same(one: ob.TopicInstance, two: ob.TopicInstance) -> bool:
     return (one.digest, one.node_labels, one.topic_labels) == (two.digest, two.node_labels, two.topic_labels)
 
 
@@ -49,7 +47,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_what_is_written_is_read_back(
     folders: dict[str, Path], ending: str, subscriptions: dict[str, set[str]]
 ) -> None:
-    instance = TopicInstance.from_subscriptions(subscriptions)
+    instance = ob.TopicInstance.from_subscriptions(subscriptions)
     assert mapping(instance) == subscriptions
     path = folders[ending] / f"file{ending}"
     write_topics(instance, path)
@@ -62,7 +60,7 @@ def test_what_is_written_is_read_back(
 @property_test(60, subscriptions=SUBSCRIPTIONS)
 @example(subscriptions={label: {label} for label in AWKWARD})
 def test_a_bipartite_graph_gives_the_instance_back(subscriptions: dict[str, set[str]]) -> None:
-    instance = TopicInstance.from_subscriptions(subscriptions)
+    instance = ob.TopicInstance.from_subscriptions(subscriptions)
     graph = instance.to_networkx()
     assert nx.is_bipartite(graph)
     assert graph.number_of_edges() == instance.num_subscriptions
@@ -71,7 +69,7 @@ def test_a_bipartite_graph_gives_the_instance_back(subscriptions: dict[str, set[
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet"])
 def test_the_order_of_rows_and_further_columns_do_not_matter(tmp_path: Path, ending: str) -> None:
-    instance = WORKLOADS["uniform"].generate(nodes=30, topics=12, subscriptions=3)
+    instance = ob.WORKLOADS["uniform"].generate(nodes=30, topics=12, subscriptions=3)
     rows = [(node, topic) for node, topics in mapping(instance).items() for topic in topics]
     path = tmp_path / f"rows{ending}"
     for seed in range(3):
@@ -83,7 +81,7 @@ def test_the_order_of_rows_and_further_columns_do_not_matter(tmp_path: Path, end
             mark = "," if ending == ".csv" else "\t"
             lines = [mark.join(columns), *map(mark.join, zip(*columns.values(), strict=True))]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        assert same(read_topics(path).instance, TopicInstance.from_subscriptions(mapping(instance)))
+        assert same(read_topics(path).instance, ob.TopicInstance.from_subscriptions(mapping(instance)))
 
 
 @pytest.mark.parametrize("ending", ["json", "csv", "tsv", "parquet"])
@@ -126,7 +124,7 @@ def test_the_usual_dialects_are_read(tmp_path: Path, content: str) -> None:
 def test_rows_may_span_the_blocks_that_files_are_read_in(tmp_path: Path) -> None:
     rows = [(f"node\n{i}", "topic, long " * 30) for i in range(5000)]
     path = tmp_path / "a.csv"
-    write_topics(TopicInstance.from_subscriptions({node: [topic] for node, topic in rows}), path)
+    write_topics(ob.TopicInstance.from_subscriptions({node: [topic] for node, topic in rows}), path)
     assert path.stat().st_size > 2**20
     assert mapping(read_topics(path).instance) == {node: {topic} for node, topic in rows}
 
@@ -175,5 +173,5 @@ def bipartite(sides: dict[object, object], edges: list[tuple[object, object]]) -
     ],
 )
 def test_a_graph_that_is_no_subscription_relation_is_refused(graph: nx.Graph[object], fragment: str) -> None:
-    with pytest.raises(BadInput, match=fragment):
+    with pytest.raises(ob.BadInput, match=fragment):
         from_bipartite(graph)

@@ -9,19 +9,17 @@ from pathlib import Path
 import pytest
 from hypothesis import example
 
+import overlaybench as ob
 from overlaybench.compare.python_api.instances import read
 from overlaybench.instances.contract.catalogue import kind_of_file
-from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.files import TOPICS, read_topics, write_topics
-from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.link_costs import LinkCosts
 from tests.instances.topics.test_bad_files import message_of, table, written
 from tests.instances.topics.test_files import AWKWARD, SUBSCRIPTIONS, mapping, same
 from tests.properties import property_test
 
 SETS = {"Latin anima": ["AIR", "BLOW (WIND)", "LIFE"], "Greek pneuma": ["AIR", "LIFE"], "set 3": ["SELF"]}
 SENSES = sorted({sense for senses in SETS.values() for sense in senses})
-SUBSCRIBED = TopicInstance.from_subscriptions(
+SUBSCRIBED = ob.TopicInstance.from_subscriptions(
     {sense: [word for word, senses in SETS.items() if sense in senses] for sense in SENSES}
 )
 
@@ -62,7 +60,7 @@ BAD_SETS = [
 def test_bad_lists_of_sets(tmp_path: Path, content: str, fragment: str) -> None:
     for ending in (".sets", ".oligomers"):
         path = written(tmp_path / f"words{ending}", content)
-        with pytest.raises(BadInput) as caught:
+        with pytest.raises(ob.BadInput) as caught:
             read_topics(path)
         assert fragment in message_of(caught, path)
 
@@ -81,7 +79,7 @@ BAD_HIF = [
 @table(BAD_HIF)
 def test_bad_hif_files(tmp_path: Path, content: object, fragment: str) -> None:
     path = written(tmp_path / "graph.json", json.dumps(content))
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(ob.BadInput) as caught:
         kind_of_file(path).read(path, {})
     assert fragment in message_of(caught, path)
 
@@ -109,7 +107,7 @@ def test_hif_is_known_by_its_keys_and_keeps_vertices_without_hyperedges(tmp_path
 @property_test(60, subscriptions=SUBSCRIPTIONS)
 @example(subscriptions={label: {label} for label in AWKWARD})
 def test_hif_is_read_back(tmp_path_factory: pytest.TempPathFactory, subscriptions: dict[str, set[str]]) -> None:
-    instance = TopicInstance.from_subscriptions({**subscriptions, "of no set": set()})
+    instance = ob.TopicInstance.from_subscriptions({**subscriptions, "of no set": set()})
     path = tmp_path_factory.getbasetemp() / "graph.hif.json"
     write_topics(instance, path)
     assert {*json.loads(path.read_text())} == {"network-type", "incidences", "nodes"}
@@ -121,24 +119,26 @@ def test_hif_is_read_back(tmp_path_factory: pytest.TempPathFactory, subscription
 def test_a_list_of_sets_gives_the_instance_back_or_is_not_written(
     tmp_path_factory: pytest.TempPathFactory, subscriptions: dict[str, set[str]]
 ) -> None:
-    instance = TopicInstance.from_subscriptions(subscriptions)
+    instance = ob.TopicInstance.from_subscriptions(subscriptions)
     for ending in (".sets", ".oligomers"):
         path = tmp_path_factory.mktemp("sets") / f"words{ending}"
         letters = set("".join([*subscriptions, *(topic for topics in subscriptions.values() for topic in topics)]))
         if letters <= set("abcxyz"):
             write_topics(instance, path)
         else:
-            with suppress(BadInput):
+            with suppress(ob.BadInput):
                 write_topics(instance, path)
         assert not path.exists() or same(read_topics(path).instance, instance)
 
 
 def test_what_a_format_has_no_place_for_is_not_written(tmp_path: Path) -> None:
-    lonely = TopicInstance.from_subscriptions({"a": ["x"], "b": []})
-    priced = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"]}).with_costs(LinkCosts.given([[1, 2], [2, 1]]))
+    lonely = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": []})
+    priced = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"]}).with_costs(
+        ob.LinkCosts.given([[1, 2], [2, 1]])
+    )
     for instance, endings in ((lonely, (".sets", ".oligomers", ".csv")), (priced, (".sets", ".hif.json", ".tsv"))):
         for ending in endings:
-            with pytest.raises(BadInput, match="no place"):
+            with pytest.raises(ob.BadInput, match="no place"):
                 write_topics(instance, tmp_path / f"file{ending}")
     assert not list(tmp_path.iterdir())
 

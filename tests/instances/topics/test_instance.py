@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.contract.errors import BadInput
+import overlaybench as ob
 from overlaybench.instances.contract.files import natural_order
-from overlaybench.instances.topics.instance import TopicInstance
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
-SMALL = TopicInstance.from_subscriptions({"n10": ["b"], "n2": ["b", "a"], "n1": ["c", "a"]})
+SMALL = ob.TopicInstance.from_subscriptions({"n10": ["b"], "n2": ["b", "a"], "n1": ["c", "a"]})
 
 
-def pairs_of(instance: TopicInstance) -> set[tuple[str, str]]:
+def pairs_of(instance: ob.TopicInstance) -> set[tuple[str, str]]:
     return {
         (instance.node_label(v), instance.topic_label(int(t)))
         for v in range(instance.num_nodes)
@@ -42,7 +41,7 @@ def digest_by_hand(rows: list[list[int]], num_topics: int) -> str:
 
 
 @property_test(100, topic_instances())
-def test_the_two_csr_structures_hold_the_same_subscriptions(instance: TopicInstance) -> None:
+def test_the_two_csr_structures_hold_the_same_subscriptions(instance: ob.TopicInstance) -> None:
     by_node = {(v, int(t)) for v in range(instance.num_nodes) for t in instance.topics_of(v)}
     by_topic = {(int(v), t) for t in range(instance.num_topics) for v in instance.subscribers(t)}
     assert by_node == by_topic
@@ -50,15 +49,15 @@ def test_the_two_csr_structures_hold_the_same_subscriptions(instance: TopicInsta
 
 
 @property_test(100, topic_instances())
-def test_the_digest_of_any_instance_can_be_computed_by_hand(instance: TopicInstance) -> None:
+def test_the_digest_of_any_instance_can_be_computed_by_hand(instance: ob.TopicInstance) -> None:
     rows = [instance.topics_of(v).tolist() for v in range(instance.num_nodes)]
     assert instance.digest == digest_by_hand(rows, instance.num_topics)
 
 
 @property_test(100, topic_instances(), st.text(min_size=1, max_size=3))
-def test_labels_take_no_part_in_digest_equality_or_hash(instance: TopicInstance, prefix: str) -> None:
+def test_labels_take_no_part_in_digest_equality_or_hash(instance: ob.TopicInstance, prefix: str) -> None:
     names = [f"{prefix}{v}" for v in range(instance.num_nodes)]
-    renamed = TopicInstance(instance.node_offsets, instance.node_topics, names)
+    renamed = ob.TopicInstance(instance.node_offsets, instance.node_topics, names)
     assert renamed.digest == instance.digest
     assert renamed == instance
     assert hash(renamed) == hash(instance)
@@ -68,8 +67,8 @@ def test_labels_take_no_part_in_digest_equality_or_hash(instance: TopicInstance,
 def test_the_order_of_rows_does_not_matter(data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.tuples(st.text("ab01²", min_size=1), st.text("xy10", min_size=1)), min_size=1))
     shuffled = data.draw(st.permutations(rows))
-    one, repeats = TopicInstance.from_pairs([node for node, _ in rows], [topic for _, topic in rows])
-    two, repeats_again = TopicInstance.from_pairs([node for node, _ in shuffled], [topic for _, topic in shuffled])
+    one, repeats = ob.TopicInstance.from_pairs([node for node, _ in rows], [topic for _, topic in rows])
+    two, repeats_again = ob.TopicInstance.from_pairs([node for node, _ in shuffled], [topic for _, topic in shuffled])
     assert pairs_of(one) == set(rows)
     assert (one.digest, one.node_labels, one.topic_labels) == (two.digest, two.node_labels, two.topic_labels)
     assert repeats == repeats_again == len(rows) - len(set(rows))
@@ -102,20 +101,22 @@ def test_natural_order_is_a_total_order_that_repeats_do_not_disturb(labels: list
     assert natural_order(sorted(labels, reverse=True))[0] == ordered
 
 
-def built(offsets: Any, topics: Any, nodes: list[str] | None = None, names: list[str] | None = None) -> TopicInstance:
-    return TopicInstance(np.array(offsets), np.array(topics), nodes, names)
+def built(
+    offsets: Any, topics: Any, nodes: list[str] | None = None, names: list[str] | None = None
+) -> ob.TopicInstance:
+    return ob.TopicInstance(np.array(offsets), np.array(topics), nodes, names)
 
 
 @pytest.mark.parametrize(
     ("build", "given", "fragment"),
     [
-        (TopicInstance.from_pairs, (["a", None], ["x", "y"]), "row 1 has no label"),
-        (TopicInstance.from_pairs, (["a", 7], ["x", "y"]), "row 1 has the label 7: put it in quotes"),
-        (TopicInstance.from_pairs, (["a", "b"], ["x", ""]), "empty label"),
-        (TopicInstance.from_pairs, (["a", "\ud800"], ["x", "y"]), "is not Unicode text"),
-        (TopicInstance.from_subscriptions, ({},), "at least one node"),
-        (TopicInstance.from_subscriptions, ({"a": []},), "at least one node with one topic"),
-        (TopicInstance.from_subscriptions, ({"a": "xy"},), "give a list of topics"),
+        (ob.TopicInstance.from_pairs, (["a", None], ["x", "y"]), "row 1 has no label"),
+        (ob.TopicInstance.from_pairs, (["a", 7], ["x", "y"]), "row 1 has the label 7: put it in quotes"),
+        (ob.TopicInstance.from_pairs, (["a", "b"], ["x", ""]), "empty label"),
+        (ob.TopicInstance.from_pairs, (["a", "\ud800"], ["x", "y"]), "is not Unicode text"),
+        (ob.TopicInstance.from_subscriptions, ({},), "at least one node"),
+        (ob.TopicInstance.from_subscriptions, ({"a": []},), "at least one node with one topic"),
+        (ob.TopicInstance.from_subscriptions, ({"a": "xy"},), "give a list of topics"),
         (built, ([0, 0], []), "at least one node"),
         (built, ([0, 1], [0, 0]), "end at the number"),
         (built, ([0, 3, 1, 4], [0, 1, 2, 0]), "must not decrease"),
@@ -131,12 +132,12 @@ def built(offsets: Any, topics: Any, nodes: list[str] | None = None, names: list
     ],
 )
 def test_what_is_no_instance_is_refused_in_one_line(build: Any, given: tuple[Any, ...], fragment: str) -> None:
-    with pytest.raises(BadInput, match=fragment) as caught:
+    with pytest.raises(ob.BadInput, match=fragment) as caught:
         build(*given)
     assert len(str(caught.value).splitlines()) == 1
 
 
-def arrays(instance: TopicInstance) -> list[np.ndarray]:
+def arrays(instance: ob.TopicInstance) -> list[np.ndarray]:
     return [instance.node_offsets, instance.node_topics, instance.topic_offsets, instance.topic_nodes]
 
 
@@ -151,7 +152,7 @@ def arrays(instance: TopicInstance) -> list[np.ndarray]:
     ],
     ids=["built", "pickled", "pickled by protocol 2", "sampled", "induced"],
 )
-def test_an_instance_cannot_be_changed(instance: TopicInstance) -> None:
+def test_an_instance_cannot_be_changed(instance: ob.TopicInstance) -> None:
     for array in [*arrays(instance), instance.topics_of(0), instance.subscribers(0)]:
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
@@ -162,17 +163,17 @@ def test_an_instance_cannot_be_changed(instance: TopicInstance) -> None:
 
 def test_an_instance_keeps_copies_and_leaves_the_given_arrays_alone() -> None:
     offsets, topics, labels = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), ["a", "b"]
-    instance = TopicInstance(offsets, topics, labels)
+    instance = ob.TopicInstance(offsets, topics, labels)
     digest = instance.digest
     topics[:] = [1, 0]
     labels[0] = "z"
     assert instance.topics_of(0).tolist() == [0]
     assert instance.node_label(0) == "a"
-    assert TopicInstance(instance.node_offsets, instance.node_topics).digest == digest
+    assert ob.TopicInstance(instance.node_offsets, instance.node_topics).digest == digest
 
 
 @property_test(100, topic_instances())
-def test_pickling_keeps_subscriptions_labels_and_digest(instance: TopicInstance) -> None:
+def test_pickling_keeps_subscriptions_labels_and_digest(instance: ob.TopicInstance) -> None:
     digest = instance.digest
     back = pickle.loads(pickle.dumps(instance))
     assert (back.digest, back) == (digest, instance)
@@ -182,13 +183,13 @@ def test_pickling_keeps_subscriptions_labels_and_digest(instance: TopicInstance)
 
 @pytest.mark.parametrize("labels", [None, ["p", "q", "r", "s"]])
 def test_topics_that_are_dropped_take_their_labels_with_them(labels: list[str] | None) -> None:
-    instance = TopicInstance.from_sorted(np.array([0, 1, 3]), np.array([2, 0, 2], np.int32), 4, topic_labels=labels)
+    instance = ob.TopicInstance.from_sorted(np.array([0, 1, 3]), np.array([2, 0, 2], np.int32), 4, topic_labels=labels)
     assert [instance.topic_label(t) for t in range(2)] == (["t0", "t2"] if labels is None else ["p", "r"])
     assert [instance.topics_of(v).tolist() for v in range(2)] == [[1], [0, 1]]
 
 
 @property_test(100, topic_instances(), st.data())
-def test_an_induced_instance_keeps_nodes_in_the_order_given(instance: TopicInstance, data: st.DataObject) -> None:
+def test_an_induced_instance_keeps_nodes_in_the_order_given(instance: ob.TopicInstance, data: st.DataObject) -> None:
     nodes = data.draw(st.lists(st.integers(0, instance.num_nodes - 1), min_size=1, unique=True))
     induced = instance.induced(np.array(nodes))
     names = [instance.node_label(v) for v in nodes]
@@ -197,7 +198,7 @@ def test_an_induced_instance_keeps_nodes_in_the_order_given(instance: TopicInsta
 
 
 @property_test(100, topic_instances(), st.integers(0, 2**63 - 1), st.data())
-def test_a_sample_is_induced_and_fixed_by_its_seed(instance: TopicInstance, seed: int, data: st.DataObject) -> None:
+def test_a_sample_is_induced_and_fixed_by_its_seed(instance: ob.TopicInstance, seed: int, data: st.DataObject) -> None:
     size = data.draw(st.integers(1, instance.num_nodes))
     sample = instance.sample(size, seed)
     assert sample.num_nodes == size

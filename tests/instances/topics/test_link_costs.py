@@ -11,24 +11,19 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay
+import overlaybench as ob
 from overlaybench.instances.topics.evidence import priced as priced_by_pairs
-from overlaybench.instances.topics.files import read_topics, write_topics
-from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.link_costs import LinkCosts
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from tests.instances.topics.test_bad_files import message_of, table, written
 from tests.models.topics.small_instances import priced, small_instance
 from tests.properties import property_test
 from tests.topic_brute_force import cost_between
 
-TRIANGLE = TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t", "s"]})
+TRIANGLE = ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t", "s"]})
 
 
 def test_distances_are_rounded_to_the_nearest_integer_and_at_least_one() -> None:
-    costs = LinkCosts.plane([(0, 0), (3, 4), (0, 0), (1, 1), (0, 2)])
+    costs = ob.LinkCosts.plane([(0, 0), (3, 4), (0, 0), (1, 1), (0, 2)])
     assert costs.between([0, 0, 0, 0, 1], [1, 2, 3, 4, 4]).tolist() == [5, 1, 1, 2, 4]
 
 
@@ -41,16 +36,16 @@ def test_costs_are_those_of_their_definition(seed: int) -> None:
 
 
 def test_costs_decide_value_and_digest_whatever_the_numbers_of_sites() -> None:
-    overlay = Overlay.from_edges(3, [(0, 1), (1, 2)])
-    costs = LinkCosts.given([[0, 7, 1], [7, 0, 5], [1, 5, 0]])
-    assert PROBLEMS["weighted-tco"].value(TRIANGLE.with_costs(costs), overlay) == 12
-    assert PROBLEMS["weighted-tco"].value(TRIANGLE, overlay) == 2
-    priced_one = TRIANGLE.with_costs(LinkCosts.plane([(0, 0), (1, 1), (5, 5)]))
+    overlay = ob.Overlay.from_edges(3, [(0, 1), (1, 2)])
+    costs = ob.LinkCosts.given([[0, 7, 1], [7, 0, 5], [1, 5, 0]])
+    assert ob.PROBLEMS["weighted-tco"].value(TRIANGLE.with_costs(costs), overlay) == 12
+    assert ob.PROBLEMS["weighted-tco"].value(TRIANGLE, overlay) == 2
+    priced_one = TRIANGLE.with_costs(ob.LinkCosts.plane([(0, 0), (1, 1), (5, 5)]))
     assert priced_one.digest != TRIANGLE.digest
     assert priced_one.with_costs(None).digest == TRIANGLE.digest
     assert pickle.loads(pickle.dumps(priced_one)) == priced_one
-    one = LinkCosts.between_sites([0, 1, 1], [[3, 9], [9, 4]])
-    other = LinkCosts.between_sites([2, 0, 0], [[4, 1, 9], [1, 1, 1], [9, 1, 8]])
+    one = ob.LinkCosts.between_sites([0, 1, 1], [[3, 9], [9, 4]])
+    other = ob.LinkCosts.between_sites([2, 0, 0], [[4, 1, 9], [1, 1, 1], [9, 1, 8]])
     assert one.contents == other.contents
 
 
@@ -59,15 +54,15 @@ def test_costs_decide_value_and_digest_whatever_the_numbers_of_sites() -> None:
 def test_costs_are_read_as_they_were_written(seed: int, ending: str, tmp_path: Path) -> None:
     instance = priced(small_instance(seed), seed)
     path = tmp_path / f"wanted.{ending}"
-    write_topics(instance, path)
-    read = read_topics(path).instance
+    ob.write_topics(instance, path)
+    read = ob.read_topics(path).instance
     assert read == instance
     assert read.costs is not None
 
 
 def test_a_part_keeps_the_costs_of_its_nodes() -> None:
     for seed in range(6):
-        instance = priced(WORKLOADS["uniform"].generate(nodes=8, topics=4, subscriptions=2, seed=seed), seed)
+        instance = priced(ob.WORKLOADS["uniform"].generate(nodes=8, topics=4, subscriptions=2, seed=seed), seed)
         part = instance.induced(np.array([5, 2, 7]))
         assert part.edge_costs([0, 0, 1], [1, 2, 2]).tolist() == instance.edge_costs([5, 5, 2], [2, 7, 7]).tolist()
 
@@ -75,18 +70,18 @@ def test_a_part_keeps_the_costs_of_its_nodes() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: LinkCosts.given([[0, 2], [3, 0]]),
-        lambda: LinkCosts.given([[0, 2.5], [2.5, 0]]),
-        lambda: LinkCosts.given([[0, 2, 3], [2, 0, 3]]),
-        lambda: LinkCosts.given([[0, 2_000_000], [2_000_000, 0]]),
-        lambda: LinkCosts.between_sites([0, 2], [[1, 1], [1, 1]]),
-        lambda: LinkCosts.plane([(0.5, 1)]),
-        lambda: LinkCosts(),
-        lambda: TRIANGLE.with_costs(LinkCosts.plane([(0, 0)])),
+        lambda: ob.LinkCosts.given([[0, 2], [3, 0]]),
+        lambda: ob.LinkCosts.given([[0, 2.5], [2.5, 0]]),
+        lambda: ob.LinkCosts.given([[0, 2, 3], [2, 0, 3]]),
+        lambda: ob.LinkCosts.given([[0, 2_000_000], [2_000_000, 0]]),
+        lambda: ob.LinkCosts.between_sites([0, 2], [[1, 1], [1, 1]]),
+        lambda: ob.LinkCosts.plane([(0.5, 1)]),
+        lambda: ob.LinkCosts(),
+        lambda: TRIANGLE.with_costs(ob.LinkCosts.plane([(0, 0)])),
     ],
 )
 def test_costs_that_do_not_fit_are_bad_input(make: Any) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(ob.BadInput):
         make()
 
 
@@ -94,29 +89,29 @@ def test_priced_workloads_add_costs_to_the_subscriptions_of_their_popularity() -
     for name in ("plane", "transit-stub"):
         for popularity in ("uniform", "zipf"):
             sizes = {"nodes": 30, "topics": 9, "subscriptions": 3}
-            instance = WORKLOADS[name].generate(seed=4, popularity=popularity, **sizes)
-            assert instance.with_costs(None) == WORKLOADS[popularity].generate(seed=4, **sizes)
-            assert instance == WORKLOADS[name].generate(seed=4, popularity=popularity, **sizes)
-            assert instance != WORKLOADS[name].generate(seed=5, popularity=popularity, **sizes)
+            instance = ob.WORKLOADS[name].generate(seed=4, popularity=popularity, **sizes)
+            assert instance.with_costs(None) == ob.WORKLOADS[popularity].generate(seed=4, **sizes)
+            assert instance == ob.WORKLOADS[name].generate(seed=4, popularity=popularity, **sizes)
+            assert instance != ob.WORKLOADS[name].generate(seed=5, popularity=popularity, **sizes)
 
 
 def test_transit_stub_costs_are_paths_that_rest_on_a_metric() -> None:
-    instance = WORKLOADS["transit-stub"].generate(seed=1, nodes=60, topics=9, subscriptions=3, transits=4, stubs=3)
+    instance = ob.WORKLOADS["transit-stub"].generate(seed=1, nodes=60, topics=9, subscriptions=3, transits=4, stubs=3)
     n = instance.num_nodes
     cost = instance.edge_costs(*np.divmod(np.arange(n * n), n)).reshape(n, n)
     assert (cost[:, None] <= cost[:, :, None] + cost[None]).all()
     assert cost[~np.eye(n, dtype=bool)].min() == 2
 
 
-INSTANCE = TopicInstance.from_subscriptions({"a": ["x", "y"], "b": ["x"], "c": ["x", "y"], "d": ["y"]})
+INSTANCE = ob.TopicInstance.from_subscriptions({"a": ["x", "y"], "b": ["x"], "c": ["x", "y"], "d": ["y"]})
 PAIRS = [*combinations("abcd", 2)]
 WEIGHTED = next(problem for problem in TOPIC_PROBLEMS if problem.name == "weighted-tco")
 SCORES = st.lists(st.one_of(st.integers(-3, 40), st.sampled_from([0.5, 2000])), min_size=6, max_size=6)
 
 
-def valid_overlays() -> list[Overlay]:
+def valid_overlays() -> list[ob.Overlay]:
     graphs = (edges for size in range(7) for edges in combinations(combinations(range(4), 2), size))
-    overlays = [Overlay.from_edges(4, edges) for edges in graphs]
+    overlays = [ob.Overlay.from_edges(4, edges) for edges in graphs]
     return [overlay for overlay in overlays if not WEIGHTED.violations(INSTANCE, overlay)]
 
 
@@ -167,17 +162,17 @@ BAD = [
 @table(BAD)
 def test_bad_tables_of_costs(tmp_path: Path, content: str, fragment: str) -> None:
     path = written(tmp_path / "pairs.csv", content)
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(ob.BadInput) as caught:
         priced_by_pairs(INSTANCE, path, cost="cost")
     assert fragment in message_of(caught, path)
 
 
 def test_bad_scores_endings_and_columns_are_refused(tmp_path: Path) -> None:
     for text in ("nan", "-inf", "1e300", "much"):
-        with pytest.raises(BadInput, match=r"line 2: .* is no score: give a number"):
+        with pytest.raises(ob.BadInput, match=r"line 2: .* is no score: give a number"):
             priced_by_pairs(INSTANCE, written(tmp_path / "pairs.csv", HEAD + f"a,b,{text}\n"), score="cost")
-    with pytest.raises(BadInput, match=r"unknown ending '.xls'"):
+    with pytest.raises(ob.BadInput, match=r"unknown ending '.xls'"):
         priced_by_pairs(INSTANCE, tmp_path / "pairs.xls", cost="cost")
     for columns in ({}, {"cost": "a", "score": "b"}):
-        with pytest.raises(BadInput, match="name one of the two"):
+        with pytest.raises(ob.BadInput, match="name one of the two"):
             priced_by_pairs(INSTANCE, {}, **columns)

@@ -14,14 +14,9 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.instances.contract import problem as contract_problem
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.method import Method
-from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.problem import family_of
 from overlaybench.instances.topics import problems as topic_problems
 from overlaybench.instances.topics import routing_costs as relays
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.routing_costs import filtering_cost, topic_diameters
 from overlaybench.instances.topics.soc import EDGES, FILTERING, MAX_DEGREE, SOC_PROBLEMS, RoutingCost
 from tests.instances.test_overlay import random_case, subgraphs
@@ -41,11 +36,11 @@ def within_two(graph: nx.Graph[int]) -> bool:
     return nx.is_connected(graph) and nx.diameter(graph) <= 2
 
 
-def edges(overlay: Overlay) -> int:
+def edges(overlay: ob.Overlay) -> int:
     return overlay.to_networkx().number_of_edges()
 
 
-def max_degree(overlay: Overlay) -> int:
+def max_degree(overlay: ob.Overlay) -> int:
     return max(degree for _, degree in overlay.to_networkx().degree)
 
 
@@ -64,7 +59,7 @@ HOLDS: dict[str, Callable[[nx.Graph[int]], bool]] = {
     "2d-star": star,
     "2d-true": within_two,
 }
-VALUE: dict[str, Callable[[Overlay], int]] = {
+VALUE: dict[str, Callable[[ob.Overlay], int]] = {
     "min-tco": edges,
     "minmax-tco": max_degree,
     "low-tco": lambda overlay: edges(overlay) * max_degree(overlay),
@@ -93,8 +88,8 @@ def test_values_and_violations_are_right(pairs_at_once: int, cases: int, monkeyp
         parts = subgraphs(instance, overlay)
         for name in NAMES:
             broken = [instance.topic_label(t) for t, graph in enumerate(parts) if not HOLDS[name](graph)]
-            assert named_topics(PROBLEMS[name].violations(instance, overlay)) == broken
-            assert PROBLEMS[name].value(instance, overlay) == VALUE[name](overlay)
+            assert named_topics(ob.PROBLEMS[name].violations(instance, overlay)) == broken
+            assert ob.PROBLEMS[name].value(instance, overlay) == VALUE[name](overlay)
             seen[name].add(not broken)
         two_readings.add(any(within_two(graph) and not star(graph) for graph in parts))
     assert all(outcomes == {True, False} for outcomes in (*seen.values(), two_readings))
@@ -102,9 +97,9 @@ def test_values_and_violations_are_right(pairs_at_once: int, cases: int, monkeyp
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_overlay_on_other_nodes_is_invalid(name: str) -> None:
-    instance = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"]})
+    instance = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"]})
     for nodes in (1, 3):
-        assert PROBLEMS[name].violations(instance, Overlay.from_edges(nodes, [])) == [
+        assert ob.PROBLEMS[name].violations(instance, ob.Overlay.from_edges(nodes, [])) == [
             f"the overlay has {nodes} nodes, the instance 2"
         ]
 
@@ -112,13 +107,13 @@ def test_an_overlay_on_other_nodes_is_invalid(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_only_the_first_violations_are_spelled_out(name: str) -> None:
     topics = [f"t{t}" for t in range(9)]
-    instance = TopicInstance.from_subscriptions({"a": topics, "b": topics})
-    violations = PROBLEMS[name].violations(instance, Overlay.from_edges(2, []))
+    instance = ob.TopicInstance.from_subscriptions({"a": topics, "b": topics})
+    violations = ob.PROBLEMS[name].violations(instance, ob.Overlay.from_edges(2, []))
     assert named_topics(violations) == topics[:5]
     assert violations[5:] == ["and 4 more topics"]
 
 
-Case = tuple[TopicInstance, Overlay]
+Case = tuple[ob.TopicInstance, ob.Overlay]
 
 
 def fewest_relays(graph: nx.Graph[Any], subscribers: set[int]) -> float:
@@ -134,7 +129,7 @@ def diameter(graph: nx.Graph[Any], subscribers: set[int]) -> float:
     return max(float(lengths[u].get(v, math.inf)) for u in subscribers for v in subscribers)
 
 
-def members(instance: TopicInstance) -> list[set[int]]:
+def members(instance: ob.TopicInstance) -> list[set[int]]:
     return [set(instance.subscribers(t).tolist()) for t in range(instance.num_topics)]
 
 
@@ -164,7 +159,7 @@ def test_without_the_programs_the_cost_stated_can_be_routed_and_is_not_called_pr
 @pytest.mark.parametrize("name", ["filtering@max-degree=2", "filtering=1@edges", "topic-diameter=3@max-degree"])
 def test_an_overlay_is_valid_if_it_connects_every_topic_within_the_limits(name: str, case: Case) -> None:
     instance, overlay = case
-    graph, problem = overlay.to_networkx(), PROBLEMS[name]
+    graph, problem = overlay.to_networkx(), ob.PROBLEMS[name]
     relayed = math.fsum(fewest_relays(graph, each) for each in members(instance))
     widest = max(diameter(graph, each) for each in members(instance))
     degree = max(each for _, each in graph.degree)
@@ -175,15 +170,15 @@ def test_an_overlay_is_valid_if_it_connects_every_topic_within_the_limits(name: 
 
 
 def test_violations_name_the_topic_or_the_limit() -> None:
-    instance = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
-    path, empty = Overlay.from_edges(3, [(0, 1), (1, 2)]), Overlay.from_edges(3, [])
-    assert PROBLEMS["filtering"].violations(instance, empty) == [
+    instance = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
+    path, empty = ob.Overlay.from_edges(3, [(0, 1), (1, 2)]), ob.Overlay.from_edges(3, [])
+    assert ob.PROBLEMS["filtering"].violations(instance, empty) == [
         "topic 'x' has subscribers that no path connects",
         "topic 'y' has subscribers that no path connects",
     ]
-    assert PROBLEMS["filtering@max-degree=1"].violations(instance, path) == ["the max degree is 2, more than 1"]
-    assert PROBLEMS["filtering@max-degree=2"].violations(instance, path) == []
-    assert PROBLEMS["filtering"].violations(instance, Overlay.from_edges(2, [(0, 1)])) == [
+    assert ob.PROBLEMS["filtering@max-degree=1"].violations(instance, path) == ["the max degree is 2, more than 1"]
+    assert ob.PROBLEMS["filtering@max-degree=2"].violations(instance, path) == []
+    assert ob.PROBLEMS["filtering"].violations(instance, ob.Overlay.from_edges(2, [(0, 1)])) == [
         "the overlay has 2 nodes, the instance 3"
     ]
 
@@ -198,11 +193,11 @@ def test_violations_name_the_topic_or_the_limit() -> None:
     ],
 )
 def test_a_name_states_what_is_limited(name: str, canonical: str) -> None:
-    problem = PROBLEMS.named(name)
+    problem = ob.PROBLEMS.named(name)
     assert problem.name == canonical
-    assert PROBLEMS[canonical] is problem
-    assert name in PROBLEMS
-    assert canonical not in list(PROBLEMS)
+    assert ob.PROBLEMS[canonical] is problem
+    assert name in ob.PROBLEMS
+    assert canonical not in list(ob.PROBLEMS)
     assert family_of(canonical) in {each.name for each in SOC_PROBLEMS}
 
 
@@ -220,13 +215,13 @@ def test_a_name_states_what_is_limited(name: str, canonical: str) -> None:
     ],
 )
 def test_a_bad_name_is_one_line_with_its_fix(name: str, message: str) -> None:
-    assert name not in PROBLEMS
-    with pytest.raises(BadInput, match=message):
-        PROBLEMS.named(name)
+    assert name not in ob.PROBLEMS
+    with pytest.raises(ob.BadInput, match=message):
+        ob.PROBLEMS.named(name)
 
 
 def test_methods_answer_every_problem_of_a_family() -> None:
-    method: Method[TopicInstance, Overlay] = ob.METHODS["filtering-cp-sat"]
+    method: ob.Method[ob.TopicInstance, ob.Overlay] = ob.METHODS["filtering-cp-sat"]
     assert method.answers("filtering=2@edges")
     assert not method.answers("topic-diameter")
     assert "edge-removal" in ob.methods("filtering@max-degree=3")
@@ -238,12 +233,12 @@ def test_functions_of_ones_own_make_a_problem_of_the_family_soc() -> None:
     problem = ob.SOC(EDGES, squares, most_cost=6)
     assert (problem.name, family_of(problem.name)) == ("soc@squares=6@edges", "soc")
     assert problem.default_method == "edge-exchange"
-    instance = TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"], "c": ["x"]})
-    path = Overlay.from_edges(3, [(0, 1), (1, 2)])
+    instance = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"], "c": ["x"]})
+    path = ob.Overlay.from_edges(3, [(0, 1), (1, 2)])
     assert (problem.value(instance, path), problem.violations(instance, path)) == (2, [])
     assert problem.measures(instance, path)["squares"] == 6
 
 
 def test_two_limits_are_refused() -> None:
-    with pytest.raises(BadInput, match="limits of both max-degree and filtering"):
+    with pytest.raises(ob.BadInput, match="limits of both max-degree and filtering"):
         ob.SOC(MAX_DEGREE, FILTERING, most_degree=3, most_cost=4)

@@ -10,10 +10,8 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
+import overlaybench as ob
 from overlaybench.instances.topics import published
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.published import breathe
 from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
 from tests.instances.topics.test_files import mapping
@@ -38,7 +36,7 @@ Depends: libfonts (>= 1), codec
 """
 
 
-def subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
+def subscriptions(instance: ob.TopicInstance) -> dict[str, list[str]]:
     return {
         instance.node_label(node): [instance.topic_label(int(topic)) for topic in instance.topics_of(node)]
         for node in range(instance.num_nodes)
@@ -46,9 +44,9 @@ def subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
 
 
 def test_movielens_has_its_sizes_and_samples_users_by_seed() -> None:
-    instance = WORKLOADS["movielens-sample"].generate(seed=1)
+    instance = ob.WORKLOADS["movielens-sample"].generate(seed=1)
     assert (instance.num_nodes, instance.num_topics, instance.num_subscriptions) == (30, 100, 1501)
-    assert instance == WORKLOADS["movielens-sample"].generate(seed=2)
+    assert instance == ob.WORKLOADS["movielens-sample"].generate(seed=2)
     assert "film2" in subscriptions(instance)["user0"]
     whole, part = (movielens_sample(seed=3, nodes=nodes, least_rating=4) for nodes in (30, 12))
     again, other = (movielens_sample(seed=seed, nodes=12, least_rating=4) for seed in (3, 4))
@@ -59,12 +57,12 @@ def test_movielens_has_its_sizes_and_samples_users_by_seed() -> None:
 
 
 def test_movielens_without_enough_users_or_its_file_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"users with a rating of 5 or more in .* are 22, not 30"):
+    with pytest.raises(ob.BadInput, match=r"users with a rating of 5 or more in .* are 22, not 30"):
         movielens_sample(seed=1, nodes=30, least_rating=5)
-    with pytest.raises(BadInput, match=r"ratings\.txt cannot be read .*install pyspark again"):
+    with pytest.raises(ob.BadInput, match=r"ratings\.txt cannot be read .*install pyspark again"):
         movielens_sample(seed=1, nodes=3, least_rating=1, ratings=tmp_path / "ratings.txt")
     (tmp_path / "ratings.txt").write_text("0::2::3::1\n0,2,3,1\n")
-    with pytest.raises(BadInput, match="other lines than user::film::rating"):
+    with pytest.raises(ob.BadInput, match="other lines than user::film::rating"):
         movielens_sample(seed=1, nodes=1, least_rating=1, ratings=tmp_path / "ratings.txt")
 
 
@@ -74,7 +72,7 @@ def test_movielens_is_found_where_spark_is_without_pyspark(tmp_path: Path, monke
 
     monkeypatch.setattr(metadata, "distribution", no_package)
     monkeypatch.delenv("SPARK_HOME", raising=False)
-    with pytest.raises(BadInput, match="pip install pyspark"):
+    with pytest.raises(ob.BadInput, match="pip install pyspark"):
         movielens_sample(seed=1, nodes=3, least_rating=1)
     folder = tmp_path / "data" / "mllib" / "als"
     folder.mkdir(parents=True)
@@ -104,15 +102,15 @@ def test_available_packages_are_those_of_all_lists_compressed_or_not(tmp_path: P
 
 
 def test_packages_of_another_system_or_too_few_are_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="needs Debian"):
+    with pytest.raises(ob.BadInput, match="needs Debian"):
         debian_packages(seed=0, nodes=2, packages="installed", status=tmp_path / "absent")
-    with pytest.raises(BadInput, match="run apt update"):
+    with pytest.raises(ob.BadInput, match="run apt update"):
         debian_packages(seed=0, nodes=2, packages="available", lists=tmp_path)
     (tmp_path / "status").write_text(STATUS)
-    with pytest.raises(BadInput, match="are 3, not 4: choose nodes from 1"):
+    with pytest.raises(ob.BadInput, match="are 3, not 4: choose nodes from 1"):
         debian_packages(seed=0, nodes=4, packages="installed", status=tmp_path / "status")
     (tmp_path / "small").write_text("Package: a\nDepends: b\n")
-    with pytest.raises(BadInput, match="names no dependency of two packages"):
+    with pytest.raises(ob.BadInput, match="names no dependency of two packages"):
         debian_packages(seed=0, nodes=1, packages="installed", status=tmp_path / "small")
 
 
@@ -128,7 +126,7 @@ def test_packages_subscribe_to_tags_that_another_package_has(tmp_path: Path) -> 
         "b": ["role::program"],
         "c": ["x11::application"],
     }
-    with pytest.raises(BadInput, match="packages with a common tag are 3, not 4"):
+    with pytest.raises(ob.BadInput, match="packages with a common tag are 3, not 4"):
         debian_tags(seed=0, nodes=4, packages="available", lists=tmp_path)
 
 
@@ -140,28 +138,28 @@ def test_listeners_subscribe_to_the_artists_they_play(tmp_path: Path, monkeypatc
         "user3": ["artist52"],
     }
     monkeypatch.setenv("LASTFM", str(file))
-    assert WORKLOADS["lastfm"].generate(nodes=1, seed=1).num_nodes == 1
-    with pytest.raises(BadInput, match="listeners are 2, not 3"):
+    assert ob.WORKLOADS["lastfm"].generate(nodes=1, seed=1).num_nodes == 1
+    with pytest.raises(ob.BadInput, match="listeners are 2, not 3"):
         lastfm_listeners(seed=0, nodes=3)
     file.write_text("userID,artistID\n1,2\n")
-    with pytest.raises(BadInput, match="other lines than userID"):
+    with pytest.raises(ob.BadInput, match="other lines than userID"):
         lastfm_listeners(seed=0, nodes=0)
     monkeypatch.setenv("LASTFM", str(tmp_path / "absent"))
-    with pytest.raises(BadInput, match="set LASTFM to its path"):
+    with pytest.raises(ob.BadInput, match="set LASTFM to its path"):
         lastfm_listeners(seed=0, nodes=0)
 
 
 def test_all_listeners_have_the_counts_published_with_the_data() -> None:
     try:
-        instance = WORKLOADS["lastfm"].generate(nodes=0)
-    except BadInput:
+        instance = ob.WORKLOADS["lastfm"].generate(nodes=0)
+    except ob.BadInput:
         pytest.skip("the Last.fm data is not beside the repository")
     assert tuple(instance.size.values()) == (1892, 17632, 92834)
     assert (np.diff(instance.node_offsets).max(), (np.diff(instance.topic_offsets) == 1).sum()) == (50, 10679)
 
 
 def test_the_oligomers_of_eif3_are_thirteen_subunits_in_three_modules_and_two_links() -> None:
-    subunits = mapping(WORKLOADS["eif3"].generate())
+    subunits = mapping(ob.WORKLOADS["eif3"].generate())
     assert sorted(subunits) == [f"eIF3{letter}" for letter in "abcdefghijklm"]
     modules = [{v for v, oligomers in subunits.items() if f"module {k}" in oligomers} for k in (1, 2, 3)]
     assert sorted(map(len, modules)) == [3, 4, 5]
@@ -172,21 +170,21 @@ def test_the_oligomers_of_eif3_are_thirteen_subunits_in_three_modules_and_two_li
 def test_the_semantic_map_of_breathing_is_the_one_that_was_published() -> None:
     if not published._BREATHE.is_file():
         pytest.skip(f"{published._BREATHE} is absent")
-    assert WORKLOADS["breathe"].generate().size == {"nodes": 29, "topics": 15, "subscriptions": 181}
+    assert ob.WORKLOADS["breathe"].generate().size == {"nodes": 29, "topics": 15, "subscriptions": 181}
 
 
 def test_a_missing_or_damaged_map_is_refused_with_where_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="does not exist: get the isolectic areas"):
+    with pytest.raises(ob.BadInput, match="does not exist: get the isolectic areas"):
         breathe(seed=0, areas=tmp_path / "areas.tsv")
     (tmp_path / "areas.tsv").write_text("Latin\tanima\t{AIR, \n")
-    with pytest.raises(BadInput, match=r"areas\.tsv: line 1: braces"):
+    with pytest.raises(ob.BadInput, match=r"areas\.tsv: line 1: braces"):
         breathe(seed=0, areas=tmp_path / "areas.tsv")
 
 
 def test_hypergraphs_of_hypernetx_have_their_published_sizes() -> None:
     pytest.importorskip("hypernetx")
-    assert WORKLOADS["les-miserables"].generate().size == {"nodes": 80, "topics": 402, "subscriptions": 862}
-    genes = WORKLOADS["disease-genes"].generate(nodes=40, seed=2)
+    assert ob.WORKLOADS["les-miserables"].generate().size == {"nodes": 80, "topics": 402, "subscriptions": 862}
+    genes = ob.WORKLOADS["disease-genes"].generate(nodes=40, seed=2)
     assert genes.num_nodes == 40
     assert all(label.startswith("gene ") for label in genes.node_labels or ())
 
@@ -194,5 +192,5 @@ def test_hypergraphs_of_hypernetx_have_their_published_sizes() -> None:
 def test_without_hypernetx_its_workloads_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     for name in ("les-miserables", "disease-genes"):
-        with pytest.raises(BadInput, match=r"pip install 'overlaybench\[hypergraph\]'"):
-            WORKLOADS[name].generate()
+        with pytest.raises(ob.BadInput, match=r"pip install 'overlaybench\[hypergraph\]'"):
+            ob.WORKLOADS[name].generate()

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.instances.contract.catalogue import kind_of, kind_of_file
-from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.trace_files import TRACES, read_trace, write_trace
 from tests.properties import property_test
 from tests.trace_strategies import event_lists, held_over_time, links_over_time, parts, traces
@@ -99,7 +98,7 @@ def test_a_trace_is_read_back(trace: ob.TopicTrace, ending: str, tmp_path_factor
 def test_a_damaged_trace_is_one_line_that_names_the_line(lines: str, place: str, tmp_path: Path) -> None:
     file = tmp_path / "one.jsonl"
     file.write_text(lines)
-    with pytest.raises(BadInput) as error:
+    with pytest.raises(ob.BadInput) as error:
         read_trace(file)
     assert str(error.value).startswith(f"{file}: ")
     assert place in str(error.value)
@@ -127,7 +126,7 @@ def test_rows_of_subscriptions_are_a_trace(tmp_path: Path) -> None:
         ("time,node,topic\n1,a,x\n", "subscribe"),
     ):
         file.write_text(text)
-        with pytest.raises(BadInput, match=fault):
+        with pytest.raises(ob.BadInput, match=fault):
             read_trace(file)
 
 

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
+import overlaybench as ob
 from overlaybench.instances.contract.workload import Weights, exponential, uniform, zipf
 from overlaybench.instances.topics.kernels import draw_subscriptions
 from tests.properties import property_test
@@ -188,12 +187,12 @@ FITTED = ["zipf-fitted", "exponential-fitted"]
 def test_every_topic_is_taken_where_as_many_are_asked_for_as_there_are(name: str) -> None:
     size = {"subscriptions": 12} if name in FIXED else {"least": 12, "most": 12}
     steep = {"alpha": 20} if name.startswith("zipf") else {"top_decile": 0.999} if name.startswith("exp") else {}
-    instance = WORKLOADS[name].generate(nodes=50, topics=12, **size, **steep)
+    instance = ob.WORKLOADS[name].generate(nodes=50, topics=12, **size, **steep)
     assert instance.node_topics.tolist() == list(range(12)) * 50
 
 
 def test_topics_that_nobody_drew_are_dropped_and_the_others_keep_their_names() -> None:
-    instance = WORKLOADS["uniform"].generate(nodes=4, topics=100, subscriptions=3, seed=2)
+    instance = ob.WORKLOADS["uniform"].generate(nodes=4, topics=100, subscriptions=3, seed=2)
     _, drawn = draw_subscriptions(uniform(100), 3, 3, 2, 0, 4)
     assert instance.topic_labels == tuple(f"t{t}" for t in sorted(set(drawn.tolist())))
     assert [instance.topic_label(t) for t in instance.node_topics.tolist()] == [f"t{t}" for t in drawn.tolist()]
@@ -214,7 +213,7 @@ GOLDEN = {
 
 @pytest.mark.parametrize("name", [*FIXED, *VARYING, *FITTED])
 def test_an_instance_is_the_same_on_every_machine(name: str) -> None:
-    assert WORKLOADS[name].generate(seed=42, nodes=500).digest == GOLDEN[name]
+    assert ob.WORKLOADS[name].generate(seed=42, nodes=500).digest == GOLDEN[name]
 
 
 @pytest.mark.parametrize(
@@ -231,8 +230,8 @@ def test_an_instance_is_the_same_on_every_machine(name: str) -> None:
     ],
 )
 def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, object], fragment: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        WORKLOADS[name].generate(**parameters)  # type: ignore[arg-type]
+    with pytest.raises(ob.BadInput) as caught:
+        ob.WORKLOADS[name].generate(**parameters)  # type: ignore[arg-type]
     assert fragment in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
 

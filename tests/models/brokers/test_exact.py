@@ -8,12 +8,10 @@ import networkx as nx
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.brokers.soft_links import disseminate
-from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.problems import Dissemination
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
-from overlaybench.instances.contract.method import Method
-from overlaybench.instances.contract.result import Status
 from overlaybench.models.brokers.soft_link_model import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP, least_messages
 from tests.broker_strategies import Link, broker_networks
 from tests.outcomes import known, value_of
@@ -26,7 +24,7 @@ PROBLEM = PROBLEMS["soft-links"]
 EXACT = [method for method in BROKER_MODELS if method.exact]
 
 
-def fewest_over(network: BrokerNetwork, links: set[Link]) -> int:
+def fewest_over(network: ob.BrokerNetwork, links: set[Link]) -> int:
     """Messages over given links: for each publication the smallest set of brokers that its source reaches alone."""
     graph = nx.DiGraph(links | {(int(u), int(v)) for u, v in network.tree.links})
     graph.add_edges_from((int(v), int(u)) for u, v in network.tree.links)
@@ -48,7 +46,7 @@ def reachable(graph: nx.DiGraph[int], source: int, within: set[int]) -> set[int]
     return nx.descendants(graph.subgraph(within), source)
 
 
-def fewest(network: BrokerNetwork) -> int:
+def fewest(network: ob.BrokerNetwork) -> int:
     """Over every choice of soft links that fanout and radius allow."""
     spare = network.spare_links().tolist()
     allowed: dict[int, list[Link]] = {u: [] for u in range(network.num_brokers)}
@@ -60,14 +58,16 @@ def fewest(network: BrokerNetwork) -> int:
 
 @property_test(25, network=broker_networks(max_brokers=5, max_publications=4), quick=5)
 @pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
-def test_exact_methods_find_the_optimum(method: Method[BrokerNetwork, Dissemination], network: BrokerNetwork) -> None:
+def test_exact_methods_find_the_optimum(
+    method: ob.Method[ob.BrokerNetwork, Dissemination], network: ob.BrokerNetwork
+) -> None:
     result = method.run(network, PROBLEM)
-    assert result.status is Status.OPTIMAL, result.reason
+    assert result.status is ob.Status.OPTIMAL, result.reason
     assert result.value == fewest(network)
 
 
 @property_test(25, network=broker_networks(max_brokers=8), strategy=st.sampled_from(["s0", "s1", "s2"]), quick=5)
-def test_least_messages_are_the_fewest_over_the_links_given(network: BrokerNetwork, strategy: str) -> None:
+def test_least_messages_are_the_fewest_over_the_links_given(network: ob.BrokerNetwork, strategy: str) -> None:
     answer = disseminate(network, strategy)
     found = least_messages(network, answer)
     fewest = known(found.answer)
@@ -86,7 +86,7 @@ def test_the_two_models_agree_and_no_strategy_is_better(brokers: int, seed: int)
         seed=seed, tree="random", brokers=brokers, publications=25, subscriptions=4 * brokers, fanout=4, spread=20
     )
     ilp, cp_sat = SOFT_ILP.run(network, PROBLEM), SOFT_CP_SAT.run(network, PROBLEM)
-    assert ilp.status is cp_sat.status is Status.OPTIMAL
+    assert ilp.status is cp_sat.status is ob.Status.OPTIMAL
     assert ilp.value == cp_sat.value
     for method in (*BROKER_HEURISTICS, LEAST_MESSAGES):
         assert value_of(method.run(network, PROBLEM)) >= value_of(ilp)
@@ -95,6 +95,6 @@ def test_the_two_models_agree_and_no_strategy_is_better(brokers: int, seed: int)
 def test_a_limit_leaves_the_first_strategy_and_the_deliveries_as_bound() -> None:
     network = WORKLOADS["brokers-sparse"].generate(seed=1, brokers=20, publications=100, fanout=5)
     result = SOFT_ILP.run(network, PROBLEM, time_limit=0)
-    assert result.status is Status.TIME_LIMIT
+    assert result.status is ob.Status.TIME_LIMIT
     assert result.value == value_of(next(each for each in BROKER_HEURISTICS if each.name == "s0").run(network, PROBLEM))
     assert result.lower_bound == network.num_deliveries

@@ -13,11 +13,9 @@ from typing import Any
 
 import pytest
 
+import overlaybench as ob
 from overlaybench.instances.content.files import read_content
-from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.steiner.files import read_stp
-from overlaybench.instances.topics.files import read_topics
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.trace_files import read_trace
 from tests.models.checker.tiny import Tiny, checker, draw_content, draw_steiner, draw_topics, draw_trace, write_lines
 from tests.models.topics.small_instances import priced
@@ -32,8 +30,8 @@ ENDINGS: dict[str, tuple[str, ...]] = {
 LEFT_OUT = ("the prices are not closed", "a user does not know a broker")
 CASES = [(kind, ending) for kind, endings in ENDINGS.items() for ending in endings]
 READERS: dict[str, tuple[str, str, str, Callable[[Path], Any]]] = {
-    "topics": ("topics", "TopicRules", "min-tco", lambda path: read_topics(path).instance),
-    "costs": ("topics", "TopicRules", "weighted-tco", lambda path: read_topics(path).instance),
+    "topics": ("topics", "TopicRules", "min-tco", lambda path: ob.read_topics(path).instance),
+    "costs": ("topics", "TopicRules", "weighted-tco", lambda path: ob.read_topics(path).instance),
     "content": ("content", "ContentRules", "content-mst", read_content),
     "steiner": ("steiner", "SteinerRules", "steiner", read_stp),
     "trace": ("traces", "TraceRules", "dynamic-tco", read_trace),
@@ -66,7 +64,7 @@ def draw_instance(kind: str, draw: random.Random) -> Any:
     instance = draw_topics(draw)
     if draw.random() < 0.2:
         names = draw.sample([name for name in NAMES if name], instance.num_nodes)
-        instance = TopicInstance(instance.node_offsets, instance.node_topics, names)
+        instance = ob.TopicInstance(instance.node_offsets, instance.node_topics, names)
     return priced(instance, draw.randrange(6)) if kind == "costs" else instance
 
 
@@ -128,7 +126,7 @@ def read_by_package(kind: str, path: Path) -> Any:
     """The instance, or None where the file is refused."""
     try:
         return READERS[kind][3](path)
-    except BadInput as error:
+    except ob.BadInput as error:
         refusal = str(error)
     assert refusal.startswith(f"{path}: ")
     assert len(refusal.splitlines()) == 1

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overlaybench.instances.content.instance import ContentInstance
-from overlaybench.instances.steiner.instance import SteinerInstance
-from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.trace import Event, TopicTrace
+import overlaybench as ob
 from tests.models.checker.tiny import Line, Tiny, check, checker, falsehood
 
 NO_END = ["end", None]
@@ -35,12 +32,14 @@ def bounded(*rows: Line, factors: Any = (), tag: str = "bound", prices: Any = ()
 def topics(problem: str, **members: str) -> Tiny:
     """Topics by the letters of their subscribers."""
     nodes = sorted(set("".join(members.values())))
-    return Tiny(problem, TopicInstance.from_subscriptions({v: [t for t in members if v in members[t]] for v in nodes}))
+    return Tiny(
+        problem, ob.TopicInstance.from_subscriptions({v: [t for t in members if v in members[t]] for v in nodes})
+    )
 
 
 def graph(edges: list[tuple[int, int, int]], terminals: list[int]) -> Tiny:
     nodes = 1 + max(v for edge in edges for v in edge[:2])
-    return Tiny("steiner", SteinerInstance.from_edges(nodes, edges, terminals))
+    return Tiny("steiner", ob.SteinerInstance.from_edges(nodes, edges, terminals))
 
 
 def content(problem: str, access: Any, *, rates: Any, wanted: Any, core: Any = None, capacity: Any = np.inf) -> Tiny:
@@ -48,7 +47,7 @@ def content(problem: str, access: Any, *, rates: Any, wanted: Any, core: Any = N
     brokers = len(access[0])
     return Tiny(
         f"content-{problem}",
-        ContentInstance(
+        ob.ContentInstance(
             np.array(access, float),
             1 - np.eye(brokers) if core is None else np.array(core, float),
             np.full(brokers, capacity),
@@ -96,7 +95,7 @@ RING = 1 - np.eye(5)
 ANY_ONE_LEAVES = [["leaving", 0, labels] for labels in ([-1, 0, 1], [0, -1, 1], [0, 1, -1])]
 PAIRS = list(combinations(range(4), 2))
 
-LEAVE = Tiny("dynamic-tco", TopicTrace.from_events({v: ["t"] for v in "abc"}, [Event(1, "leave", "c")]))
+LEAVE = Tiny("dynamic-tco", ob.TopicTrace.from_events({v: ["t"] for v in "abc"}, [ob.Event(1, "leave", "c")]))
 THREE, TWO = (["snapshot", step, {"unit": 1, "kept": [0]}] for step in (0, 1))
 
 CHAIN_MIN = topics("min-tco", p="ab", q="bc", r="cd", t="abcd")
@@ -160,10 +159,7 @@ UNCHECKED = {
     ),
     "a second head": (
         CHAIN_2D,
-        [
-            *proof(CHAIN_2D, CASE, *bounded(*CHAIN_ROWS, ["pair", 3, [0, 3, 2, 1]]))[1][:-1],
-            *proof(CHAIN)[1],
-        ],
+        [*proof(CHAIN_2D, CASE, *bounded(*CHAIN_ROWS, ["pair", 3, [0, 3, 2, 1]]))[1][:-1], *proof(CHAIN)[1]],
     ),
     "negative multipliers": proof(
         PATH,
@@ -228,9 +224,7 @@ UNCHECKED = {
         *bounded(["cover", 0, 0, 0, 0], ["on", 0, 1], factors=[1, 3], tag="none"),
     ),
     "is no subscriber": proof(
-        content("steiner", **BYSTANDER),
-        messages([0, 0]),
-        *bounded(["on", 2, 1], ["there", 0, 1, 2], ["cut", 0, 1, 1]),
+        content("steiner", **BYSTANDER), messages([0, 0]), *bounded(["on", 2, 1], ["there", 0, 1, 2], ["cut", 0, 1, 1])
     ),
     "other brokers may relay": proof(
         content("steiner", **HUB), messages([0, 0]), *bounded(*HUB_ROWS, factors=[1, 1, 1, 1, 1, 1, 2, 2, 2, 2])
@@ -240,9 +234,7 @@ UNCHECKED = {
     ),
     "the set is empty": proof(content("steiner", **NEAR_0), messages(), *bounded(["tree", 7])),
     "a commodity repeats": proof(
-        content("steiner", **APART),
-        messages([0, 0], [0, 0]),
-        *bounded(*SENT, ["cut", 1, 1, 1], factors=[2, 2, 1, 1]),
+        content("steiner", **APART), messages([0, 0], [0, 0]), *bounded(*SENT, ["cut", 1, 1, 1], factors=[2, 2, 1, 1])
     ),
     "a channel is in two audiences": proof(
         content("steiner", **APART),
@@ -251,10 +243,7 @@ UNCHECKED = {
     ),
     "have different subscribers": proof(
         content(
-            "steiner",
-            access=[[0, 9], [9, 0], [0, 9]],
-            rates=[[1, 1], [0, 0], [0, 0]],
-            wanted=[[0, 0], [1, 0], [0, 1]],
+            "steiner", access=[[0, 9], [9, 0], [0, 9]], rates=[[1, 1], [0, 0], [0, 0]], wanted=[[0, 0], [1, 0], [0, 1]]
         ),
         messages([0, 0], audiences=[[0, 1]]),
         *bounded(*SENT, factors=[2, 2, 2]),

@@ -19,9 +19,8 @@ import highspy
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.instances.contract.catalogue import PROBLEMS as PROBLEMS_BY_NAME
-from overlaybench.instances.contract.catalogue import WORKLOADS
 from overlaybench.models.content.model import ContentModel
 from tests.models.checker import vipr_reader
 from tests.models.checker.test_valid_rows import content_rows, model_of, row_of
@@ -42,7 +41,7 @@ from tests.properties import property_test
 
 SEEDS = st.integers(0, 10**9)
 slow = partial(pytest.param, marks=pytest.mark.slow)
-BRANCHING = Tiny("2d-true", WORKLOADS["uniform"].generate(seed=0, nodes=10, topics=8, subscriptions=3))
+BRANCHING = Tiny("2d-true", ob.WORKLOADS["uniform"].generate(seed=0, nodes=10, topics=8, subscriptions=3))
 _VIPRCHK = shutil.which("viprchk")
 
 
@@ -229,6 +228,6 @@ def test_a_broken_certificate_is_refused(certificate: str, forgery: str, seed: i
 def test_bounds_without_a_tree_are_certified(problem: str, tmp_path: Path) -> None:
     tiny = replace(BRANCHING, problem=problem)
     path = tmp_path / "lp.gz"
-    result = METHODS["lp-bound"].run(tiny.instance, PROBLEMS_BY_NAME[problem], proof=path, presolve=False)
+    result = ob.METHODS["lp-bound"].run(tiny.instance, PROBLEMS_BY_NAME[problem], proof=path, presolve=False)
     found = accepted(translated(tiny, read_lines(path), tmp_path), tmp_path)
     assert found.lower == result.lower_bound

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.contract.catalogue import WORKLOADS
-from overlaybench.instances.contract.result import Status
+import overlaybench as ob
 from overlaybench.models.engine.tree_search import TreeSearch
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.search.star_search import StarPlanes
@@ -44,7 +43,7 @@ def test_optima_of_tiny_instances_are_proven(problem: str, seed: int) -> None:
     with TemporaryDirectory() as folder:
         result, lines = tiny.prove(Path(folder), seed=seed)
         if not lines:
-            assert result.status is Status.INFEASIBLE
+            assert result.status is ob.Status.INFEASIBLE
             assert tiny.optimum() == float("inf")
             return
         outcome = accepted(tiny, result, lines, Path(folder))
@@ -87,7 +86,7 @@ def accepted(tiny: Tiny, result: Any, lines: list[Line], folder: Path) -> tuple[
     _, value, proven, is_optimal = outcome
     assert abs(float(value) - result.value) <= _ROUNDING * result.value
     assert float(proven) >= result.lower_bound * (1 - _ROUNDING)
-    assert is_optimal or result.status is not Status.OPTIMAL
+    assert is_optimal or result.status is not ob.Status.OPTIMAL
     return outcome
 
 
@@ -109,19 +108,19 @@ def medium(draw: random.Random, problem: str) -> Any:
     if problem in TOPIC_PROBLEMS:
         topics = draw.randint(3, 15)
         laws = ["plane", "transit-stub"] if problem == "weighted-tco" else ["uniform", "zipf", "exponential"]
-        law = WORKLOADS[draw.choice(laws)]
+        law = ob.WORKLOADS[draw.choice(laws)]
         return law.generate(
             seed=seed, nodes=draw.randint(10, 24), topics=topics, subscriptions=draw.randint(2, min(topics, 8))
         )
     if problem == "steiner":
         if draw.random() < 0.3:
-            return draw.choice([hypercube(4), hypercube(5), WORKLOADS["steiner-subdivision"].generate(size=7)])
+            return draw.choice([hypercube(4), hypercube(5), ob.WORKLOADS["steiner-subdivision"].generate(size=7)])
         nodes = draw.randint(10, 60)
         edges = draw.randint(nodes, min(nodes * (nodes - 1) // 2, 5 * nodes))
-        return WORKLOADS["steiner-sparse"].generate(
+        return ob.WORKLOADS["steiner-sparse"].generate(
             seed=seed, nodes=nodes, edges=edges, terminals=draw.randint(2, nodes)
         )
-    return WORKLOADS["content"].generate(
+    return ob.WORKLOADS["content"].generate(
         seed=seed,
         users=draw.randint(5, 14),
         brokers=draw.randint(2, 6),

@@ -21,12 +21,8 @@ import numpy as np
 import pytest
 
 import overlaybench
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.instances.content.instance import ContentInstance, metric_closure
-from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS
-from overlaybench.instances.steiner.instance import SteinerInstance
-from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.trace import Event, TopicTrace
 from overlaybench.models.engine.proof import ProofFile, Proven
 from overlaybench.models.topics.lp_bound import LowerBound
 from overlaybench.models.topics.relaxation.cutting_planes import begin_proof, write_case
@@ -69,10 +65,12 @@ class Tiny:
         plain = getattr(self.instance, "costs", None) is None
         if not plain or getattr(self.instance, "has_nodes_without_topics", False):
             return ".json"
-        return {"topics": ".csv", "content": ".json", "steiner": ".stp", "trace": ".jsonl"}[PROBLEMS[self.problem].kind]
+        return {"topics": ".csv", "content": ".json", "steiner": ".stp", "trace": ".jsonl"}[
+            ob.PROBLEMS[self.problem].kind
+        ]
 
     def write(self, path: Path) -> None:
-        KINDS[PROBLEMS[self.problem].kind].write(self.instance, path)
+        ob.KINDS[ob.PROBLEMS[self.problem].kind].write(self.instance, path)
 
     def head(self) -> dict[str, Any]:
         """What the first line of a proof says of this instance."""
@@ -101,8 +99,8 @@ class Tiny:
     def prove(self, folder: Path, **options: Any) -> tuple[Any, list[Line]]:
         """The result of branch-and-cut, and the lines of its proof: none if it has no answer."""
         path = folder / "tiny.proof.gz"
-        result = METHODS["snapshot-optima" if self.problem == TRACES else "branch-and-cut"].run(
-            self.instance, PROBLEMS[self.problem], proof=path, **options
+        result = ob.METHODS["snapshot-optima" if self.problem == TRACES else "branch-and-cut"].run(
+            self.instance, ob.PROBLEMS[self.problem], proof=path, **options
         )
         return result, read_lines(path)
 
@@ -149,7 +147,7 @@ def falsehood(tiny: Tiny, outcome: tuple[str, Any, Any, bool]) -> str:
     return ""
 
 
-def draw_topics(draw: random.Random, *, most_nodes: int = 6, most_topics: int = 6) -> TopicInstance:
+def draw_topics(draw: random.Random, *, most_nodes: int = 6, most_topics: int = 6) -> ob.TopicInstance:
     """Any shape: one node, one topic, equal topics, topics of one subscriber, nothing shared."""
     nodes, topics = draw.randint(1, most_nodes), draw.randint(1, most_topics)
     shape = draw.choice(["any", "any", "any", "equal", "apart"])
@@ -159,18 +157,18 @@ def draw_topics(draw: random.Random, *, most_nodes: int = 6, most_topics: int = 
         own = [t for t in range(topics) if draw.random() < density] or [draw.randrange(topics)]
         own = list(range(topics)) if shape == "equal" else [v] if shape == "apart" else own
         chosen[f"n{v}"] = [f"t{t}" for t in own]
-    return TopicInstance.from_subscriptions(chosen)
+    return ob.TopicInstance.from_subscriptions(chosen)
 
 
-def draw_steiner(draw: random.Random, *, most_nodes: int = 8) -> SteinerInstance:
+def draw_steiner(draw: random.Random, *, most_nodes: int = 8) -> ob.SteinerInstance:
     """Sparse or dense, not always connected, with ties and costs of 0."""
     if draw.random() < 0.3:  # cycles and equal costs, which reductions do not solve
         size = draw.choice([4, 8])
         edges = [(v, v ^ bit, 1) for v in range(size) for bit in (1, 2, 4) if v < v ^ bit < size]
-        return SteinerInstance.from_edges(size, edges, [v for v in range(size) if v.bit_count() % 2 == 0])
+        return ob.SteinerInstance.from_edges(size, edges, [v for v in range(size) if v.bit_count() % 2 == 0])
     nodes, density = draw.randint(1, most_nodes), draw.choice([0.4, 0.7])
     pairs = [pair for pair in combinations(range(nodes), 2) if draw.random() < density]
-    return SteinerInstance.from_edges(
+    return ob.SteinerInstance.from_edges(
         nodes, [(u, v, draw.randint(0, 4)) for u, v in pairs], draw.sample(range(nodes), draw.randint(1, nodes))
     )
 
@@ -192,11 +190,11 @@ def draw_content(draw: random.Random, *, most_users: int = 4, most_brokers: int 
     return ContentInstance(access, free.core, capacities, rates, wanted)
 
 
-def draw_trace(draw: random.Random) -> TopicTrace:
+def draw_trace(draw: random.Random) -> ob.TopicTrace:
     """Up to five nodes that come, go and change their interests, some of them at one time."""
     topics = ["t0", "t1", "t2"]
     held = {f"n{v}": set(draw.sample(topics, draw.randint(0, 3))) for v in range(draw.randint(1, 4))} | {"n0": {"t0"}}
-    start, events, time, acted = {v: sorted(own) for v, own in held.items()}, list[Event](), 1, set[str]()
+    start, events, time, acted = {v: sorted(own) for v, own in held.items()}, list[ob.Event](), 1, set[str]()
     for _ in range(draw.randint(0, 8)):
         time, acted = (time, acted) if draw.random() < 0.4 else (time + 1, set())
         v, some = f"n{draw.randrange(5)}", draw.sample(topics, draw.randint(1, 2))
@@ -205,14 +203,14 @@ def draw_trace(draw: random.Random) -> TopicTrace:
         acted.add(v)
         if v not in held:
             held[v] = set(some)
-            events.append(Event(time, "join", v, some))
+            events.append(ob.Event(time, "join", v, some))
         elif draw.random() < 0.4:
             del held[v]
-            events.append(Event(time, draw.choice(["leave", "crash"]), v))
+            events.append(ob.Event(time, draw.choice(["leave", "crash"]), v))
         elif same := [t for t in some if (t in held[v]) == (some[0] in held[v])]:
-            events.append(Event(time, "unsubscribe" if same[0] in held[v] else "subscribe", v, same))
+            events.append(ob.Event(time, "unsubscribe" if same[0] in held[v] else "subscribe", v, same))
             held[v] ^= set(same)
-    return TopicTrace.from_events(start, events)
+    return ob.TopicTrace.from_events(start, events)
 
 
 def draw_tiny(draw: random.Random, problem: str) -> Tiny:
@@ -228,7 +226,7 @@ def draw_tiny(draw: random.Random, problem: str) -> Tiny:
 
 
 def proven_value(
-    instance: TopicInstance,
+    instance: ob.TopicInstance,
     problem: str,
     proven: Proven | None,
     bound: Fraction | float = 0,
@@ -238,7 +236,7 @@ def proven_value(
     """The bound on the problem's value that a case of these multipliers proves, without presolve."""
     with tempfile.TemporaryDirectory() as folder:
         file, path = Path(folder) / "instance.json", Path(folder) / "proof.gz"
-        KINDS["topics"].write(instance, file)
+        ob.KINDS["topics"].write(instance, file)
         with ProofFile(path) as proof:
             begin_proof(proof, instance, problem, presolved(instance, implied=False))
             if proven is not None:
@@ -248,6 +246,6 @@ def proven_value(
     return value
 
 
-def proven_by(instance: TopicInstance, problem: str, bound: LowerBound) -> float:
+def proven_by(instance: ob.TopicInstance, problem: str, bound: LowerBound) -> float:
     """The bound on the problem's value that the proof of a lower bound proves."""
     return proven_value(instance, problem, bound.proven, bound.value, of_degree=bound.proves_degree)

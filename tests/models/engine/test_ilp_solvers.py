@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 from highspy import Highs
 
+import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock, OutOfTime
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine import integer_model
 from overlaybench.models.engine.integer_model import (
     SOLVERS,
@@ -98,8 +97,8 @@ def test_a_start_is_a_solution_of_every_formulation(minimise: Solve, formulation
     assert math.ceil(outcome.lower_bound - 1e-6) == PROBLEMS[problem].value(INSTANCE, overlay)
 
 
-def _complete(instance: TopicInstance) -> Overlay:
-    return Overlay.from_edges(instance.num_nodes, requirements_of(instance, FOREVER).edges)
+def _complete(instance: ob.TopicInstance) -> ob.Overlay:
+    return ob.Overlay.from_edges(instance.num_nodes, requirements_of(instance, FOREVER).edges)
 
 
 @EVERY_PROBLEM

@@ -11,11 +11,9 @@ import numpy as np
 import psutil
 import pytest
 
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.result import Status
+import overlaybench as ob
 from overlaybench.instances.contract.run import Clock, interruptible
 from overlaybench.instances.topics.constructions import SetCover
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.stoppable import finished_within
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.enumeration import minimum_set_cover
@@ -35,11 +33,11 @@ FOREVER = Clock(None)
 slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
-def large_instance() -> TopicInstance:
+def large_instance() -> ob.TopicInstance:
     """Each heuristic takes minutes on these 3,000 nodes with a random third of 200 topics each."""
     draw = np.random.default_rng(0)
     topics = [np.sort(draw.choice(200, 67, replace=False)).astype(np.int32) for _ in range(3000)]
-    return TopicInstance.from_sorted(np.arange(3001) * 67, np.concatenate(topics), 200)
+    return ob.TopicInstance.from_sorted(np.arange(3001) * 67, np.concatenate(topics), 200)
 
 
 LARGE = large_instance()
@@ -82,8 +80,8 @@ def test_a_part_that_crashes_is_an_error_and_one_without_memory_brings_nothing()
 
 def test_starts_and_dual_fitting_end_with_the_clock() -> None:
     clock = Clock(0.5)
-    least = any_overlay(LARGE, PROBLEMS["min-tco"])
-    assert heuristic_overlays(LARGE, PROBLEMS["min-tco"], seed=0, clock=clock) == [least]
+    least = any_overlay(LARGE, ob.PROBLEMS["min-tco"])
+    assert heuristic_overlays(LARGE, ob.PROBLEMS["min-tco"], seed=0, clock=clock) == [least]
     assert greedy_merge_or_stars(LARGE, clock) == stars(LARGE)
     assert fitted_within(clock, LARGE, work=10**18) == dual_fitting_bound(LARGE, work=0)
 
@@ -92,8 +90,8 @@ def test_starts_and_dual_fitting_end_with_the_clock() -> None:
 @pytest.mark.slow
 def test_stars_and_a_bound_come_back_where_no_heuristic_ends_in_time(name: str) -> None:
     for method in (BRANCH_AND_CUT, LP_BOUND):
-        result = method.run(LARGE, PROBLEMS[name], time_limit=0.5)
-        assert result.status is Status.TIME_LIMIT
+        result = method.run(LARGE, ob.PROBLEMS[name], time_limit=0.5)
+        assert result.status is ob.Status.TIME_LIMIT
         assert 0 < bound_of(result) < value_of(result)
 
 

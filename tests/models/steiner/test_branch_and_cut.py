@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.graph import graph_of
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.steiner.files import read_stp
-from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.models.engine.minimum_cuts import minimum_cut, network_of
 from overlaybench.models.engine.relaxation import Bound
 from overlaybench.models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, BoundReduction, steiner_branch_and_cut
@@ -40,7 +38,7 @@ SEEDS = st.integers(0, 10**9)
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_published_optima_of_steinlib_are_proven(name: str, presolve: bool) -> None:
     result = STEINER_BRANCH_AND_CUT.run(read_stp(STEINLIB / f"{name}.stp"), STEINER, presolve=presolve)
-    assert (result.status, result.value) == (Status.OPTIMAL, PUBLISHED[name])
+    assert (result.status, result.value) == (ob.Status.OPTIMAL, PUBLISHED[name])
 
 
 @property_test(200, SEEDS, st.booleans())
@@ -48,7 +46,7 @@ def test_the_optimum_is_the_brute_forces(seed: int, presolve: bool) -> None:
     instance = small_graph(seed)
     result, expected = STEINER_BRANCH_AND_CUT.run(instance, STEINER, presolve=presolve), least_cost(instance)
     assert result.value == expected
-    assert result.status is (Status.INFEASIBLE if expected is None else Status.OPTIMAL)
+    assert result.status is (ob.Status.INFEASIBLE if expected is None else ob.Status.OPTIMAL)
 
 
 @property_test(100, SEEDS)
@@ -58,7 +56,7 @@ def test_heuristics_stay_within_their_guarantee(seed: int) -> None:
     for method in STEINER_HEURISTICS:
         result = method.run(instance, STEINER)
         if least is None:
-            assert result.status is Status.INFEASIBLE
+            assert result.status is ob.Status.INFEASIBLE
         else:
             assert least <= value_of(result) <= 2 * (1 - 1 / instance.num_terminals) * least + 1e-9
 
@@ -120,7 +118,9 @@ def test_dual_ascent_is_a_bound_and_its_reduced_costs_tell_what_an_arc_costs(see
     through = least_through(graph, ascent.reduced, instance.terminals, root)
     for e in range(instance.num_edges):
         without = np.delete(np.arange(instance.num_edges), e)
-        rest = SteinerInstance(instance.num_nodes, instance.edges[without], instance.costs[without], instance.terminals)
+        rest = ob.SteinerInstance(
+            instance.num_nodes, instance.edges[without], instance.costs[without], instance.terminals
+        )
         if least_cost(rest) != least:  # every cheapest tree has the edge, in one direction or the other
             assert ascent.bound + through[2 * e : 2 * e + 2].min() <= least
 
@@ -128,7 +128,7 @@ def test_dual_ascent_is_a_bound_and_its_reduced_costs_tell_what_an_arc_costs(see
 def test_relaxations_and_branching_prove_what_no_reduction_touches() -> None:
     # All costs equal, every corner alike: nothing is reduced, and the directed cut bound of 18.75 leaves a gap.
     result = STEINER_BRANCH_AND_CUT.run(hypercube(5), STEINER)
-    assert (result.status, result.value) == (Status.OPTIMAL, 20)
+    assert (result.status, result.value) == (ob.Status.OPTIMAL, 20)
     assert float(result.counters["nodes"]) > 0
     assert result.counters["reduced_edges"] == 80
 
@@ -137,7 +137,7 @@ def test_relaxations_and_branching_prove_what_no_reduction_touches() -> None:
 def test_branching_on_nodes_proves_subdivided_complete_graphs(size: int) -> None:
     # A node at 0 puts all others on the tree, so the search tree is a path; branching on arcs doubles it at each step.
     result = STEINER_BRANCH_AND_CUT.run(WORKLOADS["steiner-subdivision"].generate(size=size), STEINER)
-    assert (result.status, result.value) == (Status.OPTIMAL, size * (size + 1) // 2 - 2)
+    assert (result.status, result.value) == (ob.Status.OPTIMAL, size * (size + 1) // 2 - 2)
     assert float(result.counters.get("nodes", 0)) <= 3 * size
 
 
@@ -154,7 +154,7 @@ def test_instances_with_a_gap_of_the_relaxation_are_proven(
     workload: str, options: dict[str, int], optimum: int
 ) -> None:
     result = STEINER_BRANCH_AND_CUT.run(WORKLOADS[workload].generate(**options), STEINER)
-    assert (result.status, result.value) == (Status.OPTIMAL, optimum)
+    assert (result.status, result.value) == (ob.Status.OPTIMAL, optimum)
 
 
 def test_the_directed_cut_bound_holds_at_every_round() -> None:
@@ -178,17 +178,17 @@ def test_the_directed_cut_bound_holds_at_every_round() -> None:
 @pytest.mark.parametrize("limit", [0.0, 0.05])
 def test_a_time_limit_leaves_a_tree_and_a_bound(limit: float) -> None:
     result = STEINER_BRANCH_AND_CUT.run(hypercube(7), STEINER, time_limit=limit)
-    assert result.status is Status.TIME_LIMIT
+    assert result.status is ob.Status.TIME_LIMIT
     assert 0 <= bound_of(result) <= value_of(result)
 
 
 def test_terminals_apart_are_infeasible_and_a_single_one_needs_nothing() -> None:
-    apart = SteinerInstance.from_edges(4, [(0, 1, 1), (2, 3, 1)], [0, 2])
+    apart = ob.SteinerInstance.from_edges(4, [(0, 1, 1), (2, 3, 1)], [0, 2])
     result = STEINER_BRANCH_AND_CUT.run(apart, STEINER)
-    assert result.status is Status.INFEASIBLE
+    assert result.status is ob.Status.INFEASIBLE
     assert "different components" in result.reason
-    alone = SteinerInstance.from_edges(3, [(0, 1, 1)], [2])
-    assert steiner_branch_and_cut(alone).answer == Overlay.from_edges(3, [])
+    alone = ob.SteinerInstance.from_edges(3, [(0, 1, 1)], [2])
+    assert steiner_branch_and_cut(alone).answer == ob.Overlay.from_edges(3, [])
 
 
 @property_test(100, SEEDS)

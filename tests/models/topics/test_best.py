@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from overlaybench.compare.catalogue import METHODS
+import overlaybench as ob
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
-from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
 from overlaybench.models.topics.best import BEST
 from overlaybench.models.topics.lp_bound import lower_bound
@@ -25,7 +24,7 @@ def test_no_heuristic_beats_it(problem: str, seeds: range) -> None:
     for seed in seeds:
         instance = uniform_instance(40, 30, 5, seed)
         result = BEST.run(instance, PROBLEMS[problem], seed=seed, steps=2000)
-        assert result.status is Status.FEASIBLE
+        assert result.status is ob.Status.FEASIBLE
         value = value_of(result)
         for method in HEURISTICS:
             if problem in method.problems:
@@ -49,17 +48,17 @@ def test_it_finds_the_optimum_of_small_instances(seeds: range) -> None:
 @pytest.mark.parametrize("problem", TOPIC_PROBLEMS)
 def test_hardly_any_time_is_enough_for_an_answer(problem: str) -> None:
     result = BEST.run(uniform_instance(60, 40, 6), PROBLEMS[problem], time_limit=1e-6)
-    assert result.status is Status.FEASIBLE
+    assert result.status is ob.Status.FEASIBLE
 
 
 @pytest.mark.slow
 def test_a_good_heuristic_that_fits_into_the_limit_is_everyones_floor() -> None:
     """On 20,000 nodes greedy merges take most of 3 s; a ring for each topic has degree 20."""
     instance, problem = uniform_instance(20_000, 100, 10), PROBLEMS["minmax-tco"]
-    METHODS["gm-m"].run(instance, problem)  # its kernels are loaded
-    greedy = METHODS["gm-m"].run(instance, problem)
+    ob.METHODS["gm-m"].run(instance, problem)  # its kernels are loaded
+    greedy = ob.METHODS["gm-m"].run(instance, problem)
     for name in ("best", "branch-and-cut"):
         limit = max(3.0, 2.5 * greedy.seconds)
-        result = METHODS[name].run(instance, problem, time_limit=limit)
+        result = ob.METHODS[name].run(instance, problem, time_limit=limit)
         assert value_of(result) <= value_of(greedy), name
         assert result.seconds < limit + 0.7

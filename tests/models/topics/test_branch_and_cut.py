@@ -11,11 +11,7 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.studies.proofs import run_checker
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.relaxation import HighsLP
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT, PROBLEMS_ANSWERED
 from overlaybench.models.topics.lp_bound import LP_BOUND
@@ -37,9 +33,9 @@ every_variant = pytest.mark.parametrize(
 
 @property_test(25, topic_instances(max_nodes=6, max_topics=6), quick=5)
 @every_variant
-def test_proves_the_optimum_of_brute_force(name: str, sparse: bool, presolve: bool, instance: TopicInstance) -> None:
-    result = BRANCH_AND_CUT.run(instance, PROBLEMS[name], sparse=sparse, presolve=presolve)
-    assert result.status is Status.OPTIMAL, result.reason
+def test_proves_the_optimum_of_brute_force(name: str, sparse: bool, presolve: bool, instance: ob.TopicInstance) -> None:
+    result = BRANCH_AND_CUT.run(instance, ob.PROBLEMS[name], sparse=sparse, presolve=presolve)
+    assert result.status is ob.Status.OPTIMAL, result.reason
     assert result.value == optimum(instance, name)
 
 
@@ -52,8 +48,8 @@ def test_proves_the_optimum_of_brute_force(name: str, sparse: bool, presolve: bo
 )
 def test_a_time_limit_leaves_incumbent_bound_and_gap(name: str, limit: float) -> None:
     instance = uniform_instance(60, 40, 12)
-    result = BRANCH_AND_CUT.run(instance, PROBLEMS[name], time_limit=limit)
-    assert result.status in (Status.TIME_LIMIT, Status.OPTIMAL), result.reason
+    result = BRANCH_AND_CUT.run(instance, ob.PROBLEMS[name], time_limit=limit)
+    assert result.status in (ob.Status.TIME_LIMIT, ob.Status.OPTIMAL), result.reason
     _, value, bound = bounded(result)
     assert 0 <= bound <= value
     assert 0 <= known(result.gap) < 1 or limit == 0
@@ -68,15 +64,15 @@ class TestInterrupted:
     @pytest.mark.parametrize("name", PROBLEMS_ANSWERED)
     def test_branch_and_cut_keeps_incumbent_and_bound(self, name: str) -> None:
         size = (50, 40, 15) if name == "2d-star" else (90, 60, 25)
-        result = BRANCH_AND_CUT.run(uniform_instance(*size), PROBLEMS[name])
-        assert result.status is Status.TIME_LIMIT
+        result = BRANCH_AND_CUT.run(uniform_instance(*size), ob.PROBLEMS[name])
+        assert result.status is ob.Status.TIME_LIMIT
         assert result.reason == "interrupted"
         _, value, bound = bounded(result)
         assert 0 <= bound < value
 
     def test_lp_bound_keeps_its_bound(self) -> None:
-        result = LP_BOUND.run(uniform_instance(300, 60, 20), PROBLEMS["min-tco"])
-        assert result.status is Status.TIME_LIMIT
+        result = LP_BOUND.run(uniform_instance(300, 60, 20), ob.PROBLEMS["min-tco"])
+        assert result.status is ob.Status.TIME_LIMIT
         _, value, bound = bounded(result)
         assert 0 < bound < value
 
@@ -92,14 +88,14 @@ def test_running_out_of_memory_keeps_incumbent_and_bound(monkeypatch: pytest.Mon
 
     monkeypatch.setattr("overlaybench.models.topics.relaxation.separation.violated_partitions", out_of_memory)
     for name in ("min-tco", "minmax-tco", "low-tco"):
-        result = BRANCH_AND_CUT.run(uniform_instance(60, 40, 12), PROBLEMS[name])
-        assert (result.status, result.reason) == (Status.TIME_LIMIT, "out of memory")
+        result = BRANCH_AND_CUT.run(uniform_instance(60, 40, 12), ob.PROBLEMS[name])
+        assert (result.status, result.reason) == (ob.Status.TIME_LIMIT, "out of memory")
         _, value, bound = bounded(result)
         assert 0 < bound < value
 
 
 def test_progress_is_a_table_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
-    BRANCH_AND_CUT.run(uniform_instance(20, 15, 4), PROBLEMS["min-tco"], progress="on")
+    BRANCH_AND_CUT.run(uniform_instance(20, 15, 4), ob.PROBLEMS["min-tco"], progress="on")
     lines = capfd.readouterr().err.splitlines()
     assert lines[0].split() == ["seconds", "nodes", "open", "cuts", "edges", "incumbent", "bound", "gap"]
     assert all(len(line.split()) == 8 for line in lines[1:])
@@ -109,8 +105,8 @@ def test_progress_is_a_table_on_stderr(capfd: pytest.CaptureFixture[str]) -> Non
 def test_a_start_with_edges_of_no_topic_or_of_an_implied_one_does_no_harm() -> None:
     """Edges of topic "all" only, which the pairs imply, and edges of no topic at all are no candidates."""
     subscriptions = {f"n{v:02d}": ["all", f"p{v}", f"p{v + 1}"] for v in range(40)}
-    instance = TopicInstance.from_subscriptions(subscriptions)
-    start = Overlay.from_edges(40, [(u, v) for u in range(40) for v in range(u + 1, 40)])
+    instance = ob.TopicInstance.from_subscriptions(subscriptions)
+    start = ob.Overlay.from_edges(40, [(u, v) for u in range(40) for v in range(u + 1, 40)])
     reduced = drop_implied_topics(instance).instance
     outcome = minimise_edges(reduced, Goal(), start, Clock(None), SearchSettings(progress="off"))
     assert not outcome.stopped

@@ -10,10 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.result import Status
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import MEASURES, RULES, CappedTCO, DegreeLimited, PartialTCO
 from tests.outcomes import value_of
 from tests.properties import property_test
@@ -26,7 +22,7 @@ LIMITS = st.one_of(
 )
 
 
-def plain_limits(instance: TopicInstance, rule: str, limit: float) -> tuple[tuple[int, ...], int]:
+def plain_limits(instance: ob.TopicInstance, rule: str, limit: float) -> tuple[tuple[int, ...], int]:
     """The caps of the nodes and the most edges, from their definition."""
     n = instance.num_nodes
     caps = [n - 1] * n
@@ -44,7 +40,7 @@ def problem_of(measure: str, rule: str, limit: float) -> DegreeLimited:
 @given(instances_with_overlays(max_nodes=5), st.sampled_from(["edges", *MEASURES]), LIMITS)
 @settings(max_examples=40, deadline=None)
 def test_the_judge_agrees_with_the_definition(
-    given: tuple[TopicInstance, Overlay], measure: str, limit: tuple[str, float]
+    given: tuple[ob.TopicInstance, ob.Overlay], measure: str, limit: tuple[str, float]
 ) -> None:
     instance, overlay = given
     problem = problem_of(measure, *limit)
@@ -61,7 +57,7 @@ def test_the_judge_agrees_with_the_definition(
 @pytest.mark.parametrize("method", ["cp-sat", "ilp", "branch-and-cut"])
 @pytest.mark.parametrize("measure", ["edges", *MEASURES])
 def test_exact_methods_find_the_least_value_of_all_graphs_or_prove_that_there_is_none(
-    measure: str, method: str, instance: TopicInstance, limit: tuple[str, float]
+    measure: str, method: str, instance: ob.TopicInstance, limit: tuple[str, float]
 ) -> None:
     problem = problem_of(measure, *limit)
     if not ob.METHODS[method].answers(problem.name) or (method == "branch-and-cut" and measure != "edges"):
@@ -70,19 +66,19 @@ def test_exact_methods_find_the_least_value_of_all_graphs_or_prove_that_there_is
     for start in ("best", "none") if method != "branch-and-cut" else ("",):
         options: dict[str, object] = {"start": start} if start else {}
         result = ob.METHODS[method].run(instance, problem, **options)  # type: ignore[arg-type]
-        if result.status is Status.SKIPPED:
+        if result.status is ob.Status.SKIPPED:
             assert limit[0] != "max-degree"
         elif valid.any():
-            assert (result.status, result.value) == (Status.OPTIMAL, values[valid].min()), result
+            assert (result.status, result.value) == (ob.Status.OPTIMAL, values[valid].min()), result
         else:
-            assert result.status is Status.INFEASIBLE, result
+            assert result.status is ob.Status.INFEASIBLE, result
 
 
 @pytest.mark.interpreted
 @property_test(60, topic_instances(max_nodes=6), LIMITS, quick=10)
 @pytest.mark.parametrize("method", ["ptco", "topic-by-topic"])
 def test_heuristics_keep_the_limit_and_the_greedy_one_its_ratio(
-    method: str, instance: TopicInstance, limit: tuple[str, float]
+    method: str, instance: ob.TopicInstance, limit: tuple[str, float]
 ) -> None:
     problem = PartialTCO("components", *limit)
     result = ob.METHODS[method].run(instance, problem)
@@ -96,12 +92,12 @@ def test_heuristics_keep_the_limit_and_the_greedy_one_its_ratio(
 
 @property_test(30, topic_instances(max_nodes=6), st.integers(1, 5), quick=5)
 def test_an_overlay_of_capped_gm_is_valid_and_none_is_found_where_there_is_none(
-    instance: TopicInstance, most: int
+    instance: ob.TopicInstance, most: int
 ) -> None:
     values, valid = degree_limited(instance, "edges", *plain_limits(instance, "max-degree", most))
     result = ob.METHODS["capped-gm"].run(instance, CappedTCO(limit=most))
     if result.value is None:
-        assert result.status is Status.FAILED
+        assert result.status is ob.Status.FAILED
     else:
         assert result.value >= values[valid].min()
 
@@ -111,7 +107,7 @@ def test_each_node_may_have_a_limit_of_its_own() -> None:
     star = ob.read({"hub": ["a", "b", "c"], "x": ["a"], "y": ["b"], "z": ["c"]})
     degrees = [3 if star.node_label(v) == "hub" else 1 for v in range(4)]
     assert ob.solve(star, CappedTCO(degrees=degrees)).value == 3
-    assert ob.solve(star, CappedTCO(degrees=[2] * 4)).status is Status.INFEASIBLE
+    assert ob.solve(star, CappedTCO(degrees=[2] * 4)).status is ob.Status.INFEASIBLE
     assert ob.solve(star, PartialTCO(degrees=[2] * 4)).value == 1
     assert CappedTCO(degrees=degrees).name != CappedTCO(degrees=[2] * 4).name
     with pytest.raises(ob.BadInput, match="one a node"):
@@ -119,13 +115,13 @@ def test_each_node_may_have_a_limit_of_its_own() -> None:
 
 
 def test_names_with_limits_lead_to_problems() -> None:
-    assert PROBLEMS.named("min-tco@max-degree=5").name == "capped-tco@max-degree=5"
-    assert PROBLEMS.named("partial-tco@topics@max-degree=2").name == "partial-tco@max-degree=2"
+    assert ob.PROBLEMS.named("min-tco@max-degree=5").name == "capped-tco@max-degree=5"
+    assert ob.PROBLEMS.named("partial-tco@topics@max-degree=2").name == "partial-tco@max-degree=2"
     for name in ("partial-tco@subscribers@degree-per-topic=0.5", "capped-tco@average-degree=3.5", "partial-tco"):
-        assert PROBLEMS.named(name).name == name
+        assert ob.PROBLEMS.named(name).name == name
     for name in ("min-tco@5", "min-tco@edges=5", "partial-tco@max-degree=1.5", "partial-tco@nodes@max-degree=2"):
         with pytest.raises(ob.BadInput):
-            PROBLEMS.named(name)
+            ob.PROBLEMS.named(name)
     with pytest.raises(ob.BadInput):
         PartialTCO(degrees=[-1])
 
@@ -143,9 +139,9 @@ def test_a_larger_instance_is_open_only_between_its_bounds() -> None:
 
 
 @property_test(40, topic_instances(max_nodes=6), quick=8)
-def test_cd_max_builds_a_star_in_each_topic_and_its_refinement_raises_no_degree(instance: TopicInstance) -> None:
+def test_cd_max_builds_a_star_in_each_topic_and_its_refinement_raises_no_degree(instance: ob.TopicInstance) -> None:
     values, valid = values_and_validity(instance, "2d-star-minmax")
-    problem = PROBLEMS["2d-star-minmax"]
+    problem = ob.PROBLEMS["2d-star-minmax"]
     plain, refined = (ob.METHODS["cd-max"].run(instance, problem, refine=refine) for refine in (False, True))
     assert values[valid].min() <= value_of(refined) <= value_of(plain)
 

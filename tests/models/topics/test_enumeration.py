@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overlaybench.instances.contract.catalogue import PROBLEMS
+import overlaybench as ob
 from overlaybench.instances.topics.constructions import case_seven, random_set_cover
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.enumeration import ENUMERATED, minimum_set_cover, smallest_degree_of, smallest_value
 from overlaybench.models.topics.ilp_and_cp_sat import CP_SAT
 from tests.properties import property_test
@@ -19,8 +18,10 @@ from tests.topic_strategies import topic_instances
 
 @property_test(12, topic_instances(max_nodes=5), quick=4)
 @pytest.mark.parametrize("problem", ENUMERATED)
-def test_the_smallest_of_all_overlays_is_the_optimum_of_an_exact_method(problem: str, instance: TopicInstance) -> None:
-    assert smallest_value(instance, problem) == CP_SAT.run(instance, PROBLEMS[problem]).value
+def test_the_smallest_of_all_overlays_is_the_optimum_of_an_exact_method(
+    problem: str, instance: ob.TopicInstance
+) -> None:
+    assert smallest_value(instance, problem) == CP_SAT.run(instance, ob.PROBLEMS[problem]).value
 
 
 def test_more_than_six_nodes_are_refused() -> None:
@@ -41,7 +42,7 @@ def test_a_minimum_set_cover_covers_and_no_fewer_sets_do(elements: int, sets: in
 
 @settings(max_examples=20, deadline=None)
 @given(topic_instances(max_nodes=5), st.data())
-def test_the_smallest_degree_of_a_node_is_that_of_some_overlay(instance: TopicInstance, data: st.DataObject) -> None:
+def test_the_smallest_degree_of_a_node_is_that_of_some_overlay(instance: ob.TopicInstance, data: st.DataObject) -> None:
     node = data.draw(st.integers(0, instance.num_nodes - 1))
     degree, overlay = smallest_degree_of(instance, node)
     assert overlay.degrees[node] == degree

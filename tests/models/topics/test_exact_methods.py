@@ -9,12 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import overlaybench as ob
 from overlaybench.instances.contract.catalogue import methods_of
-from overlaybench.instances.contract.method import Method
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.contract.run import Clock
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS, TWO_DIAMETER_DEGREE
 from overlaybench.models.topics.compact import overlay_model
 from overlaybench.models.topics.compact.overlay_model import FORMULATED, requirements_of, simple_bounds
@@ -50,9 +47,9 @@ CASES = [
 PLAIN = [pytest.param(*case, marks=[pytest.mark.slow] * ("formulation" in case[2])) for case in CASES]
 
 
-def solved(name: str, problem: str, instance: TopicInstance, **options: Any) -> Result[Overlay]:
-    result: Result[Overlay] = METHODS[name].run(instance, PROBLEMS[problem], **options)
-    assert result.status is Status.OPTIMAL, f"{name} on {problem}: {result.status}, {result.reason}"
+def solved(name: str, problem: str, instance: ob.TopicInstance, **options: Any) -> ob.Result[ob.Overlay]:
+    result: ob.Result[ob.Overlay] = METHODS[name].run(instance, PROBLEMS[problem], **options)
+    assert result.status is ob.Status.OPTIMAL, f"{name} on {problem}: {result.status}, {result.reason}"
     return result
 
 
@@ -135,17 +132,17 @@ KNOWN: dict[str, tuple[dict[str, list[str]], int, dict[str, int]]] = {
 @pytest.mark.parametrize(("name", "problem", "options"), PLAIN, ids=described)
 def test_known_optima_are_found(name: str, problem: str, options: dict[str, Any]) -> None:
     for subscriptions, edges, others in KNOWN.values():
-        found = solved(name, problem, TopicInstance.from_subscriptions(subscriptions), **options)
+        found = solved(name, problem, ob.TopicInstance.from_subscriptions(subscriptions), **options)
         assert found.value == others.get(problem, edges), subscriptions
 
 
-def drawn(seed: int) -> TopicInstance:
+def drawn(seed: int) -> ob.TopicInstance:
     """At most 6 nodes, or, for every fourth seed, at most 11, which only the methods solve."""
     draw = random.Random(seed)
     n = draw.randint(7, 11) if seed % 4 == 3 else draw.randint(2, 6)
     topics, density = draw.randint(1, 8), draw.choice([0.2, 0.35, 0.5, 0.75])
     wanted = [[t for t in range(topics) if draw.random() < density] or [draw.randrange(topics)] for _ in range(n)]
-    return TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in wanted[v]] for v in range(n)})
+    return ob.TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in wanted[v]] for v in range(n)})
 
 
 @pytest.mark.slow
@@ -223,10 +220,10 @@ def test_simple_bounds_are_bounds() -> None:
 
 
 @pytest.mark.parametrize("method", COMPACT)
-def test_a_model_beyond_memory_leaves_an_overlay(method: Method[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_beyond_memory_leaves_an_overlay(method: ob.Method[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overlay_model, "MOST_VARIABLES", dict.fromkeys(overlay_model.MOST_VARIABLES, 100))
     result = method.run(uniform_instance(30, 5, 2), GENERAL["min-tco"])
-    assert result.status is Status.TIME_LIMIT
+    assert result.status is ob.Status.TIME_LIMIT
     assert "variables" in result.reason
     _, value, bound = bounded(result)
     assert bound <= value

@@ -14,9 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.instance import TopicInstance
+import overlaybench as ob
 from overlaybench.models.topics.optima import EDGES_PROOF, OPEN, SHARING, SharedEdges, shared_edges
 from tests.models.checker.mutants import KINDS, Mutant, lift, mutate
 from tests.models.checker.tiny import Tiny, checker
@@ -29,7 +27,7 @@ Edge = tuple[int, int]
 PRICED = st.builds(priced, topic_instances(max_nodes=5), st.integers(0, 99))
 
 
-def enumerated(instance: TopicInstance, problem: str, within: int) -> set[frozenset[Edge]]:
+def enumerated(instance: ob.TopicInstance, problem: str, within: int) -> set[frozenset[Edge]]:
     """The valid graphs of a value of at most the optimum + `within` from which no edge can be removed."""
     graphs = all_graphs(instance.num_nodes)
     values, valid = values_and_validity(instance, problem)
@@ -55,8 +53,8 @@ def expected_classes(optima: set[frozenset[Edge]], edges: set[Edge]) -> dict[Edg
 
 @property_test(25, PRICED, quick=5)
 @pytest.mark.parametrize("problem", SHARING)
-def test_the_optima_and_the_classes_of_edges_are_those_of_all_graphs(problem: str, instance: TopicInstance) -> None:
-    found = shared_edges(instance, PROBLEMS[problem], most=2000)
+def test_the_optima_and_the_classes_of_edges_are_those_of_all_graphs(problem: str, instance: ob.TopicInstance) -> None:
+    found = shared_edges(instance, ob.PROBLEMS[problem], most=2000)
     expected = enumerated(instance, problem, 0)
     assert found.complete
     assert len(found.overlays) == len(set(listed(found)))
@@ -67,9 +65,9 @@ def test_the_optima_and_the_classes_of_edges_are_those_of_all_graphs(problem: st
 @property_test(20, PRICED, st.integers(1, 2))
 @pytest.mark.parametrize("problem", ["min-tco", "weighted-tco"])
 def test_overlays_within_a_tolerance_have_no_redundant_edges(
-    problem: str, instance: TopicInstance, within: int
+    problem: str, instance: ob.TopicInstance, within: int
 ) -> None:
-    found = shared_edges(instance, PROBLEMS[problem], most=2000, within=within)
+    found = shared_edges(instance, ob.PROBLEMS[problem], most=2000, within=within)
     expected = enumerated(instance, problem, within)
     assert found.complete
     assert set(listed(found)) == expected
@@ -77,8 +75,8 @@ def test_overlays_within_a_tolerance_have_no_redundant_edges(
 
 
 @property_test(10, topic_instances(max_nodes=5), st.integers(1, 3), quick=3)
-def test_a_list_that_is_cut_says_so_and_the_classes_stay_proven(instance: TopicInstance, most: int) -> None:
-    found, expected = shared_edges(instance, PROBLEMS["min-tco"], most=most), enumerated(instance, "min-tco", 0)
+def test_a_list_that_is_cut_says_so_and_the_classes_stay_proven(instance: ob.TopicInstance, most: int) -> None:
+    found, expected = shared_edges(instance, ob.PROBLEMS["min-tco"], most=most), enumerated(instance, "min-tco", 0)
     assert found.complete == (len(expected) <= most)
     assert len(found.overlays) == min(most, len(expected))
     assert set(listed(found)) <= expected
@@ -86,9 +84,9 @@ def test_a_list_that_is_cut_says_so_and_the_classes_stay_proven(instance: TopicI
 
 
 @property_test(10, PRICED, st.sampled_from(SHARING), quick=4)
-def test_the_checker_settles_every_edge_by_the_proof(instance: TopicInstance, problem: str) -> None:
+def test_the_checker_settles_every_edge_by_the_proof(instance: ob.TopicInstance, problem: str) -> None:
     with TemporaryDirectory() as folder:
-        found = shared_edges(instance, PROBLEMS[problem], proof=Path(folder))
+        found = shared_edges(instance, ob.PROBLEMS[problem], proof=Path(folder))
         assert found.value is not None
         model = examined(instance, problem, Path(folder))
     assert model.settled[found.value + 1] == {
@@ -97,7 +95,7 @@ def test_the_checker_settles_every_edge_by_the_proof(instance: TopicInstance, pr
     assert not model.shared() or model.shared().endswith(" 0 are open")
 
 
-def examined(instance: TopicInstance, problem: str, folder: Path) -> Any:
+def examined(instance: ob.TopicInstance, problem: str, folder: Path) -> Any:
     Tiny(problem, instance).write(folder / "instance.json")
     return checker().examine(str(folder / "instance.json"), str(folder / EDGES_PROOF))[0]
 
@@ -107,7 +105,7 @@ def test_no_changed_proof_settles_an_edge_wrongly(count: int, tmp_path: Path) ->
     draw, accepted = random.Random(count), 0
     while count:
         instance, problem = priced(small_instance(draw.randrange(10**6)), draw.randrange(99)), draw.choice(SHARING)
-        shared_edges(instance, PROBLEMS[problem], within=0, proof=tmp_path)
+        shared_edges(instance, ob.PROBLEMS[problem], within=0, proof=tmp_path)
         with gzip.open(tmp_path / EDGES_PROOF, "rt") as file:
             lines = [json.loads(line) for line in file]
         values, valid = values_and_validity(instance, problem)
@@ -134,8 +132,8 @@ def test_no_changed_proof_settles_an_edge_wrongly(count: int, tmp_path: Path) ->
 
 
 def test_every_edge_of_forty_nodes_is_settled_and_the_checker_agrees(tmp_path: Path) -> None:
-    instance = WORKLOADS["uniform"].generate(nodes=40, topics=30, subscriptions=4, seed=1)
-    found = shared_edges(instance, PROBLEMS["min-tco"], most=20, proof=tmp_path)
+    instance = ob.WORKLOADS["uniform"].generate(nodes=40, topics=30, subscriptions=4, seed=1)
+    found = shared_edges(instance, ob.PROBLEMS["min-tco"], most=20, proof=tmp_path)
     assert OPEN not in found.classes
     assert not found.complete
     assert len(found.overlays) == 20
@@ -146,12 +144,12 @@ def test_every_edge_of_forty_nodes_is_settled_and_the_checker_agrees(tmp_path: P
 
 
 def test_without_time_or_for_other_problems_nothing_is_claimed() -> None:
-    instance = WORKLOADS["uniform"].generate(nodes=40, topics=30, subscriptions=4, seed=1)
-    found = shared_edges(instance, PROBLEMS["min-tco"], time_limit=1e-3)
+    instance = ob.WORKLOADS["uniform"].generate(nodes=40, topics=30, subscriptions=4, seed=1)
+    found = shared_edges(instance, ob.PROBLEMS["min-tco"], time_limit=1e-3)
     assert found.value is None
     assert not found.complete
     assert set(found.classes) == {OPEN}
-    instance = WORKLOADS["uniform"].generate(nodes=5, topics=3, subscriptions=2, seed=0)
+    instance = ob.WORKLOADS["uniform"].generate(nodes=5, topics=3, subscriptions=2, seed=0)
     for problem, within in (("minmax-tco", 0), ("2d-star", 0), ("k-tco", 1)):
-        with pytest.raises(BadInput):
-            shared_edges(instance, PROBLEMS[problem], within=within)
+        with pytest.raises(ob.BadInput):
+            shared_edges(instance, ob.PROBLEMS[problem], within=within)

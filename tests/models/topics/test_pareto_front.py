@@ -7,9 +7,8 @@ from functools import partial
 
 import pytest
 
-from overlaybench.instances.contract.overlay import Overlay
+import overlaybench as ob
 from overlaybench.instances.contract.run import Clock, OutOfTime
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.exact_method import SolverOutcome
 from overlaybench.models.topics.compact.overlay_model import (
     Minimise,
@@ -26,8 +25,8 @@ FOREVER = Clock(None)
 
 
 def by_brute_force(
-    instance: TopicInstance, subproblem: Subproblem, start: Overlay | None = None, clock: Clock = FOREVER
-) -> SolverOutcome[Overlay]:
+    instance: ob.TopicInstance, subproblem: Subproblem, start: ob.Overlay | None = None, clock: Clock = FOREVER
+) -> SolverOutcome[ob.Overlay]:
     """The optimum of a subproblem, as a solver would report it."""
     graphs = brute_force.all_graphs(instance.num_nodes)
     valid = graphs.edges >= subproblem.least
@@ -39,16 +38,16 @@ def by_brute_force(
         return SolverOutcome(None, math.inf)
     mask = min(graphs.masks[valid], key=lambda m: graphs.edges[m])
     edges = [pair for place, pair in enumerate(graphs.pairs) if mask >> place & 1]
-    return SolverOutcome(Overlay.from_edges(instance.num_nodes, edges), len(edges))
+    return SolverOutcome(ob.Overlay.from_edges(instance.num_nodes, edges), len(edges))
 
 
 class Stopped:
     """Solves a number of subproblems, then one without proof, then none."""
 
-    def __init__(self, instance: TopicInstance, solved: int) -> None:
+    def __init__(self, instance: ob.TopicInstance, solved: int) -> None:
         self.instance, self.left = instance, solved
 
-    def __call__(self, subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
+    def __call__(self, subproblem: Subproblem, start: ob.Overlay | None, clock: Clock) -> SolverOutcome[ob.Overlay]:
         self.left -= 1
         if self.left < -1:
             raise OutOfTime
@@ -58,7 +57,7 @@ class Stopped:
         return outcome
 
 
-def front_of(instance: TopicInstance, minimise: Minimise) -> Front:
+def front_of(instance: ob.TopicInstance, minimise: Minimise) -> Front:
     simple = simple_bounds(requirements_of(instance, FOREVER), FOREVER)
     return pareto_front(instance.num_nodes, simple, minimise, [], FOREVER)
 

@@ -7,9 +7,8 @@ import random
 import numpy as np
 import pytest
 
+import overlaybench as ob
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.relaxation.presolve import attach_leaves, drop_implied_topics, moved_to_neighbours
 from tests.models.topics.small_instances import small_instance, tiers
 from tests.topic_brute_force import all_graphs, members_of_topics
@@ -25,7 +24,7 @@ def test_the_same_graphs_connect_the_topics_before_and_after(seeds: range) -> No
         subscriptions = {
             f"n{v}": [f"t{t}" for t, members in enumerate(sets) if v in members] or [f"own{v}"] for v in range(n)
         }
-        instance = TopicInstance.from_subscriptions(subscriptions)
+        instance = ob.TopicInstance.from_subscriptions(subscriptions)
         reduced = drop_implied_topics(instance).instance
         graphs = all_graphs(n)
         before, after = (
@@ -84,13 +83,13 @@ def test_overlays_moved_to_the_neighbours_of_leaves_stay_valid_and_grow_by_no_ed
         n, topics = int(draw.integers(4, 25)), int(draw.integers(2, 9))
         wanted = draw.random((n, topics)) < draw.choice([0.2, 0.4])
         wanted[np.arange(n), draw.integers(topics, size=n)] = True
-        instance = TopicInstance.from_subscriptions(
+        instance = ob.TopicInstance.from_subscriptions(
             {f"n{v}": [f"t{t}" for t in np.flatnonzero(wanted[v])] for v in range(n)}
         )
         reduced, leaves = attach_leaves(instance)
         pairs = np.argwhere(np.triu(draw.random((n, n)) < 0.3, 1))
         for edges in (np.empty((0, 2), int), pairs):  # random edges give leaves more neighbours than they need
-            valid = Overlay.from_edges(n, np.concatenate([ring_per_topic(instance).edges, edges]))
+            valid = ob.Overlay.from_edges(n, np.concatenate([ring_per_topic(instance).edges, edges]))
             moved = moved_to_neighbours(valid, instance, leaves)
             assert (moved.topic_components(reduced) <= 1).all(), f"seed {seed}"
             assert moved.num_edges <= valid.num_edges
@@ -100,10 +99,10 @@ def test_overlays_moved_to_the_neighbours_of_leaves_stay_valid_and_grow_by_no_ed
 
 def test_a_node_of_two_topics_hangs_on_another_node_that_has_both() -> None:
     wanted = {"a": "xy", "b": "xy", "c": "xz", "d": "yz", "e": "xw", "f": "yw", "g": "zw"}
-    instance = TopicInstance.from_subscriptions({v: list(topics) for v, topics in wanted.items()})
+    instance = ob.TopicInstance.from_subscriptions({v: list(topics) for v, topics in wanted.items()})
     reduced, leaves = attach_leaves(instance)
     assert [(v, a) for v, _, a in leaves.tolist()] == [(0, 1)]
-    overlay = Overlay.from_edges(7, [(0, 2), (0, 3), (1, 4), (1, 5), (2, 4), (3, 5), (2, 6), (3, 6), (4, 6), (5, 6)])
+    overlay = ob.Overlay.from_edges(7, [(0, 2), (0, 3), (1, 4), (1, 5), (2, 4), (3, 5), (2, 6), (3, 6), (4, 6), (5, 6)])
     moved = moved_to_neighbours(overlay, instance, leaves)
     assert (overlay.topic_components(instance) == 1).all()
     assert (moved.topic_components(reduced) <= 1).all()

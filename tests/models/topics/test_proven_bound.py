@@ -14,15 +14,12 @@ import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.local_search.overlay_search import nearest_pairs
 from overlaybench.heuristics.topics.minmax_oda import minmax_oda
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.result import Status
 from overlaybench.instances.contract.run import Clock
-from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.instances.topics.link_costs import LinkCosts
 from overlaybench.models.engine.relaxation import UNIT, Bound
 from overlaybench.models.topics import lp_bound
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
@@ -57,7 +54,7 @@ from tests.properties import property_test
 from tests.topic_brute_force import all_graphs, members_of_topics, optimum
 
 
-def with_edges(seeds: range) -> Iterator[tuple[int, TopicInstance]]:
+def with_edges(seeds: range) -> Iterator[tuple[int, ob.TopicInstance]]:
     for seed in seeds:
         instance = small_instance(seed)
         if len(all_pairs(instance)):
@@ -163,9 +160,9 @@ def test_dual_fitting_is_valid_with_and_without_pairs(seeds: range) -> None:
 
 
 def test_splitting_by_cost_reaches_the_bound_of_cutting_planes() -> None:
-    instance = WORKLOADS["plane"].generate(seed=3, nodes=24, topics=10, subscriptions=3)
+    instance = ob.WORKLOADS["plane"].generate(seed=3, nodes=24, topics=10, subscriptions=3)
     start = weighted_greedy_merge(instance)
-    target = float(PROBLEMS["weighted-tco"].value(instance, start))
+    target = float(ob.PROBLEMS["weighted-tco"].value(instance, start))
     splitting = split_costs(instance, target, Clock(None), rounds=3000, weighted=True)
     planes = lower_bound(instance, Clock(None), method="lp", weighted=True).value
     assert 0.98 * float(planes) <= splitting.units / 2**32 <= float(planes) * (1 + 1e-6)
@@ -174,11 +171,11 @@ def test_splitting_by_cost_reaches_the_bound_of_cutting_planes() -> None:
 
 
 def test_costs_beyond_what_integers_prove_end_with_a_bound_of_edges() -> None:
-    instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(300)})
-    dear = instance.with_costs(LinkCosts.between_sites([0] * 300, [[1_000_000]]))
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(300)})
+    dear = instance.with_costs(ob.LinkCosts.between_sites([0] * 300, [[1_000_000]]))
     assert MOST_PROVEN < 299 * 1_000_000
-    result = BRANCH_AND_CUT.run(dear, PROBLEMS["weighted-tco"], progress="off")
-    assert result.status is Status.TIME_LIMIT
+    result = BRANCH_AND_CUT.run(dear, ob.PROBLEMS["weighted-tco"], progress="off")
+    assert result.status is ob.Status.TIME_LIMIT
     assert "divide" in result.reason
     assert result.lower_bound == 299
 
@@ -222,7 +219,9 @@ def test_the_bound_is_at_most_the_fewest_edges(chosen: list[set[int]], most: int
     wanted = [sorted(rank[t] for t in topics) for topics in chosen]
     links = counted(wanted, len(rank), most)
     total = sum(max(0, sizes[t] - 1 - int(links[rank[t]])) for t in rank)
-    instance = TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in topics] for v, topics in enumerate(wanted)})
+    instance = ob.TopicInstance.from_subscriptions(
+        {f"n{v}": [f"t{t}" for t in topics] for v, topics in enumerate(wanted)}
+    )
     assert -(-total // most) <= optimum(instance, "min-tco")
 
 
@@ -241,7 +240,7 @@ def test_a_node_cover_is_a_bound_on_the_degree_that_the_checker_accepts(seeds: r
         )
 
 
-def least_neighbours(instance: TopicInstance, v: int) -> int:
+def least_neighbours(instance: ob.TopicInstance, v: int) -> int:
     """The fewest other nodes that together subscribe to every topic of v that has another subscriber."""
     sets = [set(instance.topics_of(u).tolist()) for u in range(instance.num_nodes)]
     others = [sets[u] & sets[v] for u in range(instance.num_nodes) if u != v]

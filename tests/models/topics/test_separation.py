@@ -12,11 +12,10 @@ import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
+import overlaybench as ob
 from overlaybench.heuristics.topics.gm2 import gm2
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
-from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.engine.relaxation import UNIT
 from overlaybench.models.topics.relaxation.centre_rows import CentreRows, first_centre_rows
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes, proven_bound
@@ -54,7 +53,7 @@ def largest_violation(members: list[int], weights: dict[tuple[int, int], float])
     return worst
 
 
-def drawn(seed: int) -> tuple[TopicInstance, CandidateEdges, npt.NDArray[np.float64]]:
+def drawn(seed: int) -> tuple[ob.TopicInstance, CandidateEdges, npt.NDArray[np.float64]]:
     instance = uniform_instance(7, 3, 2, seed)
     edges = CandidateEdges(instance, all_pairs(instance))
     random = np.random.default_rng(seed)
@@ -90,12 +89,12 @@ def test_zero_one_weights_violate_nothing_if_and_only_if_topics_are_connected(ex
         rows = violated_partitions(
             instance.topic_offsets, edges.links, chosen.astype(float), tolerance=1e-4, exact=exact
         )
-        overlay = Overlay.from_edges(instance.num_nodes, np.stack([edges.u[chosen], edges.v[chosen]], axis=1))
+        overlay = ob.Overlay.from_edges(instance.num_nodes, np.stack([edges.u[chosen], edges.v[chosen]], axis=1))
         broken = np.flatnonzero(overlay.topic_components(instance) > 1).tolist()
         assert rows.topic.tolist() == broken
 
 
-def flow_bound(instance: TopicInstance) -> float:
+def flow_bound(instance: ob.TopicInstance) -> float:
     """The multi-commodity flow relaxation: in each topic, a unit of flow from the first subscriber to each other."""
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
@@ -125,7 +124,7 @@ def flow_bound(instance: TopicInstance) -> float:
 def test_the_cutting_plane_bound_is_that_of_the_directed_flow_lp(seeds: range) -> None:
     for seed in seeds:
         instance = uniform_instance(9, 6, 3, seed)
-        start = Overlay.from_edges(instance.num_nodes, [divmod(int(k), 9) for k in all_pairs(instance)])
+        start = ob.Overlay.from_edges(instance.num_nodes, [divmod(int(k), 9) for k in all_pairs(instance)])
         planes = CuttingPlanes(instance, Goal(), start)
         planes.tighten(Clock(60))
         assert planes.converged

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.instances.contract.result import Status
 from tests.outcomes import bound_of, value_of
 from tests.properties import property_test
 from tests.trace_strategies import Subscriptions, event_lists, held_over_time, parts
@@ -51,7 +50,7 @@ def smoothed(trace: ob.TopicTrace, change_cost: int, *, time_limit: float | None
 @property_test(300, event_lists(max_nodes=4, max_topics=4, max_events=8), st.integers(0, 5), quick=15)
 def test_the_smoothed_optimum_is_the_least_of_all_sequences_of_overlays(drawn: Drawn, change_cost: int) -> None:
     result = smoothed(ob.TopicTrace.from_events(*drawn), change_cost)
-    assert result.status is Status.OPTIMAL
+    assert result.status is ob.Status.OPTIMAL
     assert value_of(result) == bound_of(result) == least_cost(*drawn, change_cost)
 
 
@@ -70,7 +69,7 @@ def test_without_a_cost_of_changes_it_is_the_sum_of_the_optima_of_snapshots(seed
     trace = ob.generate("churn", seed=seed, nodes=12, topics=6, subscriptions=3, events=10)
     other = ob.solve(trace, "dynamic-tco", "snapshot-optima")
     result = smoothed(trace, 0)
-    assert result.status is other.status is Status.OPTIMAL
+    assert result.status is other.status is ob.Status.OPTIMAL
     assert value_of(result) == value_of(other)
 
 
@@ -93,4 +92,4 @@ def test_when_it_is_stopped_bound_and_value_enclose_the_optimum_and_a_delay_is_s
     optimum = value_of(smoothed(trace, 2))
     stopped = smoothed(trace, 2, time_limit=0.05)
     assert 0 <= (stopped.lower_bound or 0) <= optimum <= (stopped.value or optimum)
-    assert ob.solve(trace, "dynamic-tco@delay=1", "smoothed-optimum").status is Status.SKIPPED
+    assert ob.solve(trace, "dynamic-tco@delay=1", "smoothed-optimum").status is ob.Status.SKIPPED

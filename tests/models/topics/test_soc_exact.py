@@ -7,11 +7,8 @@ import random
 
 import pytest
 
+import overlaybench as ob
 from overlaybench.heuristics.topics.limits import limits_of
-from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.result import Result, Status
-from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.soc import DEGREE_FUNCTIONS, ROUTING_COSTS, as_soc
 from overlaybench.models.topics.soc_cp_sat import DIAMETER_CP_SAT, FILTERING_CP_SAT, least_diameters
 from tests.models.topics.small_instances import small_instance, tiers
@@ -19,11 +16,7 @@ from tests.soc_brute_force import optimum, pareto_front
 
 pytestmark = pytest.mark.interpreted
 
-METHODS = {
-    "filtering": FILTERING_CP_SAT,
-    "topic-diameter": DIAMETER_CP_SAT,
-    "average-topic-diameter": DIAMETER_CP_SAT,
-}
+METHODS = {"filtering": FILTERING_CP_SAT, "topic-diameter": DIAMETER_CP_SAT, "average-topic-diameter": DIAMETER_CP_SAT}
 
 
 def limited(routing: str, seed: int) -> tuple[str, str, float, float]:
@@ -37,9 +30,9 @@ def limited(routing: str, seed: int) -> tuple[str, str, float, float]:
     return f"{routing}={cost}@{degree}", degree, math.inf, cost
 
 
-def solved(routing: str, name: str, instance: TopicInstance, seed: int) -> Result[Overlay]:
+def solved(routing: str, name: str, instance: ob.TopicInstance, seed: int) -> ob.Result[ob.Overlay]:
     start = "none" if seed % 4 < 2 else "best"
-    result: Result[Overlay] = METHODS[routing].run(instance, PROBLEMS[name], seed=seed, start=start)
+    result: ob.Result[ob.Overlay] = METHODS[routing].run(instance, ob.PROBLEMS[name], seed=seed, start=start)
     return result
 
 
@@ -52,9 +45,9 @@ def test_the_optimum_is_the_brute_forces(routing: str, seeds: range) -> None:
         expected = optimum(instance, degree, routing, most_degree, most_cost)
         result = solved(routing, name, instance, seed)
         if math.isinf(expected):
-            assert result.status is Status.INFEASIBLE, f"{name}, seed {seed}: {result}"
+            assert result.status is ob.Status.INFEASIBLE, f"{name}, seed {seed}: {result}"
         else:
-            assert result.status is Status.OPTIMAL, f"{name}, seed {seed}: {result}"
+            assert result.status is ob.Status.OPTIMAL, f"{name}, seed {seed}: {result}"
             assert result.value == pytest.approx(expected), f"{name}, seed {seed}"
 
 
@@ -72,21 +65,21 @@ def test_the_front_is_the_brute_forces(routing: str, degree: str, seeds: range) 
 
 
 def test_a_star_has_fewest_edges_of_all_overlays_with_topic_diameter_two() -> None:
-    instance = TopicInstance.from_subscriptions({f"n{v}": [f"t{v % 4}", f"t{v % 3}"] for v in range(24)})
-    result = DIAMETER_CP_SAT.run(instance, PROBLEMS["topic-diameter=2@edges"])
-    assert (result.status, result.value) == (Status.OPTIMAL, 23)
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": [f"t{v % 4}", f"t{v % 3}"] for v in range(24)})
+    result = DIAMETER_CP_SAT.run(instance, ob.PROBLEMS["topic-diameter=2@edges"])
+    assert (result.status, result.value) == (ob.Status.OPTIMAL, 23)
 
 
 def test_other_problems_are_refused() -> None:
     with pytest.raises(TypeError, match="degree function"):
-        as_soc(PROBLEMS["min-tco"])
+        as_soc(ob.PROBLEMS["min-tco"])
 
 
 def test_few_nodes_are_within_few_hops_where_degrees_are_limited() -> None:
     """Eleven nodes of one topic: ten others are within 5 hops on a cycle, and within 3 where degrees are 3."""
-    instance = TopicInstance.from_subscriptions({f"n{v}": ["t", f"t{v % 2}"] for v in range(11)})
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["t", f"t{v % 2}"] for v in range(11)})
     for degree, largest, each in ((2, 5, 5 + 3 + 2), (3, 3, 3 + 2 + 2), (10, 1, 3)):
         for average, least in ((False, largest), (True, each)):
             name = f"{'average-' * average}topic-diameter@max-degree={degree}"
-            limits = limits_of(as_soc(PROBLEMS[name]), instance)
+            limits = limits_of(as_soc(ob.PROBLEMS[name]), instance)
             assert least_diameters(instance, limits, average=average) == least
