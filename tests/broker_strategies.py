@@ -1,7 +1,5 @@
 """Small random broker networks for hypothesis."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

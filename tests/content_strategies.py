@@ -1,7 +1,5 @@
 """Small random content instances for hypothesis: whole numbers, so that every cost is exact."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

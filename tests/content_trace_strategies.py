@@ -1,7 +1,5 @@
 """Small random content traces for hypothesis, and their users and brokers after every time, replayed naively."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 from typing import Any

@@ -3,8 +3,6 @@
 A signal that no run takes would end the process of the tests: here it is the failure of a test.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

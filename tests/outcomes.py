@@ -1,7 +1,5 @@
 """The answer and value of a result, the output of a command, and the pages of LaTeX, which must have them."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests of a property on random cases: a tenth of the cases in the quick tier, all of them in the slow tier."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ Independent of the judges and of the methods: filtering costs from the connected
 topic's subscribers, distances from powers of reachability.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from itertools import combinations

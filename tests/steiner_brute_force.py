@@ -1,7 +1,5 @@
 """Least costs of Steiner trees, written without the methods' code: every set of nodes with its spanning tree."""
 
-from __future__ import annotations
-
 import random
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """CONTRIBUTING.md and README.md as written: their examples run, and are found where they say."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from importlib import metadata

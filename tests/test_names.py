@@ -1,7 +1,5 @@
 """The exports of the package: typed, complete, and imported at their first use."""
 
-from __future__ import annotations
-
 import doctest
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The wheel, the source distribution and the example of a plug-in, installed away from the checkout."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

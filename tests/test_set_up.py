@@ -1,7 +1,5 @@
 """.ci/set-up.sh: what it does and says, with Python, Java and the package manager replaced by scripts."""
 
-from __future__ import annotations
-
 import os
 import select
 import shutil

@@ -4,8 +4,6 @@ Independent of the problems and methods of the package: the graphs on n nodes ar
 and a property of them is an array over the masks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Small random instances and overlays for hypothesis."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 import overlaybench as ob

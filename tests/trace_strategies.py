@@ -1,7 +1,5 @@
 """Small random traces for hypothesis, and the snapshots of a trace and a log by replaying them naively."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """The command line, called by tests in their own process."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Callable

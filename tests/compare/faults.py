@@ -3,8 +3,6 @@
 ``python -m tests.compare.faults TIMES [NAME …]`` injects each fault so often and prints the table of docs/results.md.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

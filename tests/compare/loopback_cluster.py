@@ -4,8 +4,6 @@
 ``{master}`` replaced by the master's address, and kills every process of the cluster when the command has ended.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

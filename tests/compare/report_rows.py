@@ -1,7 +1,5 @@
 """Rows of a study as the store returns them, written by hand."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """The commands that other people's scripts call and shells complete: their output, their errors, their exit status."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

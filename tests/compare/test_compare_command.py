@@ -1,7 +1,5 @@
 """``overlaybench compare``: two studies, two code versions, or methods on shared instances."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

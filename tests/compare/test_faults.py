@@ -1,7 +1,5 @@
 """A study with injected faults keeps its finished runs, doubles none and ends with the undisturbed table."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.compare.faults import ON_A_CLUSTER, ON_ONE_MACHINE, TOGETHER, FaultHarness

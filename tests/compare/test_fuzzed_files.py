@@ -3,8 +3,6 @@
 OVERLAYBENCH_FUZZ_SECONDS=3600 fuzzes each reader of the slow test for its share of an hour.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

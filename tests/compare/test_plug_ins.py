@@ -1,7 +1,5 @@
 """Plug-ins in studies: the version of their code in the keys of runs, what workers get, and studies without them."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import linecache

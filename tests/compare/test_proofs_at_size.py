@@ -1,7 +1,5 @@
 """Proofs of the default study and of larger instances are accepted, and prove what the runs claim."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The examples in the docstrings."""
 
-from __future__ import annotations
-
 import doctest
 import pkgutil
 from functools import cache

@@ -1,7 +1,5 @@
 """Interpreted kernels: the results of compiled ones, and no time or limit that compiling takes from a run."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bad JSON of every format: one line each, that starts with the file and names the entry and the fix."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The catalogue: names, and packages that register items."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

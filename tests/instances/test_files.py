@@ -1,7 +1,5 @@
 """Files appear whole or not at all, and no reader holds more of one than its bound."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

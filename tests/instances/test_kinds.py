@@ -1,7 +1,5 @@
 """The kind of a file or an instance is found, and each kind has a problem and an exact method by default."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

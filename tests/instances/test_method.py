@@ -1,7 +1,5 @@
 """Method.run: whatever a method returns or offers on the way, the result says no more than the judge does."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Plug-ins: methods and workloads from plain functions, and objects named as module:NAME."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import replace

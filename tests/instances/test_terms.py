@@ -1,7 +1,5 @@
 """The words of a trade: which texts have them, and what never changes."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Faulty methods, functions, data and rows, under which a claim's verdict must change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Claims next door (N) and observations of our own (W), sound and with faulty algorithms or data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The ledger: verdicts from intervals, statements, rows on record, pages, the commands and resuming."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

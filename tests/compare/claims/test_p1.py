@@ -1,7 +1,5 @@
 """P1's claims in small versions: the verdict of the sound algorithm, and another one where something is broken."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

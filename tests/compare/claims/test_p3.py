@@ -1,7 +1,5 @@
 """P3's claims in small versions: the verdict of the sound algorithm or of published values, and of broken ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache

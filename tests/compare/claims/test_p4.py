@@ -1,7 +1,5 @@
 """P4's claims on small versions, and with faulty algorithms, under which each verdict changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The claims of P5 on small networks, with broken strategies, rules or data; its figures against a recount."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

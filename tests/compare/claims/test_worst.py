@@ -1,7 +1,5 @@
 """The search for worst cases, and the file of those found."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """``overlaybench doctor`` in faked environments: what is missing is named with its fix."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

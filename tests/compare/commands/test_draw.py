@@ -1,7 +1,5 @@
 """``overlaybench draw`` and ``solve --step``: files of each format, defaults by kind, errors before any work."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

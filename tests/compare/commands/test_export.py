@@ -1,7 +1,5 @@
 """``overlaybench export``: conversions, and the scripts of libp2p's interoperability tests."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

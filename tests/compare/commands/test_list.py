@@ -1,7 +1,5 @@
 """``overlaybench list``: what a terminal of 80 columns shows, what a pipe gets, and that the examples work."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command ``optima`` and `ob.optima`: what they print, write and refuse."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

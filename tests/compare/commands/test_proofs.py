@@ -1,7 +1,5 @@
 """Proofs through the commands: `solve --proof` writes them, `check-proof` accepts them and names what is wrong."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

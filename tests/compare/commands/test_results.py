@@ -1,7 +1,5 @@
 """Results in a terminal and in a pipe."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Ctrl-C, SIGTERM and SIGHUP at any moment: one line, the answer if there is one, and the status of the signal."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

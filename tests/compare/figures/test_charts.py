@@ -1,7 +1,5 @@
 """Charts of a study: curves and their files, plots against what was varied, growth, the gap over time, the map."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The figures of constructions: each shows a heuristic beside the optimum where they differ, the same each time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Drawings of every kind: what they show and state, the same bytes each time, and clear errors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from xml.dom.minidom import parseString

@@ -1,7 +1,5 @@
 """Looks of methods, which everyone can tell apart, and the options of figures: widths, fonts, formats and LaTeX."""
 
-from __future__ import annotations
-
 import shutil
 from itertools import combinations
 from pathlib import Path

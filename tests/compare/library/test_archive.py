@@ -1,7 +1,5 @@
 """An archive of the library is the same every time, is checked by python3 alone, and every kind of damage is found."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Instances of the library by name: ``@NAME`` wherever a file is read, and ``load``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The pages of the library's instances: easy, hard or open, and who improved what, when."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

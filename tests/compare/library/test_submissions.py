@@ -1,7 +1,5 @@
 """Answers and proofs of others: only what is valid, better and consistent comes in; changes are checked."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

@@ -1,7 +1,5 @@
 """The table of the library: what its files hold, and what is known of each instance."""
 
-from __future__ import annotations
-
 import math
 import shutil
 from pathlib import Path

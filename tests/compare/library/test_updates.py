@@ -1,7 +1,5 @@
 """Taking results into the library, and scoring them: what the judge and the checker do not accept stays outside."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """Reports without the cost of their PDF files, where a test does not read them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The parts of the report on soft links and on content-based overlays, from runs made here."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of a study: it is self-contained, its links have targets, its numbers are those of the tables."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import io

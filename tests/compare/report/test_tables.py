@@ -1,7 +1,5 @@
 """The numbers of a report, against hand-made rows and brute force."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

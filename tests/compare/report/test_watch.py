@@ -1,7 +1,5 @@
 """``overlaybench watch``: the page of a study that runs, on this machine only."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Parts and levels without Spark: every topic is connected by the edges of all parts together."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

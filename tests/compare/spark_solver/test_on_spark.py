@@ -1,7 +1,5 @@
 """From Parquet to Parquet on Spark: the judge of one machine finds the same, whatever the cluster does."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

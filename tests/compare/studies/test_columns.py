@@ -1,7 +1,5 @@
 """Results have the columns by which a researcher asks: parameters, options, bounds and ratios."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

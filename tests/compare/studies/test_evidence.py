@@ -1,7 +1,5 @@
 """How far a lower bound is proven: by a checked proof, by two engines, or by one."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

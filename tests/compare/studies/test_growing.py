@@ -1,7 +1,5 @@
 """A study grows in its folder: what is new is run, what was removed stays stored, and its history is kept."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

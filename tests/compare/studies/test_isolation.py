@@ -1,7 +1,5 @@
 """A run in a separate process returns a checked result or a failed one with its reason, whatever the solver does."""
 
-from __future__ import annotations
-
 import gc
 import os
 import resource

@@ -1,7 +1,5 @@
 """Tables for papers: booktabs, escaped text, numbers of equal decimals, the best ones bold."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

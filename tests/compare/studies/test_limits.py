@@ -3,8 +3,6 @@
 The limits are seconds of an idle machine.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from functools import lru_cache

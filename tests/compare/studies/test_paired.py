@@ -1,7 +1,5 @@
 """Results beside each other: paired methods against published numbers, and two results by their runs."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from typing import Any

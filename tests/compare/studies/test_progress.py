@@ -1,7 +1,5 @@
 """The progress of a study: plain lines in a log, a bar that fits the terminal, and nothing where it is quiet."""
 
-from __future__ import annotations
-
 import heapq
 import io
 import itertools

@@ -1,7 +1,5 @@
 """Proofs of a study's runs: written, checked by another process, kept with the row, and checked again."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Results as tables: read by other programs, filtered, grouped, verified, repeated and watched."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Studies on Spark: what is stored, what a stopped one resumes, what is refused, and the same on a cluster."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Rows are stored completely, once, and for one study."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

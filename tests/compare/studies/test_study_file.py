@@ -1,7 +1,5 @@
 """A study file becomes tasks; errors in it are one line each."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

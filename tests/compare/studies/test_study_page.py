@@ -1,7 +1,5 @@
 """The reference page and the JSON schema of study files agree with what is read."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache

@@ -1,7 +1,5 @@
 """Studies of traces: runs as rows, verified, repeated, grouped, and reported over time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

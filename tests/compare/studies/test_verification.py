@@ -1,7 +1,5 @@
 """Verify finds every forged row and file, and none of them ends in an error."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

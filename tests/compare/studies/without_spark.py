@@ -1,7 +1,5 @@
 """A study done without Spark, by what its workers do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from overlaybench.compare.catalogue import kind_named

@@ -1,7 +1,5 @@
 """Brokers as actors: they agree with the kernels and deliver exactly once, whatever happens; Δ-moves by themselves."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from dataclasses import replace

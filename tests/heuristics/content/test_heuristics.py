@@ -1,7 +1,5 @@
 """The content heuristics against their twins, their own promises, and each other."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

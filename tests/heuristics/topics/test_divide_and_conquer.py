@@ -1,7 +1,5 @@
 """P3's divide and conquer: twins, special cases, and the statements of the paper."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterable
 from typing import Any

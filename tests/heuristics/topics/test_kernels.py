@@ -1,7 +1,5 @@
 """The kernels that the heuristics share, and their compilation."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

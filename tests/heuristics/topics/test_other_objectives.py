@@ -1,7 +1,5 @@
 """The heuristics of weighted-tco and k-tco: valid, never below the optimum."""
 
-from __future__ import annotations
-
 import random
 from itertools import combinations
 from typing import Any

@@ -1,7 +1,5 @@
 """Polishing: valid, never worse, free of redundant edges, and repeatable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import combinations, pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """The heuristics of the SOC problems (P1 §9): valid, never below the optimum, and the kernel against its twin."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Extremes over all ways to break ties, and traces: every step is greedy by the definition."""
 
-from __future__ import annotations
-
 from itertools import combinations, permutations
 from typing import Any
 

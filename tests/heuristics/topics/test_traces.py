@@ -1,7 +1,5 @@
 """Methods on traces: valid after every event, within their limits, and structures that equal ones built anew."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

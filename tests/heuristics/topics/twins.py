@@ -4,8 +4,6 @@ Nodes are 0…n-1; `interest` is the list of their topic sets; an overlay is a s
 `rank` maps a candidate to its rank among equally good ones; the lowest is taken.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction

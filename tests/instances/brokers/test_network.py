@@ -1,7 +1,5 @@
 """Broker networks: trees, matching, files, workloads, and the judge of disseminations."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

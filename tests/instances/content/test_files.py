@@ -1,7 +1,5 @@
 """Content instances and overlays in files: what is written is read, and what is wrong is named."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The judges of the content problems against costs summed message by message."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

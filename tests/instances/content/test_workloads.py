@@ -1,7 +1,5 @@
 """P4's content workload: histograms by exact integration, prices that are a metric, capacities and ratios as asked."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest

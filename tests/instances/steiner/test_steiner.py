@@ -1,7 +1,5 @@
 """Steiner instances, their files, and the judge of trees."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from pathlib import Path

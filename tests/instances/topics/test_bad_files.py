@@ -1,7 +1,5 @@
 """Bad input files: one line each, that starts with the file and names the location and the fix."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

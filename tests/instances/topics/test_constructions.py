@@ -1,7 +1,5 @@
 """The papers' constructions are as they are told: sizes, subscriptions, and the overlays that are said to suffice."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

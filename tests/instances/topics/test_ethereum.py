@@ -1,7 +1,5 @@
 """Ethereum's subscriptions: the specification's own results, and its rules written a second time."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import pytest

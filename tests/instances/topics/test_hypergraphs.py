@@ -1,7 +1,5 @@
 """Hypergraphs of other programs: lists of sets, oligomers, HIF, and objects of XGI and HyperNetX."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from pathlib import Path

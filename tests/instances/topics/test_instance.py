@@ -1,7 +1,5 @@
 """TopicInstance: what it promises of its arrays, labels, order and digest."""
 
-from __future__ import annotations
-
 import hashlib
 import pickle
 import struct

@@ -1,7 +1,5 @@
 """Costs of links: their arithmetic, digests, files and errors, and those from tables of pairs."""
 
-from __future__ import annotations
-
 import pickle
 from itertools import combinations
 from pathlib import Path

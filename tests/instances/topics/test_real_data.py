@@ -1,7 +1,5 @@
 """Data of others: what their sources say of them, and what happens where they are missing."""
 
-from __future__ import annotations
-
 import gzip
 from importlib import metadata
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Traces: what they hold, how they are read and written, and what the judge says of a log of links."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The workloads of topics and their popularity laws, of a million nodes too, in little memory."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

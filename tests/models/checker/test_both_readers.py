@@ -1,7 +1,5 @@
 """The checker and the package read the same instances from files, and refuse the same files."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

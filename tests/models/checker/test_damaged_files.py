@@ -1,7 +1,5 @@
 """Damaged proofs and instances are named; every spelling of an instance is read."""
 
-from __future__ import annotations
-
 import gzip
 from fractions import Fraction
 from pathlib import Path

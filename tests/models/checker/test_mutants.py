@@ -1,7 +1,5 @@
 """Mutated proofs and instances: none is accepted with a claim that enumeration refutes."""
 
-from __future__ import annotations
-
 import copy
 import random
 from collections import Counter

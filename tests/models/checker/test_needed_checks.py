@@ -1,7 +1,5 @@
 """Every check on rows is needed: without it a false claim is proven, with it the line is named."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Every row that the checker accepts holds for every answer, or keeps an optimal one, by enumeration."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Proofs as VIPR: a reader by the specification accepts them, `viprchk` too where it is, and nobody a broken one."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil

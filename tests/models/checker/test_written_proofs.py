@@ -1,7 +1,5 @@
 """What branch-and-cut writes is accepted and proves its bound: on tiny instances, and when the search is stopped."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """Tiny instances of all problems with proofs: their optima are enumerated, so every claim of a proof can be judged."""
 
-from __future__ import annotations
-
 import gzip
 import importlib
 import json

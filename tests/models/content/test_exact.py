@@ -1,7 +1,5 @@
 """Every exact method for content-based overlays against all assignments, against each other, and on known optima."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """CBC and HiGHS agree on a program, take starts, have logs that are parsed, and share a process with OR-Tools."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys

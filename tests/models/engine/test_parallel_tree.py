@@ -1,7 +1,5 @@
 """A tree searched by several processes has the optimum, one answer for a seed, and a proof that holds."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Work that cannot check the time is ended from outside, and the earlier results are returned."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Cheapest Steiner trees: the published optima, the brute force, and every part of the proof."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import networkx as nx

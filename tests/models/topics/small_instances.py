@@ -1,7 +1,5 @@
 """Random topic instances, and helpers that the tests of exact methods share."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

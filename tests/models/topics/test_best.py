@@ -1,7 +1,5 @@
 """Method `best` is never worse than a heuristic, and is guided by a good LP solution."""
 
-from __future__ import annotations
-
 import pytest
 
 import overlaybench as ob

@@ -1,7 +1,5 @@
 """Branch-and-cut against brute force on random instances, and its incumbent and bound when it is stopped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Overlays under a limit on degrees: judge, exact methods and heuristics against the enumeration of all graphs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Enumeration of all overlays, SN-TCO and minimum set covers, against exact methods and other enumerations."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

@@ -1,7 +1,5 @@
 """Exact methods against the brute force and each other, and the foundations of the compact models."""
 
-from __future__ import annotations
-
 import math
 import random
 from typing import Any

@@ -1,7 +1,5 @@
 """Runs that a time limit stops have a valid incumbent, bound and gap."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

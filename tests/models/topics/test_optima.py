@@ -1,7 +1,5 @@
 """The optima of small instances and the classes of their edges, against the enumeration of all graphs."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import json

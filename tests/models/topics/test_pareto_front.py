@@ -1,7 +1,5 @@
 """The epsilon-constraint on the degree: exact if it ends, and a valid bound if it is stopped."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

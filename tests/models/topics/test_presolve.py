@@ -1,7 +1,5 @@
 """Each rule of the presolve, and a rule that is false."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Separation and the rows of topics of diameter 2 against every partition and all graphs, and LPs against flows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain, combinations

@@ -1,7 +1,5 @@
 """The smoothed optimum is the least over all sequences of overlays, and no method is below it."""
 
-from __future__ import annotations
-
 from itertools import chain, combinations
 
 import pytest

@@ -1,7 +1,5 @@
 """The exact methods of the SOC problems against the enumeration of all graphs."""
 
-from __future__ import annotations
-
 import math
 import random
 
