@@ -25,7 +25,7 @@ def main() -> None:
     answers, sys.stdout = sys.stdout, sys.stderr  # what a method prints is no answer
     for line in sys.stdin:
         run = json.loads(line)
-        instance = catalogue.kind_named("topics").read(Path(run["file"]), {}).instance
+        instance = catalogue.kind_named(run["kind"]).read(Path(run["file"]), {}).instance
         method, problem = catalogue.method_named(run["method"]), catalogue.problem_named(run["problem"])
         begin = time.process_time()
         result = method.run(instance, problem, seed=run["seed"], time_limit=run["limit"], **run["options"])

@@ -2,6 +2,7 @@
 
     python -m benchmarks.searches [--against ../other/overlaybench] [--methods best polish branch-and-cut]
                                   [--each 10] [--limit 5] [--steps N] [--tuning] [--shapes dense nested]
+                                  [--problem steiner]
 
 Both trees get the same instances and seeds, each in a process of its own, the first of the two in turns, so that other
 work on the machine slows both alike. Limits are processor seconds. With `--steps` there is no limit but a number of
@@ -30,15 +31,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks import steiner
 from overlaybench.compare.studies.paired import paired
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.problem import Problem
+from overlaybench.instances.steiner.files import write_stp
+from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.instances.topics.instance import TopicInstance
 
 HELD_OUT, TUNING = 390_100_000, 390_200_000  # the first seeds of two blocks of 100,000, which no other file uses
 ROOT = Path(__file__).resolve().parent.parent
-PROBLEM = PROBLEMS["min-tco"]
 HERE, THERE = "this tree", "the other"
 STEPPED = ("polish", "best")  # methods with an option `steps`
 LEAST, EQUAL = 0.1, 1.1  # proofs count as at least so many seconds, and are a tie if the quotient is less
@@ -102,16 +106,24 @@ def real(random: Random, seed: int) -> TopicInstance:
 
 MAKERS: tuple[Callable[[Random, int], TopicInstance], ...]
 MAKERS = (dense, sparse, few_large_topics, many_small_topics, nested, real)
-SHAPES = {maker.__name__.replace("_", " "): maker for maker in MAKERS}
+SHAPES: dict[str, dict[str, Callable[[Random, int], Any]]]
+SHAPES = {
+    problem: {maker.__name__.replace("_", " "): maker for maker in makers}
+    for problem, makers in (("min-tco", MAKERS), ("steiner", steiner.MAKERS))
+}
+METHODS = {"min-tco": ["polish", "best", "branch-and-cut"], "steiner": ["branch-and-cut", "shortest-paths"]}
 
 
-def instance_of(shape: str, number: int, *, tuning: bool) -> TopicInstance:
-    seed = (TUNING if tuning else HELD_OUT) + 10_000 * list(SHAPES).index(shape) + number
-    return SHAPES[shape](np.random.default_rng(seed), seed)
+def instance_of(problem: str, shape: str, number: int, *, tuning: bool) -> Any:
+    seed = (TUNING if tuning else HELD_OUT) + 10_000 * list(SHAPES[problem]).index(shape) + number
+    return SHAPES[problem][shape](np.random.default_rng(seed), seed)
 
 
-def write(instance: TopicInstance, file: Path) -> None:
-    """Write it with labels whose order every tree takes for the order of nodes."""
+def write(instance: TopicInstance | SteinerInstance, file: Path) -> None:
+    """Write it; topics with labels whose order every tree takes for the order of nodes."""
+    if isinstance(instance, SteinerInstance):
+        write_stp(instance, file)
+        return
     rows = np.split(instance.node_topics, instance.node_offsets[1:-1])
     wanted = {f"n{v:06d}": [f"t{t:06d}" for t in row.tolist()] for v, row in enumerate(rows)}
     file.write_text(json.dumps({"format": "topics/1", "subscriptions": wanted}))
@@ -143,31 +155,32 @@ class Tree:
         return result
 
 
-def judged(instance: TopicInstance, result: dict[str, Any]) -> dict[str, Any]:
+def judged(problem: Problem[Any, Any], instance: Any, result: dict[str, Any]) -> dict[str, Any]:
     """The result without its edges, which this tree's problem has checked."""
     edges = result.pop("edges")
     assert edges is not None, result["reason"]
     overlay = Overlay.from_edges(instance.num_nodes, np.array(edges, np.int32).reshape(-1, 2))
-    assert not PROBLEM.violations(instance, overlay)
-    assert PROBLEM.value(instance, overlay) == result["value"]
+    assert not problem.violations(instance, overlay)
+    assert problem.value(instance, overlay) == result["value"]
     assert (result["lower_bound"] or 0) <= result["value"]
     return result
 
 
 def measure(trees: dict[str, Tree], asked: argparse.Namespace, folder: Path) -> pd.DataFrame:
     """A row for each run."""
-    rows, turn = [], 0
+    rows, turn, problem = [], 0, PROBLEMS[asked.problem]
     for number in range(asked.first, asked.first + asked.each):
         for shape in asked.shapes:
-            instance = instance_of(shape, number, tuning=asked.tuning)
-            write(instance, file := folder / "instance.json")
+            instance = instance_of(asked.problem, shape, number, tuning=asked.tuning)
+            write(instance, file := folder / "instance")
             for method in asked.methods:
                 options = {"steps": asked.steps} if asked.steps else {}
                 given = {"limit": None if asked.steps else asked.limit, "options": options, "seed": asked.seed}
                 turn += 1
                 for name in (HERE, THERE) if turn % 2 else (THERE, HERE):
-                    result = trees[name].run(file=str(file), method=method, problem=PROBLEM.name, **given)
-                    row = {"shape": shape, "number": number, "run": method, "tree": name, **judged(instance, result)}
+                    asked_for = {"kind": problem.kind, "problem": problem.name, "method": method, **given}
+                    result = judged(problem, instance, trees[name].run(file=str(file), **asked_for))
+                    row = {"shape": shape, "number": number, "run": method, "tree": name, **result}
                     rows.append(row)
                     print(json.dumps({**row, "load": os.getloadavg()[0]}), file=sys.stderr, flush=True)
     return pd.DataFrame(rows)
@@ -177,8 +190,8 @@ def difference(runs: pd.DataFrame, column: str) -> str:
     """The cells of one comparison: wins, ties, losses, mean difference of a column with its interval, and p."""
     names = dict.fromkeys(("label", "variant", "method"), runs["tree"])
     instance = runs["shape"] + runs["number"].astype(str)
-    known = runs.assign(problem=PROBLEM.name, status="feasible", instance=instance, ratio=runs[column], **names)
-    found = paired(known, [HERE, THERE], PROBLEM.name).table.iloc[0]
+    known = runs.assign(problem="", status="feasible", instance=instance, ratio=runs[column], **names)
+    found = paired(known, [HERE, THERE], "").table.iloc[0]
     numbers = found[["mean", "mean_low", "mean_high"]].to_numpy(float)
     mean, low, high = (f"{number:+.2%}" for number in (np.expm1(numbers) if column == "proof" else numbers))
     interval = f" [{low}, {high}]" if len(runs) > 2 else ""
@@ -221,8 +234,9 @@ def checked_out(revision: str, folder: Path) -> Path:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", default="HEAD", help="the folder of another checkout, or a commit of this one")
-    parser.add_argument("--methods", nargs="+", default=["polish", "best", "branch-and-cut"])
-    parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=SHAPES)
+    parser.add_argument("--problem", default="min-tco", choices=SHAPES)
+    parser.add_argument("--methods", nargs="+", help="by default all that search")
+    parser.add_argument("--shapes", nargs="+", choices=[*SHAPES["min-tco"], *SHAPES["steiner"]], help="by default all")
     parser.add_argument("--each", type=int, default=2, help="instances of each shape")
     parser.add_argument("--first", type=int, default=0, help="the number of the first one")
     parser.add_argument("--limit", type=float, default=2.0, help="processor seconds of a run")
@@ -230,6 +244,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the methods")
     parser.add_argument("--tuning", action="store_true", help="instances of the block for tuning")
     asked = parser.parse_args()
+    asked.methods, asked.shapes = asked.methods or METHODS[asked.problem], asked.shapes or list(SHAPES[asked.problem])
     if asked.against == "HEAD" and not (ROOT / ".git").exists():
         parser.exit(message="no commit to compare with: name a folder by --against\n")
     if asked.steps and (unlimited := set(asked.methods) - set(STEPPED)):

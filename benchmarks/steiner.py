@@ -100,6 +100,88 @@ def instances() -> Iterator[tuple[str, SteinerInstance]]:
         yield f"skutella {depth}", skutella(depth=depth, seed=0)
 
 
+Random = np.random.Generator
+Edges = list[tuple[int, int, int]]
+
+
+def instance_of(edges: Edges, terminals: int, random: Random) -> SteinerInstance:
+    """So many terminals at random in the largest component."""
+    component = max(nx.connected_components(nx.Graph(edge[:2] for edge in edges)), key=len)
+    chosen = random.choice(sorted(component), size=min(terminals, len(component)), replace=False)
+    return SteinerInstance.from_edges(1 + max(max(edge[:2]) for edge in edges), edges, chosen.tolist())
+
+
+def random_graph(random: Random, seed: int) -> SteinerInstance:
+    nodes = int(random.choice([500, 1000, 2000]))
+    edges, terminals = int(nodes * random.choice([1.25, 2, 5])), int(nodes / random.choice([4, 6, 20, 100]))
+    given = {"nodes": nodes, "edges": edges, "terminals": terminals, "seed": seed}
+    instance: SteinerInstance = WORKLOADS["steiner-sparse"].generate(**given)
+    return instance
+
+
+def geometric(random: Random, seed: int) -> SteinerInstance:
+    """Points in the unit square, joined up to a distance within which most have a dozen neighbours."""
+    at = random.random((int(random.integers(300, 801)), 2))
+    apart = np.linalg.norm(at[:, None] - at, axis=2)
+    near = np.argwhere(np.triu(apart < np.sqrt(4 / len(at)), k=1)).tolist()
+    return instance_of([(u, v, 1 + int(1000 * apart[u, v])) for u, v in near], len(at) // 6, random)
+
+
+def grid_with_holes(random: Random, seed: int) -> SteinerInstance:
+    """Lines at random distances, without the crossings in some rectangles, as in the layout of circuits."""
+    width, height = random.integers(25, 46, size=2).tolist()
+    columns, rows = random.integers(1, 21, size=(2, 46)).tolist()
+    is_open = np.ones((width, height), bool)
+    for x, y, right, down in random.integers((0, 0, 3, 3), (width, height, 10, 10), size=(10, 4)).tolist():
+        is_open[x : x + right, y : y + down] = False
+    pairs = [(a, b) for a, b in nx.grid_2d_graph(width, height).edges if is_open[a] and is_open[b]]
+    edges = [(x * height + y, a * height + b, columns[x] if a > x else rows[y]) for (x, y), (a, b) in pairs]
+    return instance_of(edges, int(random.integers(30, 91)), random)
+
+
+def perturbed_hypercube(random: Random, seed: int) -> SteinerInstance:
+    return hypercube(dimension=int(random.choice([5, 6, 7])), costs="perturbed", seed=seed)
+
+
+def set_cover(random: Random, seed: int) -> SteinerInstance:
+    """Terminals, and five times as many other nodes, each joined to four terminals, as PUC's bip42."""
+    k = int(random.integers(30, 121))
+    pairs = [(t, v) for v in range(k, 6 * k) for t in random.choice(k, size=4, replace=False).tolist()]
+    return SteinerInstance.from_edges(6 * k, [(*p, int(random.integers(100, 111))) for p in pairs], range(k))
+
+
+def code_cover(random: Random, seed: int) -> SteinerInstance:
+    """Words, joined if they differ in one letter; the terminals are within one letter of every word, as PUC's cc."""
+    letters, length = random.choice([(2, 6), (2, 7), (2, 8), (3, 4), (3, 5), (4, 3), (4, 4)]).tolist()
+    steps = itertools.product(range(letters**length), (letters**place for place in range(length)))
+    pairs = [(w, w + more * step) for w, step in steps for more in range(1, letters - w // step % letters)]
+    graph, code = nx.Graph(pairs), list[int]()
+    uncovered, order = set(graph), random.permutation(letters**length).tolist()
+    while uncovered:
+        code.append(max(order, key=lambda word: len(uncovered & {word, *graph[word]})))
+        uncovered -= {code[-1], *graph[code[-1]]}
+    return SteinerInstance.from_edges(len(order), [(*p, int(random.integers(100, 111))) for p in pairs], code)
+
+
+def nested_gadgets(random: Random, seed: int) -> SteinerInstance:
+    """As Skutella's graph of depth 2, of gadgets of random sizes whose points are each joined to random nodes."""
+    edges, above, n, dearest = Edges(), [[0]], 1, int(random.choice([1, 3]))
+    for _ in range(2):
+        below = []
+        for upper in above:
+            size, points = random.integers(5, 9, size=2).tolist()
+            edges += [(u, n + v, int(random.integers(1, dearest + 1))) for u in upper for v in range(size)]
+            below += [(n + random.choice(size, size // 2 + 1, replace=False)).tolist() for _ in range(points)]
+            n += size
+        above = below
+    edges += [(u, n + point, 1) for point, upper in enumerate(above) for u in upper]
+    return SteinerInstance.from_edges(n + len(above), edges, [0, *range(n, n + len(above))])
+
+
+MAKERS = (random_graph, geometric, grid_with_holes, perturbed_hypercube, set_cover, code_cover, nested_gadgets)
+"""Of the shapes of instances on which `benchmarks.searches` compares trees of this project."""
+
+
 def branch_and_cut(instance: SteinerInstance, limit: float) -> tuple[Overlay | None, float | None]:
     (method,) = STEINER_MODELS
     result = method.run(instance, PROBLEM, time_limit=limit)
