@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,61 +17,118 @@ _STEPS = 5_000_000  # edges looked at between two looks at the clock
 _LEAST = 1e-9  # of a gain
 
 
+class RootedTree(NamedTuple):
+    """A tree in preorder from a terminal; its key nodes are terminals and nodes of degree 3 or more."""
+
+    parent: Ids  # of each node: −1 at the root, −2 outside the tree
+    via: Ids  # the edge to the parent
+    rank: Ids  # the position of each node
+    node: Ids  # at each position
+    end: Ids  # of the subtree of each position, so that its nodes are those at the positions from its own to here
+    first: Ids  # the key path above position q has the edges above the positions ``first[q]`` to q
+
+
+class Regions(NamedTuple):
+    """The node of a tree that is nearest to each node of the graph, its base."""
+
+    distance: Reals
+    base: Ids  # its position; −1 if there is none
+    toward: Ids  # the edge on the path to it, −1 on the tree
+    begin: Ids  # the nodes with the base at position q are ``member[begin[q]:begin[q + 1]]``
+    member: Ids
+    part: Ids  # of each position in an exchange, 0 otherwise
+
+
 def improve_tree(graph: Graph, costs: Reals, kept: Flags, terminals: Ids, clock: Clock) -> Flags:
     """A local optimum of a pruned tree: no insertion of a node, and no exchange of a key path or vertex, saves cost.
 
     A key vertex is a node of degree 3 or more that is no terminal; key paths are those between key vertices and
     terminals. A key path, or a key vertex with its key paths, is replaced by a cheapest forest of shortest paths
-    between the parts that remain (Uchoa, Werneck 2012, https://doi.org/10.1145/2133803.2184448). The result costs at
-    most as much as `kept`, shape (m,). When the clock has passed, it is the best tree so far. Cost O(n · depth + k m
-    log n) for each round.
+    between the parts that remain. Shortest paths to the whole tree are computed once for all exchanges until one saves
+    cost (Uchoa, Werneck 2012, https://doi.org/10.1145/2133803.2184448). The result costs at most as much as `kept`,
+    shape (m,). When the clock has passed, it is the best tree so far. Cost O(m · depth) for each round, and O(m log n)
+    for each exchange that saves cost.
     """
-    best, node, unchanged = kept.copy(), 0, 0
-    while unchanged < len(graph.offsets) - 1 and not clock.passed:
-        node, unchanged = _improve(graph, costs, best, terminals, node, unchanged, _STEPS)
+    n = len(graph.offsets) - 1
+    best, turn, unchanged = kept.copy(), 0, 0
+    tree = RootedTree(*(np.empty(n + 1, np.int32) for _ in range(6)))
+    ids = [np.zeros(n + 1, np.int32) for _ in range(5)]
+    regions = Regions(np.empty(n), *ids)
+    while unchanged < 2 * n and not clock.passed:
+        turn, unchanged = _improve(graph, costs, best, terminals, tree, regions, turn, unchanged, _STEPS)
     return best
 
 
 @kernel
 def _improve(
-    graph: Graph, costs: Reals, kept: Flags, terminals: Ids, start: int, since: int, steps: int
+    graph: Graph,
+    costs: Reals,
+    kept: Flags,
+    terminals: Ids,
+    tree: RootedTree,
+    regions: Regions,
+    start: int,
+    since: int,
+    steps: int,
 ) -> tuple[int, int]:
-    """Improve a tree in place, from a node on, for some steps; the next node, and how many in a row changed nothing."""
+    """Improve a tree in place, from a turn on, for some steps; the next turn, and how many in a row changed nothing.
+
+    The turns 0 to n − 1 insert nodes, the turns n to 2n − 1 exchange key vertices and the key paths above nodes.
+    """
     n = len(graph.offsets) - 1
     is_terminal = np.zeros(n, np.bool_)
     is_terminal[terminals] = True
-    parent, via = np.empty(n, np.int32), np.empty(n, np.int32)
-    done, unchanged, v = 0, since, start
-    size = _root_tree(graph, kept, int(terminals[0]), parent, via)
-    while unchanged < n and done <= steps:
+    done, unchanged, turn, is_current = 0, since, start, False
+    size = _root_tree(graph, kept, is_terminal, int(terminals[0]), tree)
+    while unchanged < 2 * n and done <= steps:
         unchanged += 1
-        if parent[v] == -2:
-            done += graph.offsets[v + 1] - graph.offsets[v]
-            improved = _insert(graph, costs, kept, is_terminal, parent, via, v)
-        else:
-            done += 4 * size
-            improved = _exchange(graph, costs, kept, is_terminal, v)
+        v, improved = turn % n, False
+        if turn < n:
+            if tree.parent[v] == -2:
+                done += graph.offsets[v + 1] - graph.offsets[v]
+                improved = _insert(graph, costs, kept, is_terminal, tree.parent, tree.via, v)
+        elif tree.parent[v] >= 0 and tree.first[tree.rank[v] + 1] > tree.rank[v]:
+            if not is_current:
+                done += 4 * len(graph.edge)
+                _find_regions(graph, costs, tree, size, regions)
+                is_current = True
+            q = tree.rank[v]
+            within = regions.begin[tree.end[q]] - regions.begin[tree.first[q]]
+            done += 4 * min(within, n - within)
+            if not is_terminal[v]:
+                improved = _reconnect(graph, costs, kept, tree, size, regions, q, True)
+            if not improved:
+                improved = _reconnect(graph, costs, kept, tree, size, regions, q, False)
         if improved:
-            unchanged = 0
-            size = _root_tree(graph, kept, int(terminals[0]), parent, via)
-        v = (v + 1) % n
-    return v, unchanged
+            unchanged, is_current = 0, False
+            size = _root_tree(graph, kept, is_terminal, int(terminals[0]), tree)
+        turn = (turn + 1) % (2 * n)
+    return turn, unchanged
 
 
 @kernel
-def _root_tree(graph: Graph, kept: Flags, root: int, parent: Ids, via: Ids) -> int:
-    """Set the parent of each node of a tree and the edge to it, −1 at the root, −2 outside; returns its size."""
-    parent[:] = -2
-    parent[root] = via[root] = -1
+def _root_tree(graph: Graph, kept: Flags, is_terminal: Flags, root: int, tree: RootedTree) -> int:
+    """Bring the kept edges of the tree with a root terminal into preorder; returns the number of its nodes."""
+    tree.parent[:] = -2
+    tree.parent[root] = tree.via[root] = -1
     stack, size = [np.int32(root)], 0
     while len(stack) > 0:
         v = stack.pop()
+        tree.rank[v], tree.node[size] = size, v
         size += 1
+        tree.end[size - 1] = size
         for k in range(graph.offsets[v], graph.offsets[v + 1]):
             w = graph.neighbour[k]
-            if kept[graph.edge[k]] and parent[w] == -2:
-                parent[w], via[w] = v, graph.edge[k]
+            if kept[graph.edge[k]] and tree.parent[w] == -2:
+                tree.parent[w], tree.via[w] = v, graph.edge[k]
                 stack.append(w)
+    for q in range(size - 1, 0, -1):
+        above = tree.rank[tree.parent[tree.node[q]]]
+        tree.end[above] = max(tree.end[above], tree.end[q])
+    tree.first[0] = 0
+    for q in range(size):
+        is_inner = not is_terminal[tree.node[q]] and q + 1 < size and tree.end[q + 1] == tree.end[q]
+        tree.first[q + 1] = tree.first[q] if is_inner else q + 1
     return size
 
 
@@ -123,14 +181,18 @@ def _insert(graph: Graph, costs: Reals, kept: Flags, is_terminal: Flags, parent:
             if v == highest:
                 break
             below, edge, v = v, edge_up, upper
-    # Leaves that are no terminals, as the edge dropped was one of at most two at its end, save more.
+    # Leaves that are no terminals save more.
     leaves = False
     for e in dropped:
         for end in (graph.u[e], graph.v[e]):
             count = 0
             for k in range(graph.offsets[end], graph.offsets[end + 1]):
                 count += kept[graph.edge[k]]
-            leaves |= count <= 2 and not is_terminal[end]
+            for link in added:
+                count += graph.u[link] == end or graph.v[link] == end
+            for link in dropped:
+                count -= graph.u[link] == end or graph.v[link] == end
+            leaves |= count <= 1 and not is_terminal[end]
     if gain > _LEAST or leaves:
         trial = kept.copy()
         for e in added:
@@ -147,115 +209,153 @@ def _insert(graph: Graph, costs: Reals, kept: Flags, is_terminal: Flags, parent:
 
 
 @kernel
-def _exchange(graph: Graph, costs: Reals, kept: Flags, is_terminal: Flags, node: int) -> bool:
-    """Replace a key vertex with its key paths, or a key path from a node; whether that saved cost."""
-    links = [np.int32(0)]
-    links.pop()
-    for k in range(graph.offsets[node], graph.offsets[node + 1]):
-        if kept[graph.edge[k]]:
-            links.append(graph.edge[k])
-    is_key = not is_terminal[node] and len(links) > 2
-    if not is_key and not is_terminal[node]:
-        return False
-    removed, ends, firsts = [np.int32(0)], [0], [0]
-    removed.pop()
-    ends.pop()
-    for link in links:
-        removed.append(link)
-        v = graph.u[link] if graph.v[link] == node else graph.v[link]
-        last = link
-        while not is_terminal[v]:
-            count, onward = 0, last
-            for k in range(graph.offsets[v], graph.offsets[v + 1]):
-                if kept[graph.edge[k]]:
-                    count += 1
-                    if graph.edge[k] != last:
-                        onward = graph.edge[k]
-            if count > 2:
-                break
-            removed.append(onward)
-            v = graph.u[onward] if graph.v[onward] == v else graph.v[onward]
-            last = onward
-        ends.append(int(v))
-        firsts.append(len(removed))
-    if is_key and _reconnect(graph, costs, kept, removed, ends):
-        return True
-    for i in range(len(ends)):
-        if ends[i] > node and _reconnect(graph, costs, kept, removed[firsts[i] : firsts[i + 1]], [node, ends[i]]):
-            return True
-    return False
-
-
-@kernel
-def _reconnect(graph: Graph, costs: Reals, kept: Flags, removed: list[np.int32], ends: list[int]) -> bool:
-    """Replace edges of a tree by cheapest paths between the parts that have the `ends`; whether that saves cost."""
-    n, limit = len(graph.offsets) - 1, 0.0
-    for e in removed:
-        kept[e] = False
-        limit += costs[e]
-    part, distance, via = np.full(n, -1, np.int32), np.full(n, np.inf), np.full(n, -1, np.int32)
-    tree = [np.int32(0)]
-    tree.pop()
-    for i in range(len(ends)):
-        part[ends[i]] = i
-        tree.append(np.int32(ends[i]))
-    done = 0
-    while done < len(tree):
-        v = tree[done]
-        distance[v] = 0.0
-        done += 1
-        for k in range(graph.offsets[v], graph.offsets[v + 1]):
-            w = graph.neighbour[k]
-            if kept[graph.edge[k]] and part[w] < 0:
-                part[w] = part[v]
-                tree.append(w)
-    heap, joins = [(0.0, np.int32(0))], [(0.0, np.int32(0))]
+def _find_regions(graph: Graph, costs: Reals, tree: RootedTree, size: int, regions: Regions) -> None:
+    """Find the base of each node, and list the nodes by their bases."""
+    distance, base, toward, begin = regions.distance, regions.base, regions.toward, regions.begin
+    distance[:] = np.inf
+    base[:] = toward[:] = -1
+    for q in range(size):
+        distance[tree.node[q]], base[tree.node[q]] = 0.0, q
+    heap = [(0.0, np.int32(0))]
     heap.pop()
-    joins.pop()
-    # A path shorter than the limit between two parts is within half the limit of one of them everywhere.
     done = 0
-    while done < len(tree) or len(heap) > 0:
-        if done < len(tree):
-            v = tree[done]
+    while done < size or len(heap) > 0:
+        if done < size:
+            v = tree.node[done]
             done += 1
         else:
             length, v = heapq.heappop(heap)
             if length > distance[v]:
                 continue
-            tree.append(v)
-            done += 1
         for k in range(graph.offsets[v], graph.offsets[v + 1]):
             w, through = graph.neighbour[k], distance[v] + costs[graph.edge[k]]
-            if through < distance[w] and through <= limit / 2:
-                distance[w], part[w], via[w] = through, part[v], graph.edge[k]
+            if through < distance[w]:
+                distance[w], base[w], toward[w] = through, base[v], graph.edge[k]
                 heapq.heappush(heap, (through, w))
-    for v in tree:
+    begin[:] = 0
+    for v in range(len(distance)):
+        if base[v] >= 0:
+            begin[base[v]] += 1
+    for q in range(1, len(begin)):
+        begin[q] += begin[q - 1]
+    for v in range(len(distance)):
+        if base[v] >= 0:
+            begin[base[v]] -= 1
+            regions.member[begin[base[v]]] = v
+
+
+@kernel
+def _reconnect(
+    graph: Graph, costs: Reals, kept: Flags, tree: RootedTree, size: int, regions: Regions, q: int, whole: bool
+) -> bool:
+    """Replace the key path above a position, or the `whole` key vertex there; whether that saves cost.
+
+    The parts of the tree that remain get numbers from 1 on, but the largest one 0: its nodes are not looked at.
+    """
+    distance, base, toward, begin, part = regions.distance, regions.base, regions.toward, regions.begin, regions.part
+    top, end = int(tree.first[q]), int(tree.end[q])
+    paths, spans = [(top, q)], [(0, top, 1), (end, size, 1)]
+    largest, most, count = 1, begin[top] + begin[size] - begin[end], 1
+    below = q + 1 if whole else q
+    while below < end:
+        start = below
+        while tree.first[below + 1] <= below:
+            below += 1
+        if whole:
+            paths.append((start, below))
+        count += 1
+        spans.append((below, int(tree.end[below]), count))
+        if begin[tree.end[below]] - begin[below] > most:
+            largest, most = count, begin[tree.end[below]] - begin[below]
+        below = int(tree.end[below])
+    limit = 0.0
+    for start, last in paths:
+        for p in range(start, last + 1):
+            limit += costs[tree.via[tree.node[p]]]
+        spans.append((start, last + (whole and last == q), -1))
+    looked = [np.int32(0)]
+    looked.pop()
+    for start, last, number in spans:
+        if number != largest:
+            part[start:last] = number
+            if number > 0:
+                for i in range(begin[start], begin[last]):
+                    looked.append(regions.member[i])
+    moved = _move_bases(graph, costs, regions, spans, limit)
+    for v, _, _, _ in moved:
+        looked.append(v)
+    joins, bound = [(0.0, np.int32(0))], limit - _LEAST
+    joins.pop()
+    for v in looked:
         for k in range(graph.offsets[v], graph.offsets[v + 1]):
-            w = graph.neighbour[k]
-            if part[w] > part[v]:
-                joins.append((distance[v] + costs[graph.edge[k]] + distance[w], graph.edge[k]))
+            w, e = graph.neighbour[k], graph.edge[k]
+            length = distance[v] + costs[e] + distance[w]
+            if length < bound and part[base[v]] != part[base[w]]:
+                joins.append((length, e))
+                if count == 2:
+                    bound = length
     joins.sort()
-    parent, paid, missing = np.arange(len(ends), dtype=np.int32), 0.0, len(ends) - 1
+    parent, paid, missing = np.arange(count + 1, dtype=np.int32), 0.0, count - 1
     chosen = [np.int32(0)]
     chosen.pop()
     for length, e in joins:
         if missing == 0 or paid + length >= limit - _LEAST:
             break
-        one, other = root_of(parent, part[graph.u[e]]), root_of(parent, part[graph.v[e]])
+        one, other = root_of(parent, part[base[graph.u[e]]]), root_of(parent, part[base[graph.v[e]]])
         if one != other:
             parent[one] = other
             paid += length
             missing -= 1
             chosen.append(e)
+    for start, last, number in spans:
+        if number != largest:
+            part[start:last] = 0
     if missing > 0:
-        for e in removed:
-            kept[e] = True
+        for v, length, q_before, e in moved:
+            distance[v], base[v], toward[v] = length, q_before, e
         return False
+    for start, last in paths:
+        for p in range(start, last + 1):
+            kept[tree.via[tree.node[p]]] = False
     for e in chosen:
         kept[e] = True
-        for end in (graph.u[e], graph.v[e]):
-            v = end
-            while via[v] >= 0 and not kept[via[v]]:
-                kept[via[v]] = True
-                v = graph.u[via[v]] if graph.v[via[v]] == v else graph.v[via[v]]
+        for v in (graph.u[e], graph.v[e]):
+            while toward[v] >= 0 and not kept[toward[v]]:
+                kept[toward[v]] = True
+                v = graph.u[toward[v]] if graph.v[toward[v]] == v else graph.v[toward[v]]
     return True
+
+
+@kernel
+def _move_bases(
+    graph: Graph, costs: Reals, regions: Regions, spans: list[tuple[int, int, int]], limit: float
+) -> list[tuple[np.int32, float, np.int32, np.int32]]:
+    """Find bases for the nodes whose own are in spans of number −1, within a limit; each with what it had before."""
+    distance, base, toward = regions.distance, regions.base, regions.toward
+    moved = [(np.int32(0), 0.0, np.int32(0), np.int32(0))]
+    moved.pop()
+    for start, last, number in spans:
+        if number < 0:
+            for i in range(regions.begin[start], regions.begin[last]):
+                v = regions.member[i]
+                moved.append((v, distance[v], base[v], toward[v]))
+                distance[v], base[v] = np.inf, -1
+    heap = [(0.0, np.int32(0))]
+    heap.pop()
+    for v, _, _, _ in moved:
+        for k in range(graph.offsets[v], graph.offsets[v + 1]):
+            w, through = graph.neighbour[k], distance[graph.neighbour[k]] + costs[graph.edge[k]]
+            if through < distance[v] and through < limit:
+                distance[v], base[v], toward[v] = through, base[w], graph.edge[k]
+        if base[v] >= 0:
+            heapq.heappush(heap, (distance[v], v))
+    while len(heap) > 0:
+        length, v = heapq.heappop(heap)
+        if length > distance[v]:
+            continue
+        for k in range(graph.offsets[v], graph.offsets[v + 1]):
+            w, through = graph.neighbour[k], length + costs[graph.edge[k]]
+            if through < distance[w] and through < limit:
+                distance[w], base[w], toward[w] = through, base[v], graph.edge[k]
+                heapq.heappush(heap, (through, w))
+    return moved
