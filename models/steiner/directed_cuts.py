@@ -56,20 +56,18 @@ def dual_ascent(graph: Graph, costs: Units, terminals: Ids, root: int, most_arcs
 
     `costs` are those of the arcs, not negative, shape (2m,); the cuts kept have at most `most_arcs` arcs in total. Wong
     1984; the terminal whose cut has the fewest arcs comes first. Duals ≥ 0 without negative reduced costs prove the
-    bound, so it is valid in any order. Cost O(m) for each cut, of which there is at most one per arc and terminal.
+    bound, so it is valid in any order. Cost of each cut: the edges at its nodes; there is at most one per arc and
+    terminal.
     """
-    bound, reduced, offsets, arcs, duals = _ascend(graph, arcs_of(graph), costs, terminals, root, most_arcs)
+    bound, reduced, offsets, arcs, duals = _ascend(graph, costs, terminals, root, most_arcs)
     return Ascent(int(bound), reduced, offsets, arcs, duals)
 
 
 @kernel
-def _ascend(
-    graph: Graph, network: ArcNetwork, costs: Units, terminals: Ids, root: int, most: int
-) -> tuple[int, Units, Offsets, Ids, Units]:
-    reduced = costs.copy()
-    is_free = np.zeros(len(network.head))  # 1 for an arc of reduced cost 0
-    is_free[network.given] = reduced == 0
-    bound = 0
+def _ascend(graph: Graph, costs: Units, terminals: Ids, root: int, most: int) -> tuple[int, Units, Offsets, Ids, Units]:
+    n = len(graph.offsets) - 1
+    reduced, bound, turn = costs.copy(), 0, 0
+    mark, queue = np.zeros(n, np.int64), np.empty(n, np.int32)
     kept = np.empty(most, np.int32)
     ends = [0]
     duals = [np.int64(0)]
@@ -80,10 +78,10 @@ def _ascend(
             heapq.heappush(heap, (0, t))
     while len(heap) > 0 and bound < _FAR:
         score, terminal = heapq.heappop(heap)
-        inside = reachable(network, is_free, int(terminal), True)
-        if inside[root]:
+        turn += 1
+        entering = _entering(graph, reduced, int(terminal), root, mark, queue, turn)
+        if mark[root] == turn:
             continue
-        entering = _entering(graph, inside)
         if len(heap) > 0 and len(entering) > heap[0][0] and len(entering) > score:
             heapq.heappush(heap, (len(entering), terminal))
             continue
@@ -91,27 +89,43 @@ def _ascend(
             bound = _FAR
             break
         least = reduced[entering].min()
-        if least > 0:
-            bound += least
-            if ends[-1] + len(entering) <= most:
-                kept[ends[-1] : ends[-1] + len(entering)] = entering
-                ends.append(ends[-1] + len(entering))
-                duals.append(least)
-            for a in entering:
-                reduced[a] -= least
-                is_free[network.given[a]] = reduced[a] == 0
+        bound += least
+        if ends[-1] + len(entering) <= most:
+            kept[ends[-1] : ends[-1] + len(entering)] = entering
+            ends.append(ends[-1] + len(entering))
+            duals.append(least)
+        for a in entering:
+            reduced[a] -= least
         heapq.heappush(heap, (len(entering), terminal))
     return bound, reduced, np.array(ends), kept[: ends[-1]].copy(), np.array(duals[1:])
 
 
 @kernel
-def _entering(graph: Graph, inside: Flags) -> Ids:
-    """The arcs into a set of nodes."""
+def _entering(graph: Graph, reduced: Units, terminal: int, root: int, mark: Units, queue: Ids, turn: int) -> Ids:
+    """The arcs into the nodes that reach a terminal along arcs of reduced cost 0; these nodes get the mark `turn`.
+
+    The search ends at the root.
+    """
+    mark[terminal], queue[0] = turn, terminal
+    first, last = 0, 1
+    candidates = [np.int32(0)]
+    candidates.pop()
+    while first < last and mark[root] != turn:
+        v = queue[first]
+        first += 1
+        for k in range(graph.offsets[v], graph.offsets[v + 1]):
+            w, e = graph.neighbour[k], graph.edge[k]
+            arc = np.int32(2 * e + (graph.u[e] == v))
+            if mark[w] != turn and reduced[arc] > 0:
+                candidates.append(arc)
+            elif mark[w] != turn:
+                mark[w], queue[last] = turn, w
+                last += 1
     arcs = [np.int32(0)]
     arcs.pop()
-    for e in range(len(graph.u)):
-        if inside[graph.u[e]] != inside[graph.v[e]]:
-            arcs.append(np.int32(2 * e + inside[graph.u[e]]))
+    for arc in candidates:
+        if mark[graph.v[arc // 2] if arc % 2 else graph.u[arc // 2]] != turn:
+            arcs.append(arc)
     return np.array(arcs)
 
 
@@ -157,7 +171,7 @@ def _set_distances(graph: Graph, reduced: Units, distance: Units, backwards: int
 
 _VIOLATION = 1e-4
 _NESTED = 5
-_CREEP = 1e-6
+_CUTS = 150
 _ON_TREE, _FEW = 0.99, 100
 
 
@@ -263,17 +277,24 @@ def _violated_cuts(
 ) -> tuple[list[Flags], list[int]]:
     """The root's sides of violated cuts, and the index of the target of each.
 
-    A small capacity is added to each arc, as among the minimum cuts those of few arcs are deeper (Koch, Martin 1998).
-    Arcs of a cut get capacity 1 for all targets after it: few cuts that overlap little keep the LP small. Targets
-    without a cut have another turn while the cuts have fewer arcs in total than four times the model.
+    Of the two extreme minimum cuts, the one near the target mostly has the fewest arcs, and cuts of few arcs are deeper
+    (Koch, Martin 1998); the one near the root is taken if it has no more. Arcs of a cut get capacity 1 for all targets
+    after it: few cuts that overlap little keep the LP small. Targets without a cut have another turn while the cuts
+    have fewer arcs in total than four times the model.
     """
     sides, chosen = [np.empty(0, np.bool_)], [0]
     sides.pop()
     chosen.pop()
-    residual, crossing = np.zeros(len(network.head)), np.zeros(len(x), np.bool_)
-    pending, size = np.ones(len(targets), np.bool_), 0
-    while size < 4 * len(x):
-        capacities, before = x.copy(), len(sides)
+    residual, capacities = np.zeros(len(network.head)), x.copy()
+    pending, size, before = np.zeros(len(targets), np.bool_), 0, -1
+    for i in range(len(targets)):
+        residual[network.given] = x
+        residual[network.reverse[network.given]] = 0.0
+        enough = demands[i] - _VIOLATION
+        pending[i] = maximum_flow(network, residual, root, targets[i], enough) < enough
+    while len(sides) < _CUTS and size < 4 * len(x) and len(sides) > before:
+        capacities[:] = x
+        before = len(sides)
         for i in np.flatnonzero(pending):
             target, enough = targets[i], demands[i] - _VIOLATION
             for _ in range(_NESTED):
@@ -281,31 +302,28 @@ def _violated_cuts(
                 residual[network.given] = capacities
                 if maximum_flow(network, residual, root, target, enough) >= enough:
                     break
-                residual[network.given] += _CREEP
-                maximum_flow(network, residual, root, target, np.inf)
-                front, back = reachable(network, residual, root, False), ~reachable(network, residual, target, True)
-                different, fresh = (front != back).any(), False
-                for k in range(1 + different):
-                    side = back if k == 0 else front
-                    total = 0.0
-                    for a in range(len(x)):
-                        tail, head = network.head[network.reverse[network.given[a]]], network.head[network.given[a]]
-                        crossing[a] = side[tail] and not side[head]
-                        if crossing[a]:
-                            total += x[a]
-                    if total < enough:
-                        fresh, pending[i] = True, False
-                        size += crossing.sum()
-                        sides.append(side)
+                near, far = ~reachable(network, residual, target, True), reachable(network, residual, root, False)
+                fewest, pending[i] = len(x), False
+                for k in range(2):
+                    crossing = _crossing(network, near if k == 0 else far)
+                    if len(crossing) <= fewest and (k == 0 or (near != far).any()):
+                        fewest = len(crossing)
+                        size += fewest
+                        sides.append(near if k == 0 else far)
                         chosen.append(int(i))
-                        for a in range(len(x)):
-                            if crossing[a]:
-                                capacities[a] = 1.0
-                if not fresh:
-                    break
-        if len(sides) == before:
-            break
+                        capacities[crossing] = 1.0
     return sides, chosen
+
+
+@kernel
+def _crossing(network: ArcNetwork, side: Flags) -> Ids:
+    """The given arcs that leave a set of nodes."""
+    arcs = [np.int32(0)]
+    arcs.pop()
+    for a in range(len(network.given)):
+        if side[network.head[network.reverse[network.given[a]]]] and not side[network.head[network.given[a]]]:
+            arcs.append(np.int32(a))
+    return np.array(arcs)
 
 
 def _by_node(ends: Ids, num_nodes: int) -> list[npt.NDArray[np.int64]]:
