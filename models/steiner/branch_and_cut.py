@@ -29,7 +29,7 @@ from .reduction import ReducedInstance, reduce
 
 _STARTS, _REDUCTION_ROOTS, _ROOTS = 20, 10, 20
 _FEW_STARTS, _SEARCHED = 4, 20_000_000  # starts of large instances; nodes times edges in all starts of others
-_EACH = 4  # rounds of cuts between two trees grown along LP values
+_TREES, _NOISE = 2, 2.0  # trees grown along the LP values of a round; the largest factor of their costs
 _LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
 _REDUCING = 0.4  # of the time
 _ARCS, _ALL_ARCS = 200_000, 20_000_000
@@ -55,7 +55,7 @@ class SteinerIncumbent(Incumbent):
         self.arcs: npt.NDArray[np.int64] = np.arange(2 * instance.num_edges)
         self._costs = instance.costs.astype(np.float64)
         self._order = np.argsort(instance.costs, kind="stable").astype(np.int32)
-        self._rounds = 0
+        self._grown, self._random = 0, np.random.default_rng(0)
 
     def start(self, clock: Clock) -> None:
         """Grow and improve trees from several terminals, from fewer where a local search takes long."""
@@ -74,14 +74,15 @@ class SteinerIncumbent(Incumbent):
         self._offer(inside, improve=False)
 
     def build_along(self, columns: object, x: Reals) -> None:
-        """Grow and improve a tree, in some rounds, under costs that fall with the edges' LP values."""
-        self._rounds += 1
-        if self._rounds % _EACH:
-            return
+        """Grow and improve trees under costs that fall with the edges' LP values, all but the first with noise."""
         along = np.zeros(self.instance.num_edges)
         np.add.at(along, self.arcs // 2, x[: len(self.arcs)])
-        terminals = self.instance.terminals
-        self._grow(self._costs * (1.0 - np.minimum(along, 1.0)), int(terminals[self._rounds % len(terminals)]), True)
+        costs = self._costs * (1.0 - np.minimum(along, 1.0))
+        for number in range(_TREES):
+            if not self._clock.passed:
+                start = self.instance.terminals[self._grown % self.instance.num_terminals]
+                self._grow(costs * self._random.uniform(1.0, _NOISE, len(costs)) if number else costs, int(start), True)
+                self._grown += 1
 
     def grow_along(self, reduced: npt.NDArray[np.int64], terminal: int) -> None:
         """Grow and improve a tree along edges of small reduced cost."""
@@ -156,9 +157,11 @@ class BoundReduction:
 
     def keep(self, reduced: ReducedInstance, chosen: Flags) -> None:
         """Keep the tree of chosen edges of a reduced instance if it is the best."""
-        value = reduced.fixed_cost + int(reduced.instance.costs[chosen].sum())
+        edges = reduced.expand(self._original, chosen)
+        value = int(self._original.costs[edges].sum())
         if value < self.value:
-            self.tree, self.value = reduced.expand(self._original, chosen), value
+            self.tree = Overlay.from_edges(self._original.num_nodes, self._original.edges[edges])
+            self.value = value
             offer(self.tree)
 
 

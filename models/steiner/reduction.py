@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.graph import graph_of
-from ...heuristics.steiner.spanning_trees import Flags, nearest_terminals
+from ...heuristics.steiner.spanning_trees import Flags, nearest_terminals, spanning_tree
 from ...instances.contract.arrays import Ids
-from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import NO_FILE, ProofFile
 
 _WORTHWHILE = 0.02  # of the edges, to try again
 _EDGES = 200  # between two looks at the clock
+_STAR = 5  # the largest degree of a node that is replaced
 _Neighbours = dict[int, dict[int, tuple[int, tuple[int, ...]]]]
 
 
@@ -31,10 +32,14 @@ class ReducedInstance:
     fixed_cost: int
     nodes: tuple[int, ...]  # the original number of each node
 
-    def expand(self, original: SteinerInstance, chosen: Flags) -> Overlay:
-        """The original tree of chosen edges of the reduced instance."""
-        edges = [*self.fixed, *(e for number in np.flatnonzero(chosen) for e in self.original_edges[number])]
-        return Overlay.from_edges(original.num_nodes, original.edges[np.array(edges, dtype=np.int64)])
+    def expand(self, original: SteinerInstance, chosen: Flags) -> npt.NDArray[np.int64]:
+        """The edges of an original tree that is as cheap as the chosen edges of the reduced instance, or cheaper."""
+        edges = {*self.fixed, *(e for number in np.flatnonzero(chosen) for e in self.original_edges[number])}
+        used = np.array(sorted(edges), dtype=np.int64)
+        graph = graph_of(original.num_nodes, original.edges[used])
+        order = np.argsort(original.costs[used], kind="stable").astype(np.int32)
+        # Edges may share some of those that they replace.
+        return used[spanning_tree(graph, order, np.ones(original.num_nodes, np.bool_), original.terminals)[0]]
 
 
 def reduce(
@@ -45,11 +50,11 @@ def reduce(
 ) -> ReducedInstance:
     """Remove edges and nodes that some optimal tree does not need, contract and merge edges, until nothing changes.
 
-    Tests of degree 1 and 2, and of the bottleneck Steiner distance (Duin, Volgenant 1989). Terminals that are not
-    connected remain so. A proof receives the nodes and edges in the order of their removal. When the clock has passed,
-    what is reduced till then is kept. `superfluous` goes from a reduced instance to edges that may be removed as well,
-    and is asked again while it removes some part of them; it may disconnect the terminals, and is not in proofs. Cost
-    O(m log n + m · k) a round.
+    Tests of degree 1 and 2, of the bottleneck Steiner distance, and without a proof of degrees 3 to 5 (Duin, Volgenant
+    1989). Terminals that are not connected remain so. A proof receives the nodes and edges in the order of their
+    removal. When the clock has passed, what is reduced till then is kept. `superfluous` goes from a reduced instance to
+    edges that may be removed as well, and is asked again while it removes some part of them; it may disconnect the
+    terminals, and is not in proofs. Cost O(m log n) a round.
     """
     near: _Neighbours = {v: {} for v in range(instance.num_nodes)}
     for e, ((u, v), cost) in enumerate(zip(instance.edges.tolist(), instance.costs.tolist(), strict=True)):
@@ -58,10 +63,13 @@ def reduce(
     fixed: list[int] = []
     clock = clock or Clock(None)
     while True:
-        while not clock.passed and _by_degree(near, terminals, fixed, proof) | _by_bottleneck(
-            near, terminals, proof, clock
-        ):
-            pass
+        is_open = True
+        while is_open and not clock.passed:
+            is_open = _by_degree(near, terminals, fixed, proof)
+            bottlenecks = _Bottlenecks(near, terminals)
+            is_open |= _by_bottleneck(near, bottlenecks, proof, clock)
+            if not is_open and not proof.is_written:
+                is_open = _by_star(near, terminals, bottlenecks, clock)
         reduced = _reduced_instance(instance, near, terminals, fixed)
         if superfluous is None or clock.passed or len(terminals) == 1:
             return reduced
@@ -86,54 +94,112 @@ def _by_degree(near: _Neighbours, terminals: set[int], fixed: list[int], proof: 
             fixed.extend(ends[0][1][1])
             terminals.remove(v)
             terminals.add(ends[0][0])
-        for w, _ in ends:
-            del near[w][v]
-            pending.append(w)
-        del near[v]
+        pending.extend(w for w, _ in ends)
+        _remove(near, v)
         changed = True
-        if len(ends) == 2 and v not in terminals:
-            (a, (first, one)), (b, (second, other)) = ends
-            if b not in near[a] or near[a][b][0] > first + second:
-                near[a][b] = near[b][a] = (first + second, one + other)
     return changed
 
 
-def _by_bottleneck(near: _Neighbours, terminals: set[int], proof: ProofFile, clock: Clock) -> bool:
-    """Remove the edges that cost more than the bottleneck Steiner distance of their ends, all at once."""
-    nodes = sorted(near)
-    index = {v: i for i, v in enumerate(nodes)}
-    edges = [(index[u], index[v], cost) for u in nodes for v, (cost, _) in near[u].items() if u < v]
-    if not edges:
-        return False
-    ends, costs = np.array([edge[:2] for edge in edges]), np.array([edge[2] for edge in edges], dtype=np.float64)
-    graph = graph_of(len(nodes), ends)
-    distance, base, _ = nearest_terminals(graph, costs, np.array([index[t] for t in sorted(terminals)], dtype=np.int32))
-    u, v = ends[:, 0], ends[:, 1]
-    lengths = distance[u] + costs + distance[v]
-    joins = [(lengths[e], base[u[e]], base[v[e]]) for e in np.argsort(lengths) if base[u[e]] != base[v[e]]]
-    parent, done, dear = list(range(len(nodes))), 0, list[tuple[int, int]]()
+class _Bottlenecks:
+    """Bounds on the bottleneck Steiner distances of a graph, from walks over the terminals nearest to the ends."""
 
-    def root(v: int) -> int:
-        while parent[v] != v:
-            parent[v] = v = parent[parent[v]]
+    def __init__(self, near: _Neighbours, terminals: set[int]) -> None:
+        self._nodes = sorted(near)
+        self._index = {v: i for i, v in enumerate(self._nodes)}
+        edges = [(self._index[u], self._index[v], cost) for u in near for v, (cost, _) in near[u].items() if u < v]
+        ends, costs = np.array(edges, np.int64).reshape(-1, 3)[:, :2], np.array([edge[2] for edge in edges], np.float64)
+        bases = np.array([self._index[t] for t in sorted(terminals)], dtype=np.int32)
+        distance, base, _ = nearest_terminals(graph_of(len(self._nodes), ends), costs, bases)
+        self._distance, self._base = distance.tolist(), base.tolist()
+        u, v = ends.T
+        lengths = distance[u] + costs + distance[v]
+        order = np.argsort(lengths, kind="stable")
+        # Each terminal leads to one above it by a path; the longest path between two of them is their bottleneck.
+        self._above, self._length = list(range(len(self._nodes))), [np.inf] * len(self._nodes)
+        size = [1] * len(self._nodes)
+        for e in order[base[u[order]] != base[v[order]]]:
+            one, other = self._top(base[u[e]]), self._top(base[v[e]])
+            if one != other:
+                small, large = (one, other) if size[one] < size[other] else (other, one)
+                self._above[small], self._length[small] = large, lengths[e]
+                size[large] += size[small]
+
+    def _top(self, v: int) -> int:
+        while self._above[v] != v:
+            v = self._above[v]
         return v
 
-    dearest_first = sorted(edges, key=lambda edge: -edge[2])
-    # The bottleneck between two bases is below a cost if shorter joins connect them.
-    for a, b, cost in dearest_first[::-1]:
-        while done < len(joins) and joins[done][0] < cost:
-            _, one, other = joins[done]
-            parent[root(one)] = root(other)
-            done += 1
-        if max(distance[a], distance[b]) < cost and root(base[a]) == root(base[b]):
-            dear.append((a, b))
+    def between(self, u: int, v: int) -> float:
+        """A bound for two nodes; infinite if no terminal is near. Cost O(log k)."""
+        a, b = self._index[u], self._index[v]
+        longest = max(self._distance[a], self._distance[b])
+        one, other = self._base[a], self._base[b]
+        while one != other and longest < np.inf:
+            if self._length[one] > self._length[other]:
+                one, other = other, one
+            longest, one = max(longest, self._length[one]), self._above[one]
+        return longest
+
+
+def _by_bottleneck(near: _Neighbours, bottlenecks: _Bottlenecks, proof: ProofFile, clock: Clock) -> bool:
+    """Remove the edges that cost more than the bottleneck Steiner distance of their ends, all at once."""
+    edges = sorted(((cost, u, v) for u in near for v, (cost, _) in near[u].items() if u < v), reverse=True)
+    dear = [(u, v) for cost, u, v in edges if bottlenecks.between(u, v) < cost]
     # From the dearest down, so that the paths that replace an edge are still there when the next one is removed.
-    for number, (a, b) in enumerate(reversed(dear)):
+    for number, (u, v) in enumerate(dear):
         if number % _EDGES == 0 and clock.passed:
             return number > 0
-        proof.line("edge", nodes[a], nodes[b])
-        del near[nodes[a]][nodes[b]], near[nodes[b]][nodes[a]]
+        proof.line("edge", u, v)
+        del near[u][v], near[v][u]
     return len(dear) > 0
+
+
+def _by_star(near: _Neighbours, terminals: set[int], bottlenecks: _Bottlenecks, clock: Clock) -> bool:
+    """Replace nodes that some optimal tree has with degree 2 at most by edges between their neighbours.
+
+    A node is one if bottlenecks connect any three or more of its neighbours for no more than the edges to them. All
+    pairs of neighbours get an edge, so that bottlenecks stay; at most as many as the node had may remain later.
+    """
+    changed = False
+    for number, v in enumerate(sorted(near)):
+        if number % _EDGES == 0 and clock.passed:
+            break
+        ends = {w: cost for w, (cost, _) in near[v].items()}
+        if v in terminals or not 2 < len(ends) <= _STAR:
+            continue
+        joins = []
+        for a, b in combinations(ends, 2):
+            length = bottlenecks.between(a, b)
+            joins.append((min(length, near[a][b][0]) if b in near[a] else length, a, b))
+        joins.sort()
+        if sum(length >= ends[a] + ends[b] for length, a, b in joins) <= len(ends) and all(
+            _connection(chosen, joins) <= sum(ends[w] for w in chosen)
+            for size in range(3, len(ends) + 1)
+            for chosen in combinations(ends, size)
+        ):
+            _remove(near, v)
+            changed = True
+    return changed
+
+
+def _connection(chosen: tuple[int, ...], joins: list[tuple[float, int, int]]) -> float:
+    """The cost of a minimum spanning tree of chosen nodes, from joins in the order of their lengths."""
+    part, cost = {w: w for w in chosen}, 0.0
+    for length, a, b in joins:
+        if a in part and b in part and part[a] != part[b]:
+            cost, one, other = cost + length, part[a], part[b]
+            part = {w: one if root == other else root for w, root in part.items()}
+    return cost
+
+
+def _remove(near: _Neighbours, v: int) -> None:
+    """Remove a node; each pair of its neighbours gets an edge of the summed cost."""
+    ends = list(near.pop(v).items())
+    for w, _ in ends:
+        del near[w][v]
+    for (a, (first, one)), (b, (second, other)) in combinations(ends, 2):
+        if b not in near[a] or near[a][b][0] > first + second:
+            near[a][b] = near[b][a] = (first + second, one + other)
 
 
 def _reduced_instance(
