@@ -175,7 +175,7 @@ def steiner_branch_and_cut(
     progress: str = "auto",
     proof: str | Path | None = None,
 ) -> Proposal[Overlay]:
-    """A cheapest tree with proof, or the best one found with a proven bound; no step is random.
+    """A cheapest tree with proof, or the best one found with a proven bound; noise is the same in all runs.
 
     `presolve` reduces the instance first, and leaves out arcs on no path that is cheap enough; `proof` names the file
     for a proof of the bound (docs/proofs.md). Ctrl-C has the effect of the time limit, in seconds. The bound is proven
