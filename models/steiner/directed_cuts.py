@@ -279,19 +279,19 @@ def _violated_cuts(
 
     Of the two extreme minimum cuts, the one near the target mostly has the fewest arcs, and cuts of few arcs are deeper
     (Koch, Martin 1998); the one near the root is taken if it has no more. Arcs of a cut get capacity 1 for all targets
-    after it: few cuts that overlap little keep the LP small. Targets without a cut have another turn while the cuts
-    have fewer arcs in total than four times the model.
+    after it: few cuts that overlap little keep the LP small. Targets without a cut have another turn while there are
+    few cuts, with fewer arcs in total than four times the model.
     """
     sides, chosen = [np.empty(0, np.bool_)], [0]
     sides.pop()
     chosen.pop()
     residual, capacities = np.zeros(len(network.head)), x.copy()
     pending, size, before = np.zeros(len(targets), np.bool_), 0, -1
-    for i in range(len(targets)):
+    for t in range(len(targets)):
+        residual[:] = 0.0
         residual[network.given] = x
-        residual[network.reverse[network.given]] = 0.0
-        enough = demands[i] - _VIOLATION
-        pending[i] = maximum_flow(network, residual, root, targets[i], enough) < enough
+        enough = demands[t] - _VIOLATION
+        pending[t] = maximum_flow(network, residual, root, targets[t], enough) < enough
     while len(sides) < _CUTS and size < 4 * len(x) and len(sides) > before:
         capacities[:] = x
         before = len(sides)

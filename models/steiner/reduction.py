@@ -132,7 +132,7 @@ class _Bottlenecks:
     def between(self, u: int, v: int) -> float:
         """A bound for two nodes; infinite if no terminal is near. Cost O(log k)."""
         a, b = self._index[u], self._index[v]
-        longest = max(self._distance[a], self._distance[b])
+        longest: float = max(self._distance[a], self._distance[b])
         one, other = self._base[a], self._base[b]
         while one != other and longest < np.inf:
             if self._length[one] > self._length[other]:
