@@ -170,9 +170,8 @@ def test_an_answer_is_checked_from_a_file_a_graph_or_pairs(tmp_path: Path) -> No
 def test_what_is_no_name_or_no_seed_is_bad_input(wrong: Any) -> None:
     listed: Any = [wrong]
     for name, seed in ((wrong, 0), (listed, 0), ("zipf", listed)):
-        with pytest.raises(ob.BadInput) as caught:
+        with pytest.raises(ob.BadInput):
             ob.generate(name, seed=seed)
-        assert len(str(caught.value).splitlines()) == 1
     with pytest.raises(ob.BadInput):
         ob.problems(listed)
     with pytest.raises(ob.BadInput):

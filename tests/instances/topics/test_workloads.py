@@ -1,5 +1,6 @@
 """The workloads of topics and their popularity laws, of a million nodes too, in little memory."""
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -228,10 +229,8 @@ def test_an_instance_is_the_same_on_every_machine(name: str) -> None:
     ],
 )
 def test_parameters_out_of_range_are_refused(name: str, parameters: dict[str, object], fragment: str) -> None:
-    with pytest.raises(ob.BadInput) as caught:
+    with pytest.raises(ob.BadInput, match=re.escape(fragment)):
         ob.WORKLOADS[name].generate(**parameters)  # type: ignore[arg-type]
-    assert fragment in str(caught.value)
-    assert len(str(caught.value).splitlines()) == 1
 
 
 COUNTS = [1, 2, 5, 9, 10, 11, 19, 20, 100, 200, 1000]
