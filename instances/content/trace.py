@@ -23,7 +23,7 @@ JOIN, LEAVE, RATE, SUBSCRIBE, UNSUBSCRIBE, DOWN, UP = range(len(CONTENT_EVENTS))
 _TINY = 4000
 
 
-class ContentEvent(Struct, forbid_unknown_fields=True, omit_defaults=True):
+class ContentEvent(Struct, forbid_unknown_fields=True):
     """An event in labels: its time in seconds, its kind, and the user or broker that it is about.
 
     A ``rate`` has a channel and the new rate, ``subscribe`` and ``unsubscribe`` a channel.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from ..contract.errors import BadInput, unknown_ending
 from ..contract.files import errors_in, json_lines, read_json, read_text, write_json_lines
@@ -116,10 +116,11 @@ def _documents(trace: ContentTrace) -> Iterator[dict[str, object]]:
     yield {**content_as_json(whole), **head}
     columns = trace.times, trace.kinds, trace.subjects, trace.channels, trace.amounts
     for time, kind, who, channel, amount in zip(*(column.tolist() for column in columns), strict=True):
-        event = ContentEvent(time / SECOND, CONTENT_EVENTS[kind], rate=amount if kind == RATE else -1.0)
-        event.user, event.broker = ("", whole.broker_label(who)) if kind >= DOWN else (whole.user_label(who), "")
-        event.channel = whole.channel_label(channel) if channel >= 0 else ""
-        yield to_builtins(event)
+        about = {"broker": whole.broker_label(who)} if kind >= DOWN else {"user": whole.user_label(who)}
+        about |= {"channel": whole.channel_label(channel)} if channel >= 0 else {}
+        yield {"time": time / SECOND, "event": CONTENT_EVENTS[kind], **about} | (
+            {"rate": amount} if kind == RATE else {}
+        )
 
 
 def _snapshots(trace: ContentTrace, times: list[int]) -> Iterator[ContentSnapshot | None]:
