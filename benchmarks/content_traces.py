@@ -9,9 +9,9 @@ from typing import Any
 import overlaybench as ob
 from overlaybench.compare.intervals import mean_interval
 
-SHAPE = {"users": 12, "brokers": 4, "intervals": 3, "width": 0.3, "access_to_core": 0.25}
+SHAPE = {"users": 10, "brokers": 4, "intervals": 3, "width": 0.3, "access_to_core": 0.25}
 WORKLOADS: dict[str, dict[str, Any]] = {
-    "content-churn": {"events": 20},
+    "content-churn": {"events": 16},
     "broker-failures": {"count": 8, "every": 20.0, "repair": 20.0},
 }
 METHODS: list[tuple[str, dict[str, Any]]] = [
