@@ -280,7 +280,7 @@ def minimise_over_time(
     """
     model = TimeExpanded(trace, change_cost, clock)
     settings = SearchSettings(seed=seed, threads=threads, progress="off")
-    single = list(snapshot_optima(trace, clock=clock.share(_SNAPSHOTS), settings=settings))
+    single = snapshot_optima(trace, clock=clock.share(_SNAPSHOTS), settings=settings)
     planes = TimeExpandedCuts(model, [each.bound for each in single])
     incumbent = TimeExpandedIncumbent(model, planes.unit)
     for known in (start, LinkLog.from_overlays(trace, (each.overlay for each in single))):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -41,27 +40,36 @@ class SnapshotOptimum(NamedTuple):
     overlay: Overlay
     bound: int
 
+    @property
+    def is_proven(self) -> bool:
+        """Whether no overlay has fewer links."""
+        return self.bound == self.overlay.num_edges
 
-def snapshot_optima(trace: TopicTrace, *, clock: Clock, settings: SearchSettings) -> Iterator[SnapshotOptimum]:
+
+def snapshot_optima(trace: TopicTrace, *, clock: Clock, settings: SearchSettings) -> list[SnapshotOptimum]:
     """An optimum of every snapshot, with its proof or, where the clock passes, its bound.
 
     The search of a snapshot starts from the better of Greedy Merge's overlay and the optimum before it, repaired. A
     snapshot that occurred before is not solved again. Each has an equal share of the time that is left, and what
-    earlier ones did not need. The proof in the settings, if any, gets a section for each that is solved.
+    earlier ones did not need; what the last leaves goes to those that are not proven, from their overlays on. The proof
+    in the settings, if any, gets a section each time that one is solved.
     """
-    known: dict[str, SnapshotOptimum] = {}
-    before = Overlay.from_edges(trace.num_nodes, [])
+    known = {"": SnapshotOptimum(Overlay.from_edges(trace.num_nodes, []), 0)}
+    digests = list[str]()
     for step, instance in enumerate(trace.snapshots()):
-        if instance is None:
-            found = SnapshotOptimum(Overlay.from_edges(trace.num_nodes, []), 0)
-        elif (again := known.get(instance.digest)) is not None and again.bound == again.overlay.num_edges:
-            found = again
-        else:
-            part = clock.share(1 / (trace.num_steps - step))
-            found = _optimum(instance, step, before, part, settings)
-            known[instance.digest] = found
-        before = found.overlay
-        yield found
+        digest = "" if instance is None else instance.digest
+        if instance is not None and digest not in known:
+            before, part = known[digests[-1] if digests else ""].overlay, clock.share(1 / (trace.num_steps - step))
+            known[digest] = _optimum(instance, step, before, part, settings)
+        digests.append(digest)
+    left = {digest for digest, each in known.items() if not each.is_proven}
+    for step, instance in enumerate(trace.snapshots() if left else ()):
+        if instance is not None and instance.digest in left and not clock.passed:
+            first, part = known[instance.digest], clock.share(1 / len(left))
+            again = _optimum(instance, step, first.overlay, part, settings)
+            known[instance.digest] = again._replace(bound=max(first.bound, again.bound))
+            left.remove(instance.digest)
+    return [known[digest] for digest in digests]
 
 
 def _optimum(
@@ -133,19 +141,19 @@ def _solve(
             nodes = list(map(trace.node_label, range(trace.num_nodes)))
             topics = list(map(trace.topic_label, range(trace.num_topics)))
             file.head(problem=problem.name, instance=trace.digest, nodes=nodes, topics=topics)
-        found = list(snapshot_optima(trace, clock=clock, settings=settings))
+        found = snapshot_optima(trace, clock=clock, settings=settings)
         log, least = LinkLog.from_overlays(trace, (each.overlay for each in found)), sum(each.bound for each in found)
         changes = np.column_stack([log.times, log.links, log.added]).tolist()
         file.claim(problem.value(trace, log), least, changes)
-        passed, stopped_by = clock.passed, clock.stopped_by
+        reason = clock.stopped_by
     bounds = [each.bound for each in found]
-    optimal = sum(each.bound == each.overlay.num_edges for each in found)
+    optimal, costly = sum(each.is_proven for each in found), bool(getattr(problem, "change_cost", 0))
     counters: dict[str, float | str] = {"snapshots": len(found), "optimal_snapshots": optimal}
     if len(bounds) <= _MOST_LISTED:
         counters["snapshot_bounds"] = " ".join(map(str, bounds))
-    complete = optimal == len(found) and not getattr(problem, "change_cost", 0)
-    status = None if complete else Status.TIME_LIMIT
-    reason = stopped_by or ("" if passed or complete else "changes cost something: the bound leaves them out")
+    if optimal == len(found) and costly:
+        reason = reason or "changes cost something: the bound leaves them out"
+    status = None if optimal == len(found) and not costly else Status.TIME_LIMIT
     return Proposal(log, float(least), status, counters, reason)
 
 

@@ -1,11 +1,13 @@
 """The smoothed optimum is the least over all sequences of overlays, and no method is below it."""
 
 from itertools import chain, combinations
+from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
+from overlaybench.models.topics import snapshot_optima
 from tests.outcomes import bound_of, value_of
 from tests.properties import property_test
 from tests.trace_strategies import Subscriptions, event_lists, held_over_time, parts
@@ -91,3 +93,17 @@ def test_when_it_is_stopped_bound_and_value_enclose_the_optimum_and_a_delay_is_s
     stopped = smoothed(trace, 2, time_limit=0.05)
     assert 0 <= (stopped.lower_bound or 0) <= optimum <= (stopped.value or optimum)
     assert ob.solve(trace, "dynamic-tco@delay=1", "smoothed-optimum").status is ob.Status.SKIPPED
+
+
+def test_time_that_is_left_goes_to_the_snapshots_without_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = ob.generate("churn", seed=1, nodes=6, topics=3, subscriptions=2, events=3)
+    optimum, solved = snapshot_optima._optimum, list[int]()
+
+    def unproven_at_first(instance: ob.TopicInstance, step: int, *others: Any) -> snapshot_optima.SnapshotOptimum:
+        solved.append(step)
+        found = optimum(instance, step, *others)
+        return found._replace(bound=0) if solved.count(step) < 2 else found
+
+    monkeypatch.setattr(snapshot_optima, "_optimum", unproven_at_first)
+    assert ob.solve(trace, "dynamic-tco", "snapshot-optima").status is ob.Status.OPTIMAL
+    assert sorted(solved) == sorted([*set(solved)] * 2)
