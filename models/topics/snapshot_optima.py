@@ -23,7 +23,7 @@ from ...instances.topics.trace import TopicTrace
 from ..engine.exact_method import PROGRESS
 from ..engine.proof import ProofFile
 from ..engine.relaxation import UNIT
-from .relaxation.cutting_planes import ALL_PAIRS, write_case
+from .relaxation.cutting_planes import ALL_PAIRS, KeptRows, write_case
 from .relaxation.dual_fitting import fitted_multipliers, fitted_within
 from .relaxation.presolve import presolved
 from .relaxation.separation import Goal
@@ -49,31 +49,31 @@ class SnapshotOptimum(NamedTuple):
 def snapshot_optima(trace: TopicTrace, *, clock: Clock, settings: SearchSettings) -> list[SnapshotOptimum]:
     """An optimum of every snapshot, with its proof or, where the clock passes, its bound.
 
-    The search of a snapshot starts from the better of Greedy Merge's overlay and the optimum before it, repaired. A
-    snapshot that occurred before is not solved again. Each has an equal share of the time that is left, and what
-    earlier ones did not need; what the last leaves goes to those that are not proven, from their overlays on. The proof
-    in the settings, if any, gets a section each time that one is solved.
+    The search of a snapshot starts from the better of Greedy Merge's overlay and the optimum before it, repaired, and
+    its LP from the rows of the one before. A snapshot that occurred before is not solved again. Each has an equal share
+    of the time that is left, and what earlier ones did not need; what the last leaves goes to those that are not
+    proven, from their overlays on. The proof in the settings, if any, gets a section each time that one is solved.
     """
-    known = {"": SnapshotOptimum(Overlay.from_edges(trace.num_nodes, []), 0)}
+    kept, known = KeptRows(), {"": SnapshotOptimum(Overlay.from_edges(trace.num_nodes, []), 0)}
     digests = list[str]()
     for step, instance in enumerate(trace.snapshots()):
         digest = "" if instance is None else instance.digest
         if instance is not None and digest not in known:
             before, part = known[digests[-1] if digests else ""].overlay, clock.share(1 / (trace.num_steps - step))
-            known[digest] = _optimum(instance, step, before, part, settings)
+            known[digest] = _optimum(instance, step, before, part, settings, kept)
         digests.append(digest)
     left = {digest for digest, each in known.items() if not each.is_proven}
     for step, instance in enumerate(trace.snapshots() if left else ()):
         if instance is not None and instance.digest in left and not clock.passed:
             first, part = known[instance.digest], clock.share(1 / len(left))
-            again = _optimum(instance, step, first.overlay, part, settings)
+            again = _optimum(instance, step, first.overlay, part, settings, kept)
             known[instance.digest] = again._replace(bound=max(first.bound, again.bound))
             left.remove(instance.digest)
     return [known[digest] for digest in digests]
 
 
 def _optimum(
-    instance: TopicInstance, step: int, before: Overlay, clock: Clock, settings: SearchSettings
+    instance: TopicInstance, step: int, before: Overlay, clock: Clock, settings: SearchSettings, kept: KeptRows
 ) -> SnapshotOptimum:
     start = greedy_merge(instance)
     carried = repaired(instance, before)
@@ -86,7 +86,8 @@ def _optimum(
     fitted = fitted_within(clock, reduced.instance, work=_FITTING_WORK)
     best, least, bound = start, math.ceil(fitted), 0
     if not clock.passed and least < start.num_edges:
-        outcome = minimise_edges(reduced.instance, Goal(), reduced.moved(start), clock, settings)
+        kept.topics = list(map(instance.topic_label, reduced.topics.tolist()))
+        outcome = minimise_edges(reduced.instance, Goal(), reduced.moved(start), clock, settings, kept=kept)
         bound = int(outcome.lower_bound)
         best = min(start, outcome.answer or start, key=lambda overlay: overlay.num_edges)
     if bound < least and proof.is_written:

@@ -7,6 +7,7 @@ integers. Neither the solver's tolerances nor rounding can lift it above the opt
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.kernels.interest import costs_of
-from ....instances.contract.arrays import offsets_of
+from ....instances.contract.arrays import Ids, offsets_of
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
@@ -148,7 +149,7 @@ def write_case(file: ProofFile, proven: Proven | None, bound: Fraction, *, of_de
     case.end(math.inf)
 
 
-_VIOLATION, _WORTH = 1e-4, 1e-3
+_VIOLATION, _WORTH, _USED = 1e-4, 1e-3, 1e-9
 _START_PAIRS = 3
 ALL_PAIRS = 30_000_000
 _PACE = 5e-7  # seconds a link of a pair, to list and to price them all
@@ -217,6 +218,12 @@ class CuttingPlanes(Relaxation[TopicRows]):
         self.cuts += len(rows.topic)
         self._add_rows(rows)
 
+    def add_rows(self, topics: Sequence[int], labels: Sequence[Ids], rhs: Sequence[int]) -> None:
+        """Add partition inequalities of topics by the labels of their subscribers."""
+        of = np.array(topics, np.int32)
+        offsets = np.cumsum([0, *map(len, labels)]).astype(np.int64)
+        self._add_rows(TopicRows(of, np.zeros_like(of), np.array(rhs, np.int32), offsets, np.concatenate(labels)))
+
     def violated(self, x: Reals, *, exact: bool) -> TopicRows:
         """Rows that x violates. If x is 0/1, there are none exactly if x is an overlay within the goal's limits."""
         return self._separator.violated(self.edges, x, tolerance=_VIOLATION, exact=exact)
@@ -246,6 +253,44 @@ class CuttingPlanes(Relaxation[TopicRows]):
     def _add_columns(self, columns: Edges) -> None:
         self.edges.add(columns)
         self._load_edges(len(self.edges) - len(columns))
+
+
+class KeptRows:
+    """Partition inequalities that an LP used, for that of an instance with many of the same nodes and topics.
+
+    `topics` has the labels of the first topics of the instance that is solved. A subscriber that a row does not know
+    has a label of its own there: with k labels, k − 1 edges cross whatever the labels are.
+    """
+
+    def __init__(self) -> None:
+        self.topics: list[str] = []
+        self._rows: dict[str, list[tuple[Ids, Ids]]] = {}
+        self._edges = np.empty(0, np.int64)
+
+    def take(self, planes: CuttingPlanes) -> None:
+        """Remember the rows with dual values, and the edges that the last solution uses."""
+        rows, duals, self._rows = planes.rows, planes.lp.row_duals[planes.fixed_rows :], {}
+        self._edges = planes.edges.keys[: len(planes.lp.x)][planes.lp.x > _USED]
+        for r in np.flatnonzero(duals[: len(rows.topic)] > _USED).tolist():  # rows may have changed since: no matter
+            if (t := int(rows.topic[r])) < len(self.topics) and rows.kind[r] == PARTITION:
+                labels = rows.label[rows.offsets[r] : rows.offsets[r + 1]]
+                self._rows.setdefault(self.topics[t], []).append((planes.instance.subscribers(t), labels))
+
+    def give(self, planes: CuttingPlanes) -> bool:
+        """Add the edges and the rows to an LP; whether there are any."""
+        found = dict[tuple[int, bytes], tuple[Ids, int]]()
+        planes.include(_useful(planes.instance, self._edges))
+        for t, topic in enumerate(self.topics):
+            here = planes.instance.subscribers(t)
+            for nodes, labels in self._rows.get(topic, ()):
+                at = np.minimum(np.searchsorted(nodes, here), len(nodes) - 1)
+                own = labels.max() + 1 + np.arange(len(here))
+                used, label = np.unique(np.where(nodes[at] == here, labels[at], own), return_inverse=True)
+                if 2 <= len(used) < len(here):
+                    found[t, label.tobytes()] = label.astype(np.int32), len(used) - 1
+        if found:
+            planes.add_rows([t for t, _ in found], *zip(*found.values(), strict=True))
+        return bool(found)
 
 
 def is_timely(instance: TopicInstance, clock: Clock) -> bool:

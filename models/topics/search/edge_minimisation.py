@@ -19,7 +19,7 @@ from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, guided_candidates
 from ..relaxation.cost_splitting import Splitting, is_affordable, proof_rows, split_by_pricing
-from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, is_timely, write_case
+from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, KeptRows, is_timely, write_case
 from ..relaxation.separation import Goal
 from ..relaxation.topic_rows import count_links
 
@@ -55,6 +55,7 @@ def minimise_edges(
     settings: SearchSettings,
     *,
     stop_at_first: bool = False,
+    kept: KeptRows | None = None,
 ) -> SolverOutcome[Overlay]:
     """Find an overlay with the cheapest edges within the goal's limits, and prove it; the fewest if each costs 1.
 
@@ -62,10 +63,11 @@ def minimise_edges(
     bound with reduced-cost fixing. If half of the time does not suffice for a bound of the root LP, the search of
     :func:`.best` has the rest; if the gap is too wide for a tree, it has up to three quarters. Incumbent and bound
     remain after Ctrl-C, a time limit or a MemoryError. The `start` is valid, except that it may exceed the goal's cap
-    on degrees. `stop_at_first` stops at the first overlay within the limits. Exponential in the worst case. Where the
-    goal is not `searchable`, overlays come from the tree alone.
+    on degrees. `stop_at_first` stops at the first overlay within the limits. Where the LP would start from a split of
+    costs, it starts from the rows `kept` of a similar instance, if there are any. Exponential in the worst case. Where
+    the goal is not `searchable`, overlays come from the tree alone.
     """
-    search = _Search(instance, goal, start, clock, settings, stop_at_first)
+    search = _Search(instance, goal, start, clock, settings, stop_at_first, kept)
     try:
         search.run()
         stopped_by = clock.stopped_by
@@ -82,6 +84,7 @@ class _Search:
     clock: Clock
     settings: SearchSettings
     stop_at_first: bool
+    kept: KeptRows | None = None
     splitting: Splitting | None = None
     planes: CuttingPlanes | None = None
     tree: TreeSearch | None = None
@@ -105,6 +108,8 @@ class _Search:
         planes = self.planes = CuttingPlanes(self.instance, self.goal, self.start, sparse=settings.sparse)
         guide, part = None, clock.share(0.2)
         split = len(planes.edges) > _FEW_EDGES and settings.sparse and self.goal.separator.splits
+        if split and self.kept is not None:
+            split = not self.kept.give(planes)
         if split and count_links(self.instance) <= ALL_PAIRS and is_affordable(self.instance, part):
             weighted = self.goal.costs is not None
             splitting = self.splitting = split_by_pricing(self.instance, self.start, part, weighted=weighted)
@@ -124,6 +129,8 @@ class _Search:
         if root is not None and (not planes.lp.feasible or root.units >= planes.best_units):
             strongest = root.proven
         self._write_root(strongest)
+        if self.kept is not None:
+            self.kept.take(planes)
         if not planes.lp.feasible:
             self.infeasible = root is not None
             return

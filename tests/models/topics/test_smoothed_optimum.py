@@ -1,13 +1,19 @@
 """The smoothed optimum is the least over all sequences of overlays, and no method is below it."""
 
 from itertools import chain, combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
+from overlaybench.compare.studies.proofs import run_checker
+from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.instances.contract.run import Clock
 from overlaybench.models.topics import snapshot_optima
+from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes, KeptRows
+from overlaybench.models.topics.relaxation.separation import Goal
 from tests.outcomes import bound_of, value_of
 from tests.properties import property_test
 from tests.trace_strategies import Subscriptions, event_lists, held_over_time, parts
@@ -107,3 +113,31 @@ def test_time_that_is_left_goes_to_the_snapshots_without_a_proof(monkeypatch: py
     monkeypatch.setattr(snapshot_optima, "_optimum", unproven_at_first)
     assert ob.solve(trace, "dynamic-tco", "snapshot-optima").status is ob.Status.OPTIMAL
     assert sorted(solved) == sorted([*set(solved)] * 2)
+
+
+@pytest.mark.parametrize("seed", [2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 1, 3))])
+def test_rows_kept_for_the_next_snapshot_bound_it(seed: int) -> None:
+    trace, kept, given = ob.generate("churn", seed=seed, nodes=12, topics=8, subscriptions=4, events=2), KeptRows(), 0
+    for instance in trace.snapshots():
+        assert instance is not None
+        planes = CuttingPlanes(instance, Goal(), greedy_merge(instance))
+        kept.topics = list(map(instance.topic_label, range(instance.num_topics)))
+        first = len(planes.rows.topic)
+        given += kept.give(planes)
+        for r in range(first, len(planes.rows.topic)):
+            labels = planes.rows.label[planes.rows.offsets[r] : planes.rows.offsets[r + 1]]
+            assert len(labels) == len(instance.subscribers(int(planes.rows.topic[r])))
+            assert planes.rows.rhs[r] == len(set(labels.tolist())) - 1
+        planes.tighten(Clock(None))
+        assert planes.least_value(planes.best_units) <= value_of(ob.solve(instance, "min-tco", "branch-and-cut"))
+        kept.take(planes)
+    assert given
+
+
+@pytest.mark.slow
+def test_a_proof_by_kept_rows_is_accepted(tmp_path: Path) -> None:
+    trace = ob.generate("ethereum-epochs", nodes=100, custody=8, epochs=6)
+    result = ob.solve(trace, "dynamic-tco", "snapshot-optima", proof=tmp_path / "proof.gz")
+    ob.write_trace(trace, tmp_path / "trace.jsonl")
+    checked = run_checker(tmp_path / "trace.jsonl", tmp_path / "proof.gz", digest=trace.digest)
+    assert (checked.optimal, checked.value) == (True, result.value)
