@@ -109,9 +109,10 @@ MAKERS = (dense, sparse, few_large_topics, many_small_topics, nested, real)
 SHAPES: dict[str, dict[str, Callable[[Random, int], Any]]]
 SHAPES = {
     problem: {maker.__name__.replace("_", " "): maker for maker in makers}
-    for problem, makers in (("min-tco", MAKERS), ("steiner", steiner.MAKERS))
+    for problem, makers in (("min-tco", MAKERS), ("minmax-tco", MAKERS), ("steiner", steiner.MAKERS))
 }
-METHODS = {"min-tco": ["polish", "best", "branch-and-cut"], "steiner": ["branch-and-cut", "shortest-paths"]}
+METHODS = {problem: ["polish", "best", "branch-and-cut"] for problem in ("min-tco", "minmax-tco")}
+METHODS["steiner"] = ["branch-and-cut", "shortest-paths"]
 
 
 def instance_of(problem: str, shape: str, number: int, *, tuning: bool) -> Any:

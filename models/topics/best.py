@@ -28,13 +28,14 @@ from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
 from ..engine.stoppable import finished_within
 from .compact.overlay_model import FORMULATED
-from .lp_heuristics.lp_guided import guided_candidates
+from .lp_heuristics.lp_guided import flatter_overlays, guided_candidates
 from .relaxation.dual_fitting import dual_fitting_bound, mean_degree_bound
 from .search.star_search import starred
 
 STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
 _SECONDS = 0.35e-9  # a unit of a method's pace, measured on 20,000 nodes
 _SUBSCRIPTION_PACE = 5_000  # a subscription, beside the method's own pace
+_OTHERS_SHARE = 0.25
 _PATIENCE = 600.0  # expected seconds up to which a heuristic runs without a limit
 
 
@@ -44,6 +45,7 @@ class _Plan(NamedTuple):
     finish: Callable[[TopicInstance, Overlay, int, Clock, int], Overlay] | None = None
     guided: bool = False  # an overlay is built along an LP solution, whose edges the search takes
     exchanges: bool = False  # row weighting improves it: only the number of edges matters
+    flattens: bool = False  # row weighting under caps on degrees: only the maximum degree matters
 
 
 def _polished(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
@@ -53,7 +55,7 @@ def _polished(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, 
 
 _PLANS = {
     "min-tco": _Plan(guided=True, exchanges=True),
-    "minmax-tco": _Plan(),
+    "minmax-tco": _Plan(flattens=True),
     "low-tco": _Plan(guided=True),
     "weighted-tco": _Plan(guided=True),
     "k-tco": _Plan(_polished),
@@ -79,8 +81,9 @@ def best(
     and weighted-tco a fifth of the time then goes into cost splitting, whose averaged trees approximate a solution of
     the linear relaxation. An overlay is built along it. The better one of this and the heuristics' is improved by row
     weighting for min-tco, and polished with the edges that the solution uses; in parts and without row weighting, if it
-    is large enough. For minmax-tco and k-tco the heuristics' best is polished; for diameter 2 it is the answer, unless
-    stars whose centres move by simulated annealing have fewer edges.
+    is large enough. For minmax-tco, where heuristics that are not promising begin in the first quarter of the time, row
+    weighting under caps on degrees improves the heuristics' best, which then is polished, as it is for k-tco; for
+    diameter 2 it is the answer, unless stars whose centres move by simulated annealing have fewer edges.
 
     Without a time limit, one seed gives one answer. A limit is used up, except for diameter 2 and where simple bounds
     leave nothing to search for. Ctrl-C ends it as the limit does. Never worse than any heuristic that ran: counter
@@ -90,11 +93,15 @@ def best(
     with interruptible(time_limit) as clock:
         values = {}
         chosen: Overlay | None = None
+        plan, weighted = _PLANS[problem.name], FORMULATED[problem.name].weighted
+        others = clock.share(_OTHERS_SHARE) if plan.flattens else clock
         pairs = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum() / 2)
         expected = partial(_expected_seconds, pairs=pairs, subscriptions=instance.num_subscriptions)
         for method in _in_order(problem, expected, clock):
             share = 1.0 if problem.name in method.promising else 0.5
             if chosen is not None and expected(method) >= min(_PATIENCE, share * clock.left):
+                continue
+            if chosen is not None and others.passed and problem.name not in method.promising:
                 continue
             options = method.complete({}, problem.name)
             run = partial(method.solve, instance, problem, seed=seed, time_limit=None, **options)
@@ -110,7 +117,6 @@ def best(
         assert chosen is not None
         listed = sorted(values.items(), key=lambda item: (item[1], item[0]))
         counters: dict[str, float | str] = {"heuristics": ", ".join(f"{name} {value:g}" for name, value in listed)}
-        plan, weighted = _PLANS[problem.name], FORMULATED[problem.name].weighted
         if clock.passed or min(values.values()) <= _bound(instance, problem):
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         if plan.finish is not None:
@@ -125,6 +131,10 @@ def best(
             if built:
                 counters["built"] = instance.total_cost(built[0].edges) if weighted else built[0].num_edges
                 offer(built[0])
+        if plan.flattens:
+            limit = steps if math.isinf(clock.left) else None
+            near, found = flatter_overlays(instance, chosen, clock, steps=limit, seed=seed)
+            overlays += found
         if near is None and not weighted and not searches_in_parts(instance.num_nodes, AIMS[problem.name]):
             near = finished_within(clock, partial(candidate_lists, instance), steps=2 * pairs)
             if near is None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ....heuristics.graph import root_of
 from ....heuristics.topics.greedy_merge import greedy_merge
+from ....heuristics.topics.kernels.interest import interest_of
 from ....heuristics.topics.local_search.linked_overlay import (
     Links,
     VertexTable,
@@ -28,11 +29,13 @@ from ....heuristics.topics.local_search.overlay_search import (
     OverlaySearch,
     candidate_lists,
     nearest_pairs,
+    nearest_to,
     priced_weights,
 )
 from ....heuristics.topics.local_search.ruin_and_recreate import (
     CandidateLists,
     Cooling,
+    Keys,
     SearchParameters,
     random_number,
 )
@@ -51,7 +54,7 @@ from ...engine.stoppable import Answer, finished_within
 from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
 from ..relaxation.cutting_planes import MOST_PROVEN
 from ..relaxation.separation import Goal
-from ..relaxation.topic_rows import CandidateEdges, all_pairs, keys_of
+from ..relaxation.topic_rows import CandidateEdges, all_pairs, count_links, keys_of
 from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred
 
 Flags = npt.NDArray[np.bool_]
@@ -62,6 +65,8 @@ _LONGEST_GREEDY = 30.0
 _FAST = 10  # a method's pace
 _HOT, _COLD = 0.2, 0.05
 _FEW_NODES = 50
+_MANY_NODES, _FLAT_SHARE = 10_000, 0.5
+_LARGE, _MORE_NEAREST = 0.8, 200
 
 
 def heuristic_overlays(
@@ -266,6 +271,36 @@ def guided_candidates(
     return candidate_lists(instance, kept.keys, weights), overlays
 
 
+def flatter_overlays(
+    instance: TopicInstance, start: Overlay, clock: Clock, *, steps: int | None, seed: int, least: float = 1
+) -> tuple[CandidateLists | None, list[Overlay]]:
+    """The candidates of local search for a smaller maximum degree, and overlays that row weighting found among them.
+
+    The candidates are the edges of an overlay and of each node to its nearest, None if the time does not suffice to
+    list them. The overlays have smaller and smaller maximum degrees, until one has `least`; they take as long as so
+    many steps of ruin and recreate, without `steps` half of the time. Of 10,000 nodes or more there are none.
+    """
+    keys = finished_within(clock, partial(_near_pairs, instance, start), steps=4.0 * count_links(instance))
+    if keys is None:
+        return None, []
+    overlays = []
+    if instance.num_nodes < _MANY_NODES:
+        edges = CandidateEdges(instance, keys)
+        search = RowWeighting(edges, np.zeros(len(edges)), start, seed)
+        work = 10**18 if steps is None else steps * ENTRIES_A_STEP
+        for found in search.overlays(start.max_degree, clock.share(_FLAT_SHARE), work, least, of_degree=True):
+            offer(found)
+            overlays.append(found)
+    return candidate_lists(instance, keys), overlays
+
+
+def _near_pairs(instance: TopicInstance, start: Overlay) -> Keys:
+    """The edges of an overlay, and the pairs of each node with its nearest ones, more if its degree is large."""
+    large = np.flatnonzero(start.degrees >= _LARGE * start.max_degree).astype(np.int32)
+    more = nearest_to(large, interest_of(instance), _MORE_NEAREST)
+    return np.unique(np.concatenate([nearest_pairs(instance), more, keys_of(start)]))
+
+
 def _searched(edges: CandidateEdges, values: Reals) -> tuple[CandidateEdges, Reals]:
     """The edges among which row weighting searches, with their LP values: these or, in a small instance, all pairs.
 
@@ -336,24 +371,27 @@ class GuidedIncumbent(tree_search.Incumbent):
         """Build along LP values, then search for a number of steps, or until the value is `goal`.
 
         The search is :class:`.RowWeighting` for as long as so many steps of ruin and recreate take, and these
-        themselves if edges have costs or degrees a cap. Of two edges of equal contribution the search prefers the one
-        of larger LP value. Ruin and recreate cools down within the time of the clock, if that is shorter. If there is
-        no time to build, nothing is done.
+        themselves if edges have costs, or degrees a cap and any overlay is not enough. Of two edges of equal
+        contribution the search prefers the one of larger LP value. Ruin and recreate cools down within the time of the
+        clock, if that is shorter. If there is no time to build, nothing is done.
         """
         if self.overlay is not None and _seconds_of_greedy(edges) > clock.left:
             return
         start = self.build_along(edges, x)
         if start is None or self.value <= goal or clock.passed:
             return
-        if self._costs is None and self.cap >= self.instance.num_nodes:
+        if self._costs is None and (self.cap >= self.instance.num_nodes or goal >= ANY_OVERLAY):
             self._exchange(edges, x, start, clock, goal, steps)
         else:
             self._ruin_and_recreate(edges, x, start, clock, goal, steps)
 
     def _exchange(self, edges: CandidateEdges, x: Reals, start: Overlay, clock: Clock, goal: float, steps: int) -> None:
-        search = RowWeighting(*_searched(edges, _padded(x, len(edges))), start, self._next())
-        for overlay in search.overlays(int(self.value), clock, steps * ENTRIES_A_STEP, goal):
+        search = RowWeighting(*_searched(edges, _padded(x, len(edges))), start, self._next(), cap=self.cap)
+        below = int(min(self.value, len(edges) + 1))
+        for overlay in search.overlays(below, clock, steps * ENTRIES_A_STEP):
             self.offer(overlay)
+            if self.value <= goal:
+                return
 
     def _ruin_and_recreate(
         self, edges: CandidateEdges, x: Reals, start: Overlay, clock: Clock, goal: float, steps: int

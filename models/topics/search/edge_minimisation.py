@@ -17,7 +17,7 @@ from ...engine.parallel_tree import search_tree
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
-from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, guided_candidates
+from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, flatter_overlays, guided_candidates
 from ..relaxation.cost_splitting import Splitting, is_affordable, proof_rows, split_by_pricing
 from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, KeptRows, is_timely, write_case
 from ..relaxation.separation import Goal
@@ -30,6 +30,7 @@ _FIRST_LP_SHARE = 0.4
 _LP_SHARE = 0.5  # of the time left, for the LP of the root
 _LONG_SEARCH = 20_000  # steps, at least
 _MANY_EDGES = 500  # of the start; the tree's searches do better below
+_EDGES_FLATTENED = 1_000  # by one round of steps
 _CLOSED_BY_TREES = 10  # edges, at most
 _SEARCHED = 0.1  # seconds for each edge of the start, where no tree can close the gap
 
@@ -234,10 +235,11 @@ def minimise_degree(
 ) -> SolverOutcome[Overlay]:
     """Find an overlay of smallest maximum degree, and prove it.
 
-    First the LP that minimises D subject to the partition inequalities and degree(v) ≤ D gives a bound, rounded up.
-    Then the search looks for any overlay with degrees below the incumbent's, until there is none or the incumbent's
-    degree equals the bound, which is proven. `least` is a known lower bound, `written` one that the proof has already;
-    the `starts` are topic-connected. The outcome has the counters of all searches and the reason of the last one.
+    First the LP that minimises D subject to the partition inequalities and degree(v) ≤ D gives a bound, rounded up, and
+    row weighting an overlay. Then the search looks for any overlay with degrees below the incumbent's, until there is
+    none or the incumbent's degree equals the bound, which is proven. `least` is a known lower bound, `written` one that
+    the proof has already; the `starts` are topic-connected. The outcome has the counters of all searches and the reason
+    of the last one.
 
     MinMax-TCO: P2 §2.1. With equal duals on all degree rows the LP's bound is 2·(bound on |E|) ÷ |V|; with a dual on
     one node's row alone it is that node's fractional cover of its topics by neighbours. The LP dominates both.
@@ -256,6 +258,10 @@ def minimise_degree(
             bound = max(written, by_lp)  # the other bound is not in the proof
             write_case(settings.proof, planes.best_proven, Fraction(by_lp), of_degree=True)
     offer_bound(bound)
+    if bound < best.max_degree:
+        steps = settings.steps * max(1, best.num_edges // _EDGES_FLATTENED)
+        _, found = flatter_overlays(instance, best, clock, steps=steps, seed=settings.seed, least=bound)
+        best = found[-1] if found else best
     while bound < best.max_degree and is_timely(instance, clock):
         cap = best.max_degree - 1
         outcome = minimise_edges(

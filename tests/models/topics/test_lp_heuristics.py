@@ -15,7 +15,16 @@ from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_heuristics.lp_guided import GuidedIncumbent, weighted_greedy
-from overlaybench.models.topics.lp_heuristics.row_weighting import GAIN, ITEM, LOSS, SIZE, SPLIT, WEIGHT, RowWeighting
+from overlaybench.models.topics.lp_heuristics.row_weighting import (
+    DEGREE,
+    GAIN,
+    ITEM,
+    LOSS,
+    SIZE,
+    SPLIT,
+    WEIGHT,
+    RowWeighting,
+)
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.relaxation.separation import Goal
 from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs
@@ -35,29 +44,33 @@ def search_of(instance: TopicInstance, seed: int, *, values: float = 0.0) -> Row
     return RowWeighting(edges, preferred, greedy_merge(instance), seed)
 
 
-@pytest.mark.parametrize("seeds", tiers(40, 300))
-def test_overlays_are_valid_and_smaller_and_the_last_is_optimal(seeds: range) -> None:
+@pytest.mark.parametrize("seeds", tiers(20, 300))
+@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco"])
+def test_overlays_are_valid_and_better_and_the_last_is_optimal(problem: str, seeds: range) -> None:
     for seed in seeds:
-        instance = small_instance(seed)
+        instance, judge = small_instance(seed), PROBLEMS[problem]
         if not len(all_pairs(instance)):
             continue
-        below = greedy_merge(instance).num_edges + 1
-        for overlay in search_of(instance, seed, values=seed % 3).overlays(below, Clock(None), WORK):
-            assert overlay.num_edges < below
-            assert (overlay.topic_components(instance) <= 1).all()
-            below = overlay.num_edges
-        assert below == optimum(instance, "min-tco")
+        below = int(judge.value(instance, greedy_merge(instance))) + 1
+        search, of_degree = search_of(instance, seed, values=seed % 3), problem == "minmax-tco"
+        for overlay in search.overlays(below, Clock(None), WORK, of_degree=of_degree):
+            assert judge.value(instance, overlay) < below
+            assert not judge.violations(instance, overlay)
+            below = int(judge.value(instance, overlay))
+        assert below == optimum(instance, problem)
 
 
+@pytest.mark.parametrize("of_degree", [False, True])
 @pytest.mark.parametrize(("nodes", "topics", "size"), [(12, 8, 3), (16, 10, 6), (30, 4, 1)])
-def test_gains_losses_and_components_are_those_of_networkx(nodes: int, topics: int, size: int) -> None:
+def test_gains_losses_components_and_degrees_are_those_of_networkx(
+    nodes: int, topics: int, size: int, of_degree: bool
+) -> None:
     for seed in range(5):
         instance = uniform_instance(nodes, topics, size, seed)
         search = search_of(instance, seed, values=1.0)
-        # Fewer than a tree of the largest topic needs: the search is stopped with topics disconnected.
-        assert not list(
-            search.overlays(int(np.diff(instance.topic_offsets).max()) - 1, Clock(None), 30_000 * (seed + 1))
-        )
+        # Less than a tree of the largest topic needs: the search is stopped with topics disconnected.
+        below = 2 if of_degree else int(np.diff(instance.topic_offsets).max()) - 1
+        assert not list(search.overlays(below, Clock(None), 30_000 * (seed + 1), of_degree=of_degree))
         space, edges = search._space, search._edges
         members = space.edges[: space.counts[SIZE], ITEM]
         gain, loss, split = np.zeros(len(edges), int), np.zeros(len(edges), int), set()
@@ -74,6 +87,7 @@ def test_gains_losses_and_components_are_those_of_networkx(nodes: int, topics: i
                 if u in part and v in part:
                     gain[e] += weight * (part[u] != part[v])
                     loss[e] += weight * (frozenset((u, v)) in bridges)
+        assert space.nodes[:-1, DEGREE].tolist() == [degree for _, degree in sorted(chosen.degree)]
         assert space.edges[:-1, GAIN].tolist() == gain.tolist()
         assert space.edges[:-1, LOSS].tolist() == loss.tolist()
         assert set(space.topics[: space.counts[SPLIT], ITEM].tolist()) == split
