@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO, TypeVar
 
@@ -389,11 +388,11 @@ def check_columns(columns: Sequence[str], present: Sequence[str]) -> list[int]:
     return list(map(list(present).index, columns))
 
 
-def separated(path: Path, choose: Callable[[list[str]], Sequence[int]]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The line on which each row of a CSV or TSV file begins, and its cells in the columns chosen of the header.
+def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The line on which each row of a CSV or TSV file begins, and its cells; the first row is the header.
 
     A header with a tab makes it TSV. Values may be quoted as in RFC 4180 and then contain separators and line breaks.
-    Empty lines are skipped. `choose` takes the header and returns the positions of two columns or more.
+    Empty lines are skipped.
 
     Raises BadInput if a line is not UTF-8 or has another number of values than the header (each with the line), quotes
     are unbalanced, or there is no header.
@@ -402,7 +401,7 @@ def separated(path: Path, choose: Callable[[list[str]], Sequence[int]]) -> Itera
         with path.open(encoding="utf-8-sig", newline="") as file:
             if os.fstat(file.fileno()).st_size > MOST_BYTES:
                 raise BadInput(f"is larger than {MOST_BYTES >> 30} GiB: give it fewer rows")
-            yield from _rows_in(file, choose)
+            yield from _rows_in(file)
     except UnicodeDecodeError:
         with path.open("rb") as lines:
             line = next(number for number, text in enumerate(lines, 1) if text.decode(errors="ignore").encode() != text)
@@ -411,7 +410,7 @@ def separated(path: Path, choose: Callable[[list[str]], Sequence[int]]) -> Itera
         raise BadInput(f"cannot be read ({error.strerror}): check the path") from None
 
 
-def _rows_in(file: TextIO, choose: Callable[[list[str]], Sequence[int]]) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _rows_in(file: TextIO) -> Iterator[tuple[int, list[str]]]:
     blank, head = 0, ""
     while head := file.readline(LONGEST_HEADER + 1):
         if head.strip("\r\n"):
@@ -425,11 +424,12 @@ def _rows_in(file: TextIO, choose: Callable[[list[str]], Sequence[int]]) -> Iter
         header = next(reader, [])
         if not header:
             raise BadInput("is empty: give it a header line with the names of its columns")
-        cells, width = itemgetter(*choose(header)), len(header)
+        yield begin, header
+        width = len(header)
         begin = blank + reader.line_num + 1
         for row in reader:
             if len(row) == width:
-                yield begin, cells(row)
+                yield begin, row
             elif row:
                 raise BadInput(f"line {begin}: {len(row)} values under a header of {width}: correct the line")
             begin = blank + reader.line_num + 1

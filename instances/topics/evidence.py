@@ -69,8 +69,10 @@ def _rows(path: Path, column: str) -> Iterator[Row]:
     """Where each row stands, its pair and the value in a column after the first two."""
     if path.suffix not in _TABLES:
         raise unknown_ending(path, _TABLES)
-    for line, (one, other, value) in separated(path, lambda head: [0, 1, 2 + check_columns([column], head[2:])[0]]):
-        yield f"line {line}", one, other, value
+    rows = separated(path)
+    at = 2 + check_columns([column], next(rows)[1][2:])[0]
+    for line, row in rows:
+        yield f"line {line}", row[0], row[1], row[at]
 
 
 def _costs(instance: TopicInstance, rows: Iterable[Row], *, with_scores: bool) -> LinkCosts:

@@ -194,11 +194,13 @@ def _separated(path: Path, columns: tuple[str, str]) -> tuple[Coded, Coded]:
     """The labels in the named columns of a CSV or TSV file; an empty one is bad input."""
     ones, twos = dict[str, int](), dict[str, int]()
     first, second = array("q"), array("q")
-    for line, (one, two) in separated(path, partial(check_columns, columns)):
-        if not one or not two:
-            raise BadInput(f"line {line}: an empty {columns[bool(one)]}: name it or remove the line")
-        first.append(ones.setdefault(one, len(ones)))
-        second.append(twos.setdefault(two, len(twos)))
+    rows = separated(path)
+    one, two = check_columns(columns, next(rows)[1])
+    for line, row in rows:
+        if not row[one] or not row[two]:
+            raise BadInput(f"line {line}: an empty {columns[bool(row[one])]}: name it or remove the line")
+        first.append(ones.setdefault(row[one], len(ones)))
+        second.append(twos.setdefault(row[two], len(twos)))
     if not len(first):
         raise BadInput("has no rows under its header: give it at least one (node, topic) row")
     return Coded(list(ones), np.frombuffer(first, np.int64)), Coded(list(twos), np.frombuffer(second, np.int64))

@@ -90,8 +90,9 @@ def read_trace(path: str | Path, columns: Mapping[str, str] | None = None) -> To
         if path.name.endswith(_PARQUET):
             return _from_parquet(path, names)
         if path.name.endswith(_ROWS):
-            rows = separated(path, partial(check_columns, names))
-            return _from_rows((f"line {line}", *cells) for line, cells in rows)
+            rows = separated(path)
+            at = check_columns(names, next(rows)[1])
+            return _from_rows((f"line {line}", *(row[column] for column in at)) for line, row in rows)
         if path.name.endswith(_LINES):
             return _from_lines(read_text(path))
         raise unknown_ending(path, (*_LINES, *_PARQUET, *_ROWS))
