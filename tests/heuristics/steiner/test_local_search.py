@@ -20,7 +20,7 @@ from tests.steiner_brute_force import least_cost, small_graph
 pytestmark = pytest.mark.interpreted
 
 
-@property_test(150, st.integers(0, 10**9), quick=60)
+@property_test(150, st.integers(0, 10**9), quick=25)
 def test_neither_an_inserted_node_nor_an_exchange_makes_a_local_optimum_cheaper(seed: int) -> None:
     instance = small_graph(seed)
     graph, costs = graph_of(instance.num_nodes, instance.edges), instance.costs.astype(np.float64)
