@@ -4,10 +4,12 @@ import os
 import select
 import shutil
 import subprocess
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[1]
 PYTHON = """
@@ -140,3 +142,9 @@ def test_a_second_set_up_waits_for_the_first(machine: Machine) -> None:
         each.communicate()
     assert [each.returncode for each in both] == [0, 0]
     assert machine.done() == ["venv", "packages"]
+
+
+def test_pinned_packages_run_on_the_oldest_python_that_the_project_allows() -> None:
+    needed = {each.name: each.metadata.get("Requires-Python", "") for each in distributions()}
+    assert len(needed) > 50
+    assert not {name: needs for name, needs in needed.items() if not SpecifierSet(needs).contains("3.11.0")}
