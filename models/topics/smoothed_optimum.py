@@ -97,10 +97,6 @@ class TimeExpanded:
     def rows(self, least: Iterable[int]) -> SparseRows:
         """The first rows: z of each change, at least so many links in each snapshot, and in each topic."""
         rows = RowList()
-        if self.change_cost:
-            for z, (old, new) in enumerate(self.follows.tolist(), start=self.num_pairs):
-                rows.add([z, old, new], [1, -1, 1], 0)
-                rows.add([z, old, new], [1, 1, -1], 0)
         for each, links in zip(self.snapshots, least, strict=True):
             if each is None:
                 continue
@@ -109,12 +105,25 @@ class TimeExpanded:
             offsets, crossed, _ = crossing(kept, each.edges.links, 0)
             for r in np.flatnonzero(kept.rhs > 0).tolist():
                 rows.add(crossed[offsets[r] : offsets[r + 1]] + each.first, 1, int(kept.rhs[r]))
-        return rows.rows()
+        of_snapshots, follows = rows.rows(), self.follows if self.change_cost else self.follows[:0]
+        z = self.num_pairs + np.arange(len(follows))
+        return SparseRows(
+            np.concatenate([3 * np.arange(2 * len(z)), of_snapshots.offsets + 6 * len(z)]),
+            np.concatenate([np.repeat(np.column_stack([z, follows]), 2, axis=0).ravel(), of_snapshots.columns]),
+            np.concatenate([np.tile([1, -1, 1, 1, 1, -1], len(z)), of_snapshots.values]),
+            np.concatenate([np.zeros(2 * len(z), np.int64), of_snapshots.rhs]),
+            np.concatenate([np.full(2 * len(z), None), of_snapshots.texts]),
+        )
 
     def value(self, chosen: Flags) -> int:
         """What the chosen columns x cost, changes included."""
         changes = int((chosen[self.follows[:, 0]] != chosen[self.follows[:, 1]]).sum())
         return int(self.costs[chosen].sum()) + self.change_cost * changes
+
+    def value_of(self, chain: list[int], chosen: Flags) -> int:
+        """What the chosen columns of one pair in consecutive snapshots cost, changes between them included."""
+        changes = int((chosen[1:] != chosen[:-1]).sum())
+        return int(self.costs[chain][chosen].sum()) + self.change_cost * changes
 
     def chosen(self, log: LinkLog) -> Flags:
         """The columns of the links of a log after each step."""
@@ -170,8 +179,8 @@ class TimeExpandedCuts(SparseRelaxation):
 class TimeExpandedIncumbent(Incumbent):
     """The best answer so far, as its chosen columns."""
 
-    def __init__(self, model: TimeExpanded, unit: int) -> None:
-        self.model, self.unit = model, unit
+    def __init__(self, model: TimeExpanded, unit: int, clock: Clock) -> None:
+        self.model, self.unit, self._clock = model, unit, clock
         self.best: Flags | None = None
 
     def offer_chosen(self, columns: object, chosen: Flags) -> None:
@@ -193,7 +202,10 @@ class TimeExpandedIncumbent(Incumbent):
         self.offer_chosen(columns, self.improved(chosen))
 
     def improved(self, chosen: Flags) -> Flags:
-        """Give the links of one pair after the other their best times beside all others, until none changes."""
+        """Give the links of one pair after the other their best times beside all others, until none changes.
+
+        Ends early when the time is over. Cost O(links of a snapshot) for each link of a chain.
+        """
         model, chosen = self.model, chosen.copy()
         snapshot_of = [s for s in model.snapshots if s is not None for _ in range(len(s.edges))]
         changed = True
@@ -202,6 +214,8 @@ class TimeExpandedIncumbent(Incumbent):
             for chain in model.chains:
                 if not chosen[chain].any():
                     continue
+                if self._clock.passed:
+                    return chosen
                 required = [
                     bool(chosen[column])
                     and _is_required(
@@ -213,13 +227,9 @@ class TimeExpandedIncumbent(Incumbent):
                     )
                     for column in chain
                 ]
-                best = _best_times(model.costs[chain].tolist(), required, model.change_cost)
-                before = model.value(chosen)
-                old, chosen[chain] = chosen[chain].copy(), best
-                if model.value(chosen) < before:
-                    changed = True
-                else:
-                    chosen[chain] = old
+                best = np.array(_best_times(model.costs[chain].tolist(), required, model.change_cost))
+                if model.value_of(chain, best) < model.value_of(chain, chosen[chain]):
+                    chosen[chain], changed = best, True
         return chosen
 
 
@@ -282,7 +292,7 @@ def minimise_over_time(
     settings = SearchSettings(seed=seed, threads=threads, progress="off")
     single = snapshot_optima(trace, clock=clock.share(_SNAPSHOTS), settings=settings)
     planes = TimeExpandedCuts(model, [each.bound for each in single])
-    incumbent = TimeExpandedIncumbent(model, planes.unit)
+    incumbent = TimeExpandedIncumbent(model, planes.unit, clock)
     for known in (start, LinkLog.from_overlays(trace, (each.overlay for each in single))):
         if known is not None:
             incumbent.offer_chosen(None, incumbent.improved(model.chosen(known)))
