@@ -130,7 +130,7 @@ def test_a_study_stopped_while_java_starts_leaves_no_process(tmp_path: Path) -> 
     study.send_signal(signal.SIGTERM)
     _, printed = study.communicate(timeout=120)  # a process that is left would hold the pipe
     assert study.returncode == 128 + signal.SIGTERM
-    assert b"stopped; finished runs are kept" in printed
+    assert b"overlaybench: stopped" in printed  # after the last run, too, if Java was fast
     assert b"Traceback" not in printed
     deadline = time.monotonic() + 60
     while not all(map(has_ended, session_members(study.pid))) and time.monotonic() < deadline:
