@@ -100,7 +100,11 @@ def _drawn_entry(entry: Entry) -> tuple[str, str]:
     instance, kind = entry.make(), ob.KINDS[entry.kind]
     submitted = [answer_file(TABLE, entry.name, problem) for problem in entry.problems]
     answers = [kind.read_answer(file, instance) for file in submitted if file.is_file()][:1]
-    return ob.draw(instance, *answers)._repr_svg_(), "An answer that was submitted" if answers else "The instance"
+    about = "An answer that was submitted" if answers else "The instance"
+    if kind.name == "trace" and not answers:
+        answers = [ob.solve(instance, kind.default_problem, "gm-incremental").answer]
+        about = "The overlay of `gm-incremental` after the last event"
+    return ob.draw(instance, *answers)._repr_svg_(), about
 
 
 @cache
