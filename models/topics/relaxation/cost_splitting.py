@@ -25,7 +25,7 @@ from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog
 from ...engine.relaxation import UNIT
-from .topic_rows import CandidateEdges, Edges, TopicEdges, TopicRows, all_pairs, count_links, keys_of
+from .topic_rows import CandidateEdges, Edges, TopicEdges, TopicRows, all_pairs, count_links, keys_of, useful_edges
 
 Units = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -65,8 +65,9 @@ class Splitting:
 
     def used_or_in(self, start: Overlay) -> tuple[CandidateEdges, Reals]:
         """The edges that the fractional solution uses, and all of an overlay that serve a topic, with their usage."""
-        edges = _with_topics(CandidateEdges(self.edges.instance, np.union1d(self.used, keys_of(start))))
-        return edges, self.usage_of(edges.keys)
+        instance = self.edges.instance
+        keys = useful_edges(instance, np.union1d(self.used, keys_of(start)))
+        return CandidateEdges(instance, keys), self.usage_of(keys)
 
     def usage_of(self, keys: Edges) -> Reals:
         """The usage of some edges, 0 where they are no columns."""
@@ -312,11 +313,6 @@ def is_affordable(instance: TopicInstance, clock: Clock) -> bool:
     return count_links(instance) <= most and instance.num_subscriptions <= _MOST_SUBSCRIPTIONS
 
 
-def _with_topics(edges: CandidateEdges) -> CandidateEdges:
-    """The edges whose ends have a common topic; those of an overlay may have none."""
-    return edges if edges.common.all() else CandidateEdges(edges.instance, edges.keys[edges.common > 0])
-
-
 def split_by_pricing(
     instance: TopicInstance,
     start: Overlay,
@@ -341,7 +337,7 @@ def split_by_pricing(
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
     begin, enough = time.perf_counter(), min(enough, target)
     near = np.union1d(nearest_pairs(instance, _NEAREST, by_cost=weighted), keys_of(start))
-    listed = _with_topics(CandidateEdges(instance, near))
+    listed = CandidateEdges(instance, useful_edges(instance, near))
     split_for = partial(split_costs, instance, target, stall=stall, smoothing=smoothing, weighted=weighted)
     if len(listed.links.edge) >= _FEW * count_links(instance):
         return split_for(clock, rounds=rounds, progress=progress, enough=enough)

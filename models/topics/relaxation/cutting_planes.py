@@ -44,6 +44,7 @@ from .topic_rows import (
     no_rows,
     singleton_rows,
     sweep,
+    useful_edges,
 )
 
 _NO_PRICES = np.empty(0, np.int64)
@@ -279,7 +280,7 @@ class KeptRows:
     def give(self, planes: CuttingPlanes) -> bool:
         """Add the edges and the rows to an LP; whether there are any."""
         found = dict[tuple[int, bytes], tuple[Ids, int]]()
-        planes.include(_useful(planes.instance, self._edges))
+        planes.include(useful_edges(planes.instance, self._edges))
         for t, topic in enumerate(self.topics):
             here = planes.instance.subscribers(t)
             for nodes, labels in self._rows.get(topic, ()):
@@ -305,17 +306,12 @@ def starting_pairs(instance: TopicInstance, start: Overlay, *, sparse: bool, wei
     edges only.
     """
     if count_links(instance) > ALL_PAIRS:
-        return _useful(instance, keys_of(start))
+        return useful_edges(instance, keys_of(start))
     pairs = all_pairs(instance)
     if not sparse:
         return pairs
-    useful = _useful(instance, np.unique(np.concatenate([keys_of(start), keys_of(greedy_merge(instance))])))
+    useful = useful_edges(instance, np.unique(np.concatenate([keys_of(start), keys_of(greedy_merge(instance))])))
     common = CandidateEdges(instance, pairs).common
     worth = common / (instance.edge_costs(*np.divmod(pairs, instance.num_nodes)) if weighted else 1)
     richest = np.lexsort((pairs, -worth))[: _START_PAIRS * start.num_edges]
     return np.unique(np.concatenate([useful, pairs[richest]]))
-
-
-def _useful(instance: TopicInstance, keys: Edges) -> Edges:
-    # MinMax-ODA adds edges without a common topic, and presolve may drop an edge's topics.
-    return keys[CandidateEdges(instance, keys).common > 0]

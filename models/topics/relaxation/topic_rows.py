@@ -91,6 +91,14 @@ def indices_of(keys: Edges, edges: Edges) -> Offsets:
     return np.compress(edges[index] == keys[inside], index)
 
 
+def useful_edges(instance: TopicInstance, keys: Edges) -> Edges:
+    """Those of some edges whose ends have a common topic.
+
+    MinMax-ODA adds others, and presolve may drop an edge's topics. Cost as for :class:`CandidateEdges`.
+    """
+    return keys[CandidateEdges(instance, keys).common > 0]
+
+
 def count_links(instance: TopicInstance) -> int:
     """Σ_t |V_t|·(|V_t| − 1) ÷ 2, the number of links of all pairs."""
     sizes = np.diff(instance.topic_offsets).astype(np.int64)
