@@ -13,8 +13,7 @@ from msgspec import Struct
 from ..contract.arrays import Ids, Offsets, frozen
 from ..contract.errors import BadInput
 from ..contract.files import known_index, known_indices
-from ..contract.shown import Digested
-from ..contract.timed import check_order, microseconds
+from ..contract.timed import Timed, check_order, microseconds, steps
 from .instance import ContentInstance, Floats
 
 TRACE_FORMAT = "content-trace/1"
@@ -72,7 +71,7 @@ class ContentSnapshot(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ContentTrace(Digested):
+class ContentTrace(Timed):
     """An immutable trace: all users that ever occur, brokers and channels; who is present at first, and what changes.
 
     A user is present from the start, or from its join, until it leaves, and may join again; it joins with the rates and
@@ -127,9 +126,8 @@ class ContentTrace(Digested):
         amounts = np.array(self.amounts[order], np.float64)
         amounts.flags.writeable = False
         self._set(start_users=frozen(self.start_users, np.int32), times=frozen(self.times[order], np.int64), place=None)
-        distinct, step_of = np.unique(self.times, return_inverse=True)
-        self._set(amounts=amounts, step_times=frozen(np.concatenate([[self.start], distinct]), np.int64))
-        self._set(step_of=frozen(step_of + 1, np.int32))
+        step_times, step_of = steps(self.start, self.times)
+        self._set(amounts=amounts, step_times=step_times, step_of=step_of)
         self._check(lambda event: place(int(order[event])))
 
     def _check(self, place: Callable[[int], str]) -> None:
@@ -198,16 +196,6 @@ class ContentTrace(Digested):
         kinds, subjects, named = (columns[:, k].astype(np.int32) for k in (1, 2, 3))
         start, times = microseconds(begin, "the start"), columns[:, 0]
         return cls(instance, start, first.astype(np.int32), times, kinds, subjects, named, np.array(amounts), place)
-
-    @property
-    def num_events(self) -> int:
-        """The number of events."""
-        return len(self.times)
-
-    @property
-    def num_steps(self) -> int:
-        """The start and every distinct time of events; what holds between two steps is a snapshot."""
-        return len(self.step_times)
 
     @property
     def size(self) -> dict[str, int]:

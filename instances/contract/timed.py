@@ -1,4 +1,4 @@
-"""The times of events: microseconds, and their order."""
+"""What all traces have: times of events, their order, and steps."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .arrays import Offsets
+from .arrays import Ids, Offsets, frozen
 from .errors import BadInput
+from .shown import Digested
 
 SECOND = 1_000_000
 
@@ -17,6 +18,29 @@ def microseconds(seconds: float, where: str) -> int:
     if not -9e9 < seconds < 9e9:
         raise BadInput(f"{where}: time {seconds} is no number of seconds: correct it")
     return round(seconds * SECOND)
+
+
+def steps(start: int, times: Offsets) -> tuple[Offsets, Ids]:
+    """The start and the distinct times, in which order events of a trace are; and of each event its step, from 1 on."""
+    distinct, step_of = np.unique(times, return_inverse=True)
+    return frozen(np.concatenate([[start], distinct]), np.int64), frozen(step_of + 1, np.int32)
+
+
+class Timed(Digested):
+    """A trace: events, and the steps at which they happen."""
+
+    times: Offsets
+    step_times: Offsets
+
+    @property
+    def num_events(self) -> int:
+        """The number of events."""
+        return len(self.times)
+
+    @property
+    def num_steps(self) -> int:
+        """The start and every distinct time of events; what holds between two steps is a snapshot."""
+        return len(self.step_times)
 
 
 def check_order(start: int, times: Offsets, place: Callable[[int], str]) -> None:

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from ..contract.arrays import Ids, Offsets, entries_of, frozen, offsets_of, sorted_distinct
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels, natural_order
-from ..contract.shown import Digested
-from ..contract.timed import SECOND, check_order, microseconds
+from ..contract.timed import SECOND, Timed, check_order, microseconds, steps
 from .instance import TopicInstance
 
 FORMAT = "trace/1"
@@ -39,7 +38,7 @@ class Event(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopicTrace(Digested):
+class TopicTrace(Timed):
     """An immutable trace: the subscriptions at its start, and what changes them later.
 
     Nodes and topics are numbered over the whole trace, 0…|V|-1 and 0…|T|-1. A node is present from the start, or from
@@ -115,11 +114,8 @@ class TopicTrace(Digested):
             topic_labels=distinct_labels(self.topic_labels, self.num_topics, "topic"),
         )
         places = self._sort()
-        distinct, step_of = np.unique(self.times, return_inverse=True)
-        self._set(
-            step_times=frozen(np.concatenate([[self.start], distinct]), np.int64),
-            step_of=frozen(step_of + 1, np.int32),
-        )
+        step_times, step_of = steps(self.start, self.times)
+        self._set(step_times=step_times, step_of=step_of)
         self._set(**self._replay(lambda event: place(int(places[event]))))
 
     def _check(self, place: Callable[[int], str]) -> None:
@@ -295,16 +291,6 @@ class TopicTrace(Digested):
             topic_labels,
             place,
         )
-
-    @property
-    def num_events(self) -> int:
-        """The number of events."""
-        return len(self.times)
-
-    @property
-    def num_steps(self) -> int:
-        """The start and every distinct time of events; the subscriptions between two steps are a snapshot."""
-        return len(self.step_times)
 
     @property
     def size(self) -> dict[str, int]:
