@@ -18,13 +18,12 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, Trajectory, interruptible, offer, solving
-from ..engine.exact_method import PROGRESS, solve_exactly
+from ..engine.exact_method import PROGRESS, snapshot_proposal, solve_exactly
 from .branch_and_cut import minimise
 from .exact import Outcome, access_bound, best_start, capacity_bound
 
 _PROBLEM = SteinerRouting()
 _CLOSED = 1e-6  # the relative tolerance within which a bound counts as the value
-_MOST_LISTED = 8_000  # bounds in a counter
 
 
 class ContentOptima:
@@ -95,18 +94,14 @@ def _solve(
             found = ContentOptima(trace, clock, seed=seed, progress=progress)
         except InfeasibleSnapshot as error:
             return Proposal(status=Status.INFEASIBLE, reason=str(error))
-        passed, stopped_by = clock.passed, clock.stopped_by
     pairs = zip(found.values, found.bounds, strict=True)
     proven = sum(bound >= value - _CLOSED * max(1.0, abs(value)) for value, bound in pairs)
-    counters: dict[str, float | str] = {"snapshots": len(found.values), "optimal_snapshots": proven}
-    if trace.num_steps <= _MOST_LISTED:
-        bounds = iter(found.bounds)
-        each = (next(bounds) if len(overlay.brokers) else 0.0 for overlay in found.log.overlays)
-        counters["snapshot_bounds"] = " ".join(f"{bound:.17g}" for bound in each)
-    complete = proven == len(found.values) and not getattr(problem, "change_cost", 0)
-    reason = stopped_by or ("" if passed or complete else "moves cost something: the bound leaves them out")
-    status = None if complete else Status.TIME_LIMIT
-    return Proposal(found.log, float(sum(found.bounds)), status, counters, reason)
+    bounds = iter(found.bounds)
+    each = [next(bounds) if len(overlay.brokers) else 0.0 for overlay in found.log.overlays]
+    costly = "moves cost something: the bound leaves them out" if getattr(problem, "change_cost", 0) else ""
+    return snapshot_proposal(
+        found.log, each, proven=proven, snapshots=len(found.values), left_out=costly, stopped_by=clock.stopped_by
+    )
 
 
 CONTENT_SNAPSHOT_OPTIMA: Method[ContentTrace, ContentLog] = Method(

@@ -14,13 +14,12 @@ from ...heuristics.topics.incremental_merge import incremental_merge
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
-from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.topics.dynamic_problems import DynamicTCO
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.link_log import LinkLog
 from ...instances.topics.trace import TopicTrace
-from ..engine.exact_method import PROGRESS
+from ..engine.exact_method import PROGRESS, snapshot_proposal
 from ..engine.proof import ProofFile
 from ..engine.relaxation import UNIT
 from .relaxation.cutting_planes import ALL_PAIRS, KeptRows, write_case
@@ -31,7 +30,6 @@ from .relaxation.topic_rows import count_links
 from .search.edge_minimisation import SearchSettings, minimise_edges
 
 _FITTING_WORK = 20_000_000
-_MOST_LISTED = 8_000  # bounds in a counter
 
 
 class SnapshotOptimum(NamedTuple):
@@ -146,16 +144,12 @@ def _solve(
         log, least = LinkLog.from_overlays(trace, (each.overlay for each in found)), sum(each.bound for each in found)
         changes = np.column_stack([log.times, log.links, log.added]).tolist()
         file.claim(problem.value(trace, log), least, changes)
-        reason = clock.stopped_by
+    costly = "changes cost something: the bound leaves them out" if getattr(problem, "change_cost", 0) else ""
+    proven = sum(each.is_proven for each in found)
     bounds = [each.bound for each in found]
-    optimal, costly = sum(each.is_proven for each in found), bool(getattr(problem, "change_cost", 0))
-    counters: dict[str, float | str] = {"snapshots": len(found), "optimal_snapshots": optimal}
-    if len(bounds) <= _MOST_LISTED:
-        counters["snapshot_bounds"] = " ".join(map(str, bounds))
-    if optimal == len(found) and costly:
-        reason = reason or "changes cost something: the bound leaves them out"
-    status = None if optimal == len(found) and not costly else Status.TIME_LIMIT
-    return Proposal(log, float(least), status, counters, reason)
+    return snapshot_proposal(
+        log, bounds, proven=proven, snapshots=len(found), left_out=costly, stopped_by=clock.stopped_by
+    )
 
 
 def skip_delays(trace: TopicTrace, problem: Problem[TopicTrace, LinkLog]) -> str:
