@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 FORMAT = "brokers/1"
 DELAY = 1000
-SECOND, MINUTE = 1_000_000, 60_000_000  # times are in microseconds
 UNCAPPED = 0
 _TINY = 200
 

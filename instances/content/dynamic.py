@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,9 @@ from ..contract.arrays import Offsets, frozen
 from ..contract.errors import BadInput
 from ..contract.problem import Problem, shortened
 from ..contract.shown import Drawn
-from ..contract.timed import SECOND
+from ..contract.timed import SECOND, Series, last_moments
 from .problems import ContentOverlay, SteinerRouting
-from .trace import ContentSnapshot, ContentTrace
+from .trace import ContentTrace
 
 _FAMILY = "dynamic-content"
 _NAME = re.compile(rf"{_FAMILY}(?:@move-cost=([^@=]+))?")
@@ -67,11 +67,12 @@ class ContentLog(Drawn):
         return f"ContentLog({len(self.overlays)} overlays)"
 
 
-class ContentTimeline(NamedTuple):
+@dataclass(frozen=True)
+class ContentTimeline(Series):
     """What each overlay of a log is worth; 0 for one that is not valid."""
 
-    times: Offsets  # in microseconds, shape (overlays,)
-    steps: Offsets  # the last overlay before the next step of the trace, shape (steps,)
+    times: Offsets
+    steps: Offsets
     access: npt.NDArray[np.float64]  # access cost
     core: npt.NDArray[np.float64]
     loads: npt.NDArray[np.float64]  # the largest load as a share of a capacity
@@ -91,19 +92,13 @@ def content_timeline(trace: ContentTrace, log: ContentLog) -> ContentTimeline:
     Cost O(|U| (|B| + |C|) + |B|³) and the links of all trees for each overlay.
     """
     times, figures, changed = log.times, np.zeros((3, len(log.times))), np.zeros(len(log.times), np.int64)
-    steps = np.append(np.searchsorted(times, trace.step_times[1:]), len(times)) - 1
     missing = np.setdiff1d(trace.step_times, times)
     reasons = [f"there is no overlay at time {time / SECOND:g}, when something happens" for time in missing.tolist()]
     if times[0] < trace.start:
         reasons.append(f"an overlay is at {times[0] / SECOND:g}, before the start of the trace")
-    snapshots, due, home = (
-        trace.snapshots(),
-        {*trace.step_times.tolist()},
-        np.full(trace.instance.num_users, -1, np.int32),
-    )
-    snapshot: ContentSnapshot | None = None
-    for at, (time, overlay) in enumerate(zip(times.tolist(), log.overlays, strict=True) if not reasons else ()):
-        snapshot = next(snapshots) if time in due else snapshot
+    home = np.full(trace.instance.num_users, -1, np.int32)
+    rows = zip(times.tolist(), log.overlays, trace.snapshots_at(times.tolist()), strict=True)
+    for at, (time, overlay, snapshot) in enumerate(rows if not reasons else ()):
         if snapshot is None:
             faults = ["the overlay has users, and nobody is present"] if len(overlay.brokers) else []
             home[:] = -1
@@ -115,8 +110,8 @@ def content_timeline(trace: ContentTrace, log: ContentLog) -> ContentTimeline:
             home[snapshot.users] = snapshot.brokers[overlay.brokers]
             changed[at] = ((before >= 0) & (before != home[snapshot.users])).sum()
         reasons += [f"{fault} at time {time / SECOND:g}" for fault in faults]
-    access, core, loads = figures
-    return ContentTimeline(times, steps, access, core, loads, changed, tuple(shortened(reasons, "faults")))
+    steps, (access, core, loads), why = last_moments(times, trace.step_times), figures, shortened(reasons, "faults")
+    return ContentTimeline(times, steps, access, core, loads, changed, tuple(why))
 
 
 class DynamicContent(Problem[ContentTrace, ContentLog]):
@@ -180,14 +175,13 @@ class DynamicContent(Problem[ContentTrace, ContentLog]):
     def measures(self, instance: ContentTrace, answer: ContentLog) -> dict[str, float]:
         """Mean cost of a snapshot and its two parts, largest load ever, moves an event, and cost times seconds."""
         seen = self.timeline(instance, answer)
-        seconds = np.diff(seen.times, append=seen.times[-1]) / SECOND
         return {
             "cost": float(seen.levels[seen.steps].mean()),
             "access": float(seen.access[seen.steps].mean()),
             "core": float(seen.core[seen.steps].mean()),
             "largest_load": float(seen.loads.max()),
             "recourse": int(seen.changed.sum()) / max(1, instance.num_events),
-            "cost_seconds": float((seen.levels * seconds).sum()),
+            "cost_seconds": seen.integral(seen.levels),
         }
 
     def __reduce__(self) -> tuple[Any, ...]:

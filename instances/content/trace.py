@@ -235,6 +235,15 @@ class ContentTrace(Timed):
             )
             yield ContentSnapshot(instance, users, up)
 
+    def snapshots_at(self, times: Iterable[int]) -> Iterator[ContentSnapshot | None]:
+        """The snapshot at each of some increasing times in microseconds; that of the start before it."""
+        snapshots, step = self.snapshots(), -1
+        snapshot: ContentSnapshot | None = None
+        for time in times:
+            while step < self.step_at(time):
+                snapshot, step = next(snapshots), step + 1
+            yield snapshot
+
     def _content(self) -> tuple[str, Iterable[npt.NDArray[Any]]]:
         events = self.times, self.kinds, self.subjects, self.channels, self.amounts
         return TRACE_FORMAT, (*self.instance._content()[1], np.array([self.start]), self.start_users, *events)

@@ -16,7 +16,7 @@ from ..contract.timed import SECOND, microseconds
 from .dynamic import ContentLog
 from .files import CONTENT, ContentInFile, OverlayInFile, content_as_json, content_in_file, overlay_in_file
 from .problems import ContentOverlay
-from .trace import CONTENT_EVENTS, DOWN, RATE, TRACE_FORMAT, ContentEvent, ContentSnapshot, ContentTrace
+from .trace import CONTENT_EVENTS, DOWN, RATE, TRACE_FORMAT, ContentEvent, ContentTrace
 
 _LINES = ".jsonl"
 _NOBODY = ContentOverlay(np.empty(0, np.int32))
@@ -74,7 +74,7 @@ class ContentTraces(Kind[ContentTrace, ContentLog]):
         with errors_in(path):
             times = [microseconds(time, f"overlay {number}") for number, (time, _) in enumerate(data.overlays)]
             overlays = []
-            for number, snapshot in enumerate(_snapshots(instance, times)):
+            for number, snapshot in enumerate(instance.snapshots_at(times)):
                 given = data.overlays[number][1]
                 if snapshot is None and given.assignment:
                     raise BadInput(f"overlay {number}: nobody is present then: leave its users out")
@@ -87,7 +87,7 @@ class ContentTraces(Kind[ContentTrace, ContentLog]):
     def labelled(self, answer: ContentLog, instance: ContentTrace) -> dict[str, object]:
         """The overlays as the file has them."""
         times, none = answer.times.tolist(), dict[str, object](assignment={}, trees=[])
-        rows = zip(times, answer.overlays, _snapshots(instance, times), strict=True)
+        rows = zip(times, answer.overlays, instance.snapshots_at(times), strict=True)
         shown = ((time, none if one is None else CONTENT.labelled(own, one.instance)) for time, own, one in rows)
         return {"overlays": [[time / SECOND, own] for time, own in shown]}
 
@@ -121,16 +121,6 @@ def _documents(trace: ContentTrace) -> Iterator[dict[str, object]]:
         yield {"time": time / SECOND, "event": CONTENT_EVENTS[kind], **about} | (
             {"rate": amount} if kind == RATE else {}
         )
-
-
-def _snapshots(trace: ContentTrace, times: list[int]) -> Iterator[ContentSnapshot | None]:
-    """The snapshot at each of some increasing times in microseconds; that of the start before it."""
-    snapshots, step = trace.snapshots(), 0
-    snapshot = next(snapshots)
-    for time in times:
-        while step + 1 < trace.num_steps and trace.step_times[step + 1] <= time:
-            snapshot, step = next(snapshots), step + 1
-        yield snapshot
 
 
 CONTENT_TRACES = ContentTraces()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..contract.option import Option
-from ..contract.timed import SECOND
+from ..contract.timed import SECOND, rising
 from ..contract.workload import Workload
 from .instance import ContentInstance
 from .trace import DOWN, JOIN, LEAVE, RATE, SUBSCRIBE, UNSUBSCRIBE, UP, ContentTrace
@@ -32,9 +32,8 @@ def churn(
     """
     draw, pool = np.random.default_rng([seed, 3]), _pool(users + events, seed, given)
     subscribed, present, fresh = pool.subscriptions.copy(), list(range(users)), users
-    listed, index = list[_Event](), np.arange(events)
-    times = np.maximum(1, np.rint(np.cumsum(draw.exponential(1 / rate, events)) * SECOND).astype(np.int64))
-    for time in (np.maximum.accumulate(times - index) + index).tolist():  # no two at one time
+    listed = list[_Event]()
+    for time in rising(np.cumsum(draw.exponential(1 / rate, events))):
         is_change, first, at = draw.random() < changes, draw.random() < 0.5, int(draw.integers(len(present)))
         user, channel = present[at], int(draw.integers(pool.num_channels))
         if is_change and first:

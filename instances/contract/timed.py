@@ -1,16 +1,17 @@
-"""What all traces have: times of events, their order, and steps."""
+"""The clock of traces and of the simulation of brokers; what all traces have: order of events, steps, series."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from .arrays import Ids, Offsets, frozen
 from .errors import BadInput
 from .shown import Digested
 
-SECOND = 1_000_000
+SECOND, MINUTE = 1_000_000, 60_000_000  # times are in microseconds
 
 
 def microseconds(seconds: float, where: str) -> int:
@@ -18,6 +19,14 @@ def microseconds(seconds: float, where: str) -> int:
     if not -9e9 < seconds < 9e9:
         raise BadInput(f"{where}: time {seconds} is no number of seconds: correct it")
     return round(seconds * SECOND)
+
+
+def rising(seconds: npt.NDArray[np.float64]) -> list[int]:
+    """Times in microseconds, each later than the one before and than 0."""
+    times = np.rint(seconds * SECOND).astype(np.int64)
+    index = np.arange(len(times))
+    found: list[int] = (np.maximum.accumulate(np.maximum(times, 1) - index) + index).tolist()
+    return found
 
 
 def steps(start: int, times: Offsets) -> tuple[Offsets, Ids]:
@@ -41,6 +50,31 @@ class Timed(Digested):
     def num_steps(self) -> int:
         """The start and every distinct time of events; what holds between two steps is a snapshot."""
         return len(self.step_times)
+
+    def step_at(self, time: int) -> int:
+        """The last step until a time in microseconds; before the start, the first."""
+        return max(0, int(np.searchsorted(self.step_times, time, side="right")) - 1)
+
+
+class Series:
+    """What a judge sees of an answer to a trace at the moments at which something changes.
+
+    `times` are in microseconds, shape (moments,); a state holds until the next moment. `steps`, shape (steps,), has the
+    last moment before the next step of the trace: its snapshot, repaired.
+    """
+
+    times: Offsets
+    steps: Offsets
+
+    def integral(self, values: npt.NDArray[np.number]) -> float:
+        """The values of the moments times the seconds for which they hold; that of the last moment for none."""
+        return float((values * (np.diff(self.times, append=self.times[-1]) / SECOND)).sum())
+
+
+def last_moments(times: Offsets, step_times: Offsets) -> Offsets:
+    """The `steps` of a series."""
+    following: Offsets = np.append(np.searchsorted(times, step_times[1:]), len(times))
+    return following - 1
 
 
 def check_order(start: int, times: Offsets, place: Callable[[int], str]) -> None:

@@ -98,8 +98,8 @@ class DynamicTCO(Problem[TopicTrace, LinkLog]):
             "edges": float(seen.links[seen.steps].mean()),
             "max_degree": int(seen.max_degrees.max()),
             "recourse": seen.changes / max(1, instance.num_events),
-            "disconnected_seconds": float((seen.disconnected * seen.seconds).sum()),
-            "link_seconds": float((seen.links * seen.seconds).sum()),
+            "disconnected_seconds": seen.integral(seen.disconnected),
+            "link_seconds": seen.integral(seen.links),
         }
 
     def __reduce__(self) -> tuple[Any, ...]:

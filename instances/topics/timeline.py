@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..contract.arrays import Ids, Offsets, offsets_of
 from ..contract.compiled import kernel
 from ..contract.problem import shortened
-from ..contract.timed import SECOND
+from ..contract.timed import SECOND, Series, last_moments
 from .link_log import LinkLog
 from .trace import JOIN, LEAVE, TopicTrace
 
@@ -19,15 +19,13 @@ _LISTED = 6
 
 
 @dataclass(frozen=True)
-class Timeline:
+class Timeline(Series):
     """An overlay at every moment at which an event happens or a link changes, once both are done.
 
     Attributes
     ----------
-    times : int64 array, shape (moments,)
-        In microseconds; the first moment is the start of the trace.
-    steps : int64 array, shape (steps,)
-        The last moment before the next step of the trace: its snapshot, repaired.
+    times, steps : int64 arrays, shapes (moments,) and (steps,)
+        As in :class:`.Series`; the first moment is the start of the trace.
     links, max_degrees, added, removed : int64 arrays, shape (moments,)
         The number of links, the largest degree, and the links added and removed at the moment. Those that vanish with a
         node are not among the removed ones.
@@ -45,11 +43,6 @@ class Timeline:
     removed: Offsets
     disconnected: Offsets
     violations: tuple[str, ...]
-
-    @property
-    def seconds(self) -> npt.NDArray[np.float64]:
-        """How long each moment's state lasts, until the next moment; 0 for the last one."""
-        return np.diff(self.times, append=self.times[-1]) / SECOND
 
     @property
     def levels(self) -> Offsets:
@@ -101,10 +94,9 @@ def timeline(trace: TopicTrace, log: LinkLog, delay: int = 0) -> Timeline:
     for moment, topic, components in faults.tolist():
         reasons.append(f"topic '{trace.topic_label(topic)}' has {components} components at {_at(times, moment)}")
     reasons += [""] * (counted - len(faults))
-    following = np.searchsorted(times, trace.step_times[1:])
     return Timeline(
         times,
-        np.append(following, len(times)) - 1,
+        last_moments(times, trace.step_times),
         lives.links,
         lives.max_degrees,
         lives.added,

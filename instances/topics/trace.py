@@ -343,7 +343,7 @@ class TopicTrace(Timed):
 
     def snapshot(self, time: float) -> TopicInstance | None:
         """The subscriptions at a time in seconds, as :meth:`snapshots` has them; those of the start before it."""
-        step = max(0, int(np.searchsorted(self.step_times, microseconds(time, "the time"), side="right")) - 1)
+        step = self.step_at(microseconds(time, "the time"))
         return next(instance for at, instance in enumerate(self.snapshots()) if at == step)
 
     def present(self) -> list[frozenset[int]]:

@@ -9,12 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..contract.arrays import entries_of, offsets_of
 from ..contract.errors import BadInput
 from ..contract.option import Option
-from ..contract.timed import SECOND
+from ..contract.timed import SECOND, rising
 from ..contract.workload import Workload
 from .instance import TopicInstance
 from .real_data import lastfm_listeners
@@ -39,7 +38,7 @@ def poisson_churn(
     pool = _Topics(nodes + 2 * events, seed, given)
     held = {v: set(pool.of(v)) for v in range(nodes)}
     present, fresh, wished = list(held), nodes, nodes + events
-    times = _rising(np.cumsum(draw.exponential(1 / rate, events)))
+    times = rising(np.cumsum(draw.exponential(1 / rate, events)))
     listed: list[_Event] = []
     for time in times:
         changes_interests, first = draw.random() < interests, draw.random() < 0.5
@@ -78,7 +77,7 @@ def flash_crowd(*, seed: int, nodes: int, share: float, seconds: float, **given:
     crowd = [v for v in lacking if draw.random() < share]
     listed: list[_Event] = []
     for kind, after in ((SUBSCRIBE, 0.0), (UNSUBSCRIBE, seconds)):
-        times = _rising(after + np.sort(draw.random(len(crowd))) * seconds)
+        times = rising(after + np.sort(draw.random(len(crowd))) * seconds)
         listed += [(time, kind, crowd[at], (0,)) for time, at in zip(times, draw.permutation(len(crowd)), strict=True)]
     return pool.trace(nodes, range(nodes), listed)
 
@@ -116,7 +115,7 @@ def mass_departure(*, seed: int, nodes: int, share: float, seconds: float, **giv
     pool = _Topics(nodes, seed, given)
     gone = [v for v in range(nodes) if draw.random() < share][: nodes - 1]
     listed: list[_Event] = [(SECOND, CRASH, v, ()) for v in gone]
-    times = _rising(1 + np.sort(draw.random(len(gone))) * seconds)
+    times = rising(1 + np.sort(draw.random(len(gone))) * seconds)
     back = [gone[at] for at in draw.permutation(len(gone))]
     listed += [(time, JOIN, v, pool.of(v)) for time, v in zip(times, back, strict=True)]
     return pool.trace(nodes, range(nodes), listed)
@@ -129,7 +128,7 @@ def lastfm_arrivals(*, seed: int, nodes: int, first: int, rate: float) -> TopicT
         raise BadInput(f"lastfm-arrivals: {first} listeners at the start of {instance.num_nodes}: choose fewer")
     pool = _Topics(instance.num_nodes, seed, {}, instance)
     gaps = np.random.default_rng([seed, 7]).exponential(1 / rate, instance.num_nodes - first)
-    listed: list[_Event] = [(time, JOIN, v, pool.of(v)) for v, time in enumerate(_rising(np.cumsum(gaps)), start=first)]
+    listed: list[_Event] = [(time, JOIN, v, pool.of(v)) for v, time in enumerate(rising(np.cumsum(gaps)), start=first)]
     return pool.trace(instance.num_nodes, range(first), listed)
 
 
@@ -174,14 +173,6 @@ class _Topics:
             None if given is None else given.node_labels,
             [f"t{t}" if given is None else given.topic_label(t) for t in occur.tolist()],
         )
-
-
-def _rising(seconds: npt.NDArray[np.float64]) -> list[int]:
-    """Times in microseconds, each later than the one before and than the start."""
-    times = np.rint(seconds * SECOND).astype(np.int64)
-    index = np.arange(len(times))
-    rising: list[int] = (np.maximum.accumulate(np.maximum(times, 1) - index) + index).tolist()
-    return rising
 
 
 def _share(name: str, default: float, summary: str) -> Option:

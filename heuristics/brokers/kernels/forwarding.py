@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.brokers.network import SECOND, BrokerNetwork
+from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.compiled import kernel
+from ....instances.contract.timed import SECOND
 from .working_map import Bits, WorkingMaps, has_bit, previous_slot, set_bit
 
 STRATEGIES = ("s0", "s1", "s2", "sh")

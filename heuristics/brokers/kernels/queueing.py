@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.brokers.network import SECOND, BrokerNetwork
+from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids, frozen
 from ....instances.contract.compiled import kernel
+from ....instances.contract.timed import SECOND
 from .forwarding import (
     NOWHERE,
     ForwardingBuffers,

@@ -15,9 +15,11 @@ Messages (`messages.py`)
 Δ-moves by themselves (`delta_move.py`)
     One move under traffic whose interleaving the caller determines; its steps are waves too.
 Events (`network.py`)
-    simpy carries the messages in simulated time. A broker serves one publication at a time; its uplink
-    sends one copy at a time; a link delays each message by a constant and keeps the order. Control messages take the
-    delay of their link, but neither service time nor uplink capacity; their bytes are counted.
+    simpy carries the messages in simulated time. The events of a trace are given, and its series have levels; here one
+    event causes others, and series count messages: so the clock alone is shared (`instances/contract/timed.py`). A
+    broker serves one publication at a time; its uplink sends one copy at a time; a link delays each message by a
+    constant and keeps the order. Control messages take the delay of their link, but neither service time nor uplink
+    capacity; their bytes are counted.
 The path of the data
     A `BrokerNetwork` and a `Scenario` (`scenario.py`) go in. Brokers join one after the other, subscriptions spread,
     then publications and the scenario's events follow. The log of receptions is checked against the invariants and

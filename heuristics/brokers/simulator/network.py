@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import simpy
 
-from ....instances.brokers.network import MINUTE, SECOND, BrokerNetwork
+from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids
+from ....instances.contract.timed import MINUTE, SECOND
 from ..kernels.forwarding import NOWHERE
 from ..kernels.queueing import SOFT_DELAY
 from .broker import COORDINATOR, Broker

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.brokers.network import SECOND, BrokerNetwork
+from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.predicates import Publications
 from ....instances.contract.arrays import Ids
 from ....instances.contract.compiled import kernel
+from ....instances.contract.timed import SECOND
 from ..kernels.link_management import Management
 from ..kernels.queueing import repeated_times
 from .messages import NEVER

@@ -11,7 +11,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.brokers.network import MINUTE, SECOND, BrokerNetwork
+from ....instances.brokers.network import BrokerNetwork
+from ....instances.contract.timed import MINUTE, SECOND
 from .broker import Broker
 from .messages import NEVER, Entries
 from .network import DETECTION, Issued, Process, SimulatedNetwork
