@@ -28,15 +28,26 @@ from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..studies.bounds import TOLERANCE, problem_order
 from .files import set_by_tex
-from .panels import BrokerTrees, ContentOverlays, Panels, SteinerTrees, SubscriptionMatrix, TopicOverlays, TraceOverlays
+from .panels import (
+    BrokerTrees,
+    ContentOverlays,
+    ContentTraceOverlays,
+    OverTime,
+    Panels,
+    SteinerTrees,
+    SubscriptionMatrix,
+    TopicOverlays,
+    TraceOverlays,
+)
 from .style import DEFAULT, Drawing, DrawOptions, FigureOptions, drawing, styled
 
 MOST_NODES, MOST_ANSWERS = 1000, 6
 ON_PAGE = FigureOptions(font_size=10.6, formats=())
 """Texts of a panel are 11 pixels high where the page is 390 wide."""
+OVER_TIME: dict[str, type[OverTime]] = {"trace": TraceOverlays, "content-trace": ContentTraceOverlays}
 _PANELS: dict[str, type[Panels]] = {
+    **OVER_TIME,
     "topics": TopicOverlays,
-    "trace": TraceOverlays,
     "content": ContentOverlays,
     "brokers": BrokerTrees,
     "steiner": SteinerTrees,
@@ -79,9 +90,10 @@ def draw(instance: Any, *answers: Any, options: DrawOptions = DEFAULT) -> Figure
 
     Parameters
     ----------
-    instance : TopicInstance, TopicTrace, ContentInstance, BrokerNetwork or SteinerInstance
+    instance : TopicInstance, TopicTrace, ContentInstance, ContentTrace, BrokerNetwork or SteinerInstance
     *answers
-        Answers to it (overlays, logs of links, assignments, soft links, trees), or results that have one; at most 6.
+        At most 6 answers to it (overlays, logs of links or overlays, assignments, soft links, trees), or results that
+        have one.
     options : DrawOptions
 
     Returns
@@ -144,7 +156,7 @@ def grid(cells: Sequence[Cell], options: FigureOptions, *, panel: float = _PANEL
 
 
 def cells_of(
-    instance: Any, answers: Sequence[Any], options: DrawOptions, build: type[Panels] | None = None
+    instance: Any, answers: Sequence[Any], options: DrawOptions, build: Callable[..., Panels] | None = None
 ) -> list[Cell]:
     """The panels of a drawing with their titles; `build` are by default the panels of the kind."""
     kind = kind_of(instance)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from matplotlib.axes import Axes
-
+from ...instances.contract.catalogue import kind_of
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Result
 from ...instances.contract.timed import SECOND
-from ...instances.topics.trace import TopicTrace
-from .draw import ON_PAGE, cells_of, embedded_json, page_panel, swatches, write_page
-from .panels import PLAIN, GraphAxes, TraceOverlays
+from .draw import ON_PAGE, OVER_TIME, cells_of, embedded_json, page_panel, swatches, write_page
+from .panels import OverTime
 from .style import DEFAULT, DrawOptions, styled
 
 _MOST_LINKS, _MOST_MOMENTS = 5_000, 5_000  # of all answers together
@@ -22,34 +20,18 @@ _EVENTS_SHOWN = 4
 _BOUNDS = "snapshot_bounds"
 
 
-class ReplayedOverlays(TraceOverlays):
-    """All links and nodes that ever are, each in a group of its own, which the page shows and hides."""
-
-    @property
-    def parts(self) -> Sequence[tuple[int, str]]:
-        """All times are in one panel."""
-        return ((-1, ""),)
-
-    def paint(self, axes: Axes, number: int, part: int = -1) -> None:
-        """Draw link k in the group ``link-k``, node v in the groups ``node-v`` and ``node-v-label``."""
-        graph = GraphAxes(axes, self.positions)
-        for at, link in enumerate(self.links[number]):
-            graph.edges([link], PLAIN, 1.2, gid=f"link-{at}")
-        for v in range(self.size):
-            graph.nodes(self.labels, shown=[v], gid=f"node-{v}")
-
-
-def save_replay(path: Path, title: str, trace: TopicTrace, *answers: Any, options: DrawOptions = DEFAULT) -> None:
+def save_replay(path: Path, title: str, trace: Any, *answers: Any, options: DrawOptions = DEFAULT) -> None:
     """Write a page that shows answers to a trace over time, side by side; it loads nothing.
 
-    `answers` are logs of links or results that have one; the bounds of snapshots are shown where a result has them (of
-    ``snapshot-optima``). Bad input as for :func:`.draw`, if there are more than 5,000 links or moments, or the file
-    cannot be written.
+    `answers` are logs of links or of overlays, or results that have one; the bounds of snapshots are shown where a
+    result has them (of ``snapshot-optima``). Bad input as for :func:`.draw`, if there are more than 5,000 links or
+    moments, or the file cannot be written.
     """
     with styled(ON_PAGE):
-        cells = cells_of(trace, answers, replace(options, figure=ON_PAGE, at=None), ReplayedOverlays)
+        build = partial(OVER_TIME[kind_of(trace).name], replayed=True)
+        cells = cells_of(trace, answers, replace(options, figure=ON_PAGE, at=None), build)
         panels = cells[0].panels
-        assert isinstance(panels, ReplayedOverlays)
+        assert isinstance(panels, OverTime)
         for count, most, noun in (
             (sum(map(len, panels.links)), _MOST_LINKS, "links"),
             (sum(map(len, panels.moments)), _MOST_MOMENTS, "moments"),
@@ -78,7 +60,7 @@ def save_replay(path: Path, title: str, trace: TopicTrace, *answers: Any, option
     write_page(path, title, body)
 
 
-def _frames(panels: ReplayedOverlays, results: list[Result[Any]]) -> dict[str, Any]:
+def _frames(panels: OverTime, results: list[Result[Any]]) -> dict[str, Any]:
     """What the page's script shows.
 
     frames (of every moment: its title, the nodes that come and go, and those of its events), nodes (those at the start)
@@ -90,32 +72,33 @@ def _frames(panels: ReplayedOverlays, results: list[Result[Any]]) -> dict[str, A
     before, frames = panels.present[0], []
     for time, step in zip(times, steps, strict=True):
         now, events = panels.present[step], panels.acting(time)
-        acting = sorted(set(panels.instance.nodes[events].tolist()))
+        acting = sorted(set(panels.actors[events].tolist()))
         frames.append([_title(panels.instance, time, events), sorted(now - before), sorted(before - now), acting])
         before = now
     answers = []
-    for links, moments in zip(panels.links, panels.moments, strict=True):
+    for number, (links, moments) in enumerate(zip(panels.links, panels.moments, strict=True)):
         index = {link: at for at, link in enumerate(links)}
         found, own = [], {moment.time: moment for moment in moments}
         text = ""
         for time, step in zip(times, steps, strict=True):
             moment = own.get(time)
             if moment is not None:
-                bound = f", at least {bounds[step]} are needed" if step < len(bounds) else ""
-                text = f"{len(moment.links)} links{bound}: {len(moment.added)} added, {len(moment.gone)} removed"
+                level, changes = panels.words(number, moment)
+                bound = f", at least {bounds[step]:,.6g} {panels.needed}" if step < len(bounds) else ""
+                text = f"{level}{bound}: {changes}"
             changed = (moment.added, moment.gone) if moment else ((), ())
             found.append([text, *(sorted(index[link] for link in each) for each in changed)])
         answers.append(found)
     return {"nodes": panels.size, "present": sorted(panels.present[0]), "frames": frames, "answers": answers}
 
 
-def _bounds(results: list[Result[Any]]) -> list[int]:
+def _bounds(results: list[Result[Any]]) -> list[float]:
     """The best bound of each snapshot; empty if no result has them."""
-    known = [[int(each) for each in str(text).split()] for own in results if (text := own.counters.get(_BOUNDS))]
+    known = [[float(each) for each in str(text).split()] for own in results if (text := own.counters.get(_BOUNDS))]
     return [max(each) for each in zip(*known, strict=True)] if known else []
 
 
-def _title(trace: TopicTrace, time: int, events: list[int]) -> str:
+def _title(trace: Any, time: int, events: list[int]) -> str:
     said = [trace.described(event) for event in events[:_EVENTS_SHOWN]]
     said += [f"{len(events) - _EVENTS_SHOWN} more events"] * (len(events) > _EVENTS_SHOWN)
     what = "; ".join(said) or ("start" if time == trace.start else "links change")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Literal
 
 import matplotlib as mpl
@@ -17,14 +17,16 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.ticker import FixedFormatter
 
 from ...instances.brokers.network import BrokerNetwork
+from ...instances.content.dynamic import ContentLog, content_timeline
 from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import ContentOverlay
+from ...instances.content.trace import DOWN, ContentTrace
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.terms import said
 from ...instances.contract.timed import SECOND, microseconds
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.link_log import LinkLog
+from ...instances.topics.link_log import LinkLog, Moment
 from ...instances.topics.trace import TopicTrace
 from .style import DEFAULT, INK, OTHER_TOPICS, TOPIC_COLOURS, DrawOptions
 
@@ -290,20 +292,26 @@ class TopicOverlays(Panels):
         return [*differing, *([dot(CENTRE, said("centre of a topic's star"))] if any(self.centres) else [])]
 
 
-class TraceOverlays(Panels):
+class OverTime(Panels):
     """Overlays at one time of a trace, on the nodes that are present then; each node has one position at all times.
 
-    Links that are new since the moment before are strong, those that are gone since are dashed.
+    Links that are new since the moment before are strong, those that are gone since are dashed. With `replayed` all
+    links and nodes that ever are have a group each, which a page shows and hides. A subclass sets `labels`, `present`,
+    the nodes that are present after each step, and `actors`, the node of each event, before it calls this constructor.
     """
 
-    def __init__(self, trace: TopicTrace, logs: Sequence[LinkLog], options: DrawOptions = DEFAULT) -> None:
+    labels: list[str]
+    present: Sequence[Set[int]]
+    actors: npt.NDArray[np.int32]
+    needed = "are needed"  # what is said of a bound
+
+    def __init__(
+        self, trace: Any, logs: Sequence[Any], options: DrawOptions = DEFAULT, *, replayed: bool = False
+    ) -> None:
         if not logs:
             raise BadInput("a trace is drawn by the overlays of its answers: name an ANSWER or a --method")
+        self.moments, self.replayed = list[list[Moment]](), replayed
         super().__init__(trace, logs, options)
-        self.labels = [trace.node_label(v) for v in range(trace.num_nodes)]
-        steps, departures = trace.step_times.tolist(), trace.departures()
-        self.moments = [list(log.moments(departures, steps)) for log in logs]
-        self.present = trace.present()
         times = [[moment.time for moment in own] for own in self.moments]
         last = max(own[-1] for own in times)
         self.time = last if options.at is None else microseconds(options.at, "--at")
@@ -316,16 +324,29 @@ class TraceOverlays(Panels):
 
     @property
     def parts(self) -> Sequence[tuple[int, str]]:
-        """The time shown."""
-        return ((-1, f"at {self.time / SECOND:g} s"),)
+        """The time shown; all times are in one panel."""
+        return ((-1, "" if self.replayed else f"at {self.time / SECOND:g} s"),)
 
-    def links_of(self, answer: LinkLog) -> list[Edge]:
-        """The links that ever are."""
-        return pairs(np.unique(answer.links, axis=0))
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    def links_of(self, answer: Any) -> list[Edge]:
+        """The links that ever are; lists the moments of this answer."""
+        self.moments.append(list(self.moments_of(answer)))
+        return sorted({link for moment in self.moments[-1] for link in moment.links})
+
+    def moments_of(self, answer: Any) -> Iterable[Moment]:
+        """The overlays of an answer over time."""
+        raise NotImplementedError
+
+    def words(self, number: int, moment: Moment) -> tuple[str, str]:
+        """What a moment of an answer is worth, and what has changed."""
+        return f"{len(moment.links)} links", f"{len(moment.added)} added, {len(moment.gone)} removed"
 
     def step(self, time: int) -> int:
         """The last step of the trace until a time in microseconds."""
-        return bisect(self.instance.step_times.tolist(), time) - 1
+        return int(self.instance.step_at(time))
 
     def acting(self, time: int) -> list[int]:
         """The events at a time in microseconds."""
@@ -333,13 +354,27 @@ class TraceOverlays(Panels):
         return list(range(np.searchsorted(times, time), np.searchsorted(times, time, side="right")))
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:
+        """Draw one time; replayed, link k in the group ``link-k``, node v in ``node-v`` and ``node-v-label``."""
         graph, moment = GraphAxes(axes, self.positions), self.shown[number]
-        graph.edges(sorted(moment.links - moment.added), PLAIN, 1.0)
+        if self.replayed:
+            for at, link in enumerate(self.links[number]):
+                self.paint_lasting(graph, [link], gid=f"link-{at}")
+            for v in range(self.size):
+                self.mark(graph, [v], gid=f"node-{v}")
+            return
+        self.paint_lasting(graph, sorted(moment.links - moment.added))
         graph.edges(sorted(moment.added), HERE, self.strong)
         graph.edges(sorted(moment.gone), PLAIN, 1.0, linestyle="--")
         shown = sorted(self.present[self.step(moment.time)] | {v for link in moment.gone for v in link})
-        acting = self.instance.nodes[self.acting(moment.time)].tolist()
-        graph.nodes(self.labels, dict.fromkeys(acting, CENTRE), shown=shown)
+        self.mark(graph, shown, dict.fromkeys(self.actors[self.acting(moment.time)].tolist(), CENTRE))
+
+    def paint_lasting(self, graph: GraphAxes, links: Sequence[Edge], **look: Any) -> None:
+        """Links that are there for a while."""
+        graph.edges(links, PLAIN, 1.0, **look)
+
+    def mark(self, graph: GraphAxes, shown: Sequence[int], fill: Mapping[int, str] | None = None, **look: Any) -> None:
+        """Some of the nodes."""
+        graph.nodes(self.labels, fill, shown=shown, **look)
 
     def legend(self) -> list[Line2D]:
         return [
@@ -348,6 +383,79 @@ class TraceOverlays(Panels):
             line(PLAIN, "removed last", 1.0, "--"),
             dot(CENTRE, "node of the last event"),
         ]
+
+
+class TraceOverlays(OverTime):
+    """The overlays of a topic trace."""
+
+    def __init__(self, trace: TopicTrace, logs: Sequence[LinkLog], options: DrawOptions = DEFAULT, **how: Any) -> None:
+        self.labels = [trace.node_label(v) for v in range(trace.num_nodes)]
+        self.present, self.actors = trace.present(), trace.nodes
+        super().__init__(trace, logs, options, **how)
+
+    def moments_of(self, answer: LinkLog) -> Iterable[Moment]:
+        return answer.moments(self.instance.departures(), self.instance.step_times.tolist())
+
+
+class ContentTraceOverlays(OverTime):
+    """The overlays of a content trace: users around their cheapest brokers, linked to those that they are on."""
+
+    needed = "is needed"
+
+    def __init__(
+        self, trace: ContentTrace, logs: Sequence[ContentLog], options: DrawOptions = DEFAULT, **how: Any
+    ) -> None:
+        whole = trace.instance
+        self.first = whole.num_brokers  # the node of the first user
+        self.labels = [whole.broker_label(b) for b in range(self.first)]
+        self.labels += [whole.user_label(u) for u in range(whole.num_users)]
+        self.present = [frozenset([*up, *(self.first + u for u in users)]) for users, up in trace.present()]
+        self.actors = np.where(trace.kinds >= DOWN, trace.subjects, self.first + trace.subjects)
+        super().__init__(trace, logs, options, **how)
+
+    def placed(self) -> Positions:
+        """Brokers by the prices between them."""
+        whole = self.instance.instance
+        brokers = by_prices(whole)
+        gaps = np.linalg.norm(brokers[:, None] - brokers, axis=2)
+        near = float(gaps[gaps > 0].min(initial=1.0))
+        cheapest, users = np.argmin(whole.access, axis=1), np.empty((whole.num_users, 2))
+        for b in np.unique(cheapest).tolist():
+            own = np.flatnonzero(cheapest == b)
+            users[own] = brokers[b] + circle(len(own)) * max(0.4 * near, 0.2)
+        return np.concatenate([brokers, users])
+
+    def moments_of(self, answer: ContentLog) -> Iterable[Moment]:
+        times, before = answer.times.tolist(), frozenset[Edge]()
+        for time, overlay, snapshot in zip(times, answer.overlays, self.instance.snapshots_at(times), strict=True):
+            links = frozenset[Edge]()
+            if snapshot is not None:
+                up, users = snapshot.brokers.tolist(), (self.first + snapshot.users).tolist()
+                joined = {(up[b], user) for user, b in zip(users, overlay.brokers.tolist(), strict=False)}
+                links = frozenset(joined | {(up[a], up[b]) for tree in overlay.trees for a, b in tree.links})
+            yield Moment(time, links, links - before, before - links)
+            before = links
+
+    def words(self, number: int, moment: Moment) -> tuple[str, str]:
+        """The cost, and how many users have another broker."""
+        seen = content_timeline(self.instance, self.answers[number])
+        at = bisect(seen.times.tolist(), moment.time) - 1
+        moved = int(seen.changed[at])
+        return f"cost {seen.levels[at]:,.6g}", f"{moved} user{'' if moved == 1 else 's'} moved"
+
+    def paint_lasting(self, graph: GraphAxes, links: Sequence[Edge], **look: Any) -> None:
+        graph.edges([link for link in links if link[1] < self.first], PLAIN, 2.0, **look)
+        graph.edges([link for link in links if link[1] >= self.first], _USER, 0.8, **look)
+
+    def mark(self, graph: GraphAxes, shown: Sequence[int], fill: Mapping[int, str] | None = None, **look: Any) -> None:
+        for marker, own in (("s", [v for v in shown if v < self.first]), ("o", [v for v in shown if v >= self.first])):
+            if own:
+                graph.nodes(self.labels, fill, marker=marker, shown=own, **look)
+
+    def legend(self) -> list[Line2D]:
+        brokers = [dot("white", "broker", "s"), line(PLAIN, "link between brokers", 2.0)]
+        _, added, removed, acting = super().legend()
+        return [*brokers, dot("white", "user"), line(_USER, "link to its broker", 0.8), added, removed, acting]
 
 
 class SubscriptionMatrix(Panels):
@@ -388,9 +496,7 @@ class ContentOverlays(Panels):
 
     def placed(self) -> Positions:
         """By the prices."""
-        count, core = self.size, self.instance.core
-        lengths = {a: {b: max(float(core[a, b]), 1e-3) for b in range(count)} for a in range(count)}
-        return layout(count, spanning_links(self.instance, range(count)), lengths)
+        return by_prices(self.instance)
 
     def links_of(self, answer: ContentOverlay) -> list[Edge]:
         """The links of the trees; without trees those of a minimum spanning tree of the brokers with users."""
@@ -535,6 +641,13 @@ def star_centres(instance: TopicInstance, overlay: Overlay) -> list[int]:
         if len(members) > 2:
             centres.add(max(able, key=graph.degree))
     return sorted(centres)
+
+
+def by_prices(instance: ContentInstance) -> Positions:
+    """Positions of the brokers, at distances like the prices between them."""
+    count, core = instance.num_brokers, instance.core
+    lengths = {a: {b: max(float(core[a, b]), 1e-3) for b in range(count)} for a in range(count)}
+    return layout(count, spanning_links(instance, range(count)), lengths)
 
 
 def spanning_links(instance: ContentInstance, brokers: Sequence[int]) -> list[Edge]:

@@ -214,11 +214,8 @@ class ContentTrace(Timed):
 
     def snapshots(self) -> Iterator[ContentSnapshot | None]:
         """What holds after each step; None without a present user. Cost O(|U| (|B| + |C|) + |B|³) each."""
-        state, whole, done = _State(self), self.instance, 0
-        for end in np.searchsorted(self.step_of, np.arange(self.num_steps), side="right").tolist():
-            for event in range(done, end):
-                state.apply(event)
-            done = end
+        whole = self.instance
+        for state in self._states():
             users, up = np.flatnonzero(state.present).astype(np.int32), np.flatnonzero(state.up).astype(np.int32)
             if not len(users):
                 yield None
@@ -243,6 +240,27 @@ class ContentTrace(Timed):
             while step < self.step_at(time):
                 snapshot, step = next(snapshots), step + 1
             yield snapshot
+
+    def present(self) -> list[tuple[list[int], list[int]]]:
+        """The users that are present after each step, and the brokers that are up."""
+        return [(np.flatnonzero(one.present).tolist(), np.flatnonzero(one.up).tolist()) for one in self._states()]
+
+    def _states(self) -> Iterator[_State]:
+        """The state after each step, which is changed afterwards."""
+        state, done = _State(self), 0
+        for end in np.searchsorted(self.step_of, np.arange(self.num_steps), side="right").tolist():
+            for event in range(done, end):
+                state.apply(event)
+            done = end
+            yield state
+
+    def described(self, event: int) -> str:
+        """An event in words: ``u3 subscribes to news``."""
+        whole, kind, who = self.instance, int(self.kinds[event]), int(self.subjects[event])
+        channel = whole.channel_label(int(self.channels[event])) if RATE <= kind < DOWN else ""
+        said = ("joins", "leaves", f"publishes {self.amounts[event]:.6g} on ", "subscribes to ", "gives up ")
+        verb = (*said, "fails", "is up again")[kind]
+        return f"{whole.broker_label(who) if kind >= DOWN else whole.user_label(who)} {verb}{channel}"
 
     def _content(self) -> tuple[str, Iterable[npt.NDArray[Any]]]:
         events = self.times, self.kinds, self.subjects, self.channels, self.amounts
