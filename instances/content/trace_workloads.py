@@ -1,4 +1,4 @@
-"""Workloads of content traces: churn of users, and brokers that fail.
+"""Workloads of content traces: churn of users, rates that follow the day, and brokers that fail.
 
 Users, rates, subscriptions and prices are those of the workload ``content``.
 """
@@ -6,6 +6,7 @@ Users, rates, subscriptions and prices are those of the workload ``content``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,27 @@ def churn(
             present.pop()
             listed.append((time, LEAVE, user, -1, 0.0))
     return _trace(pool, users, fresh, listed, slack)
+
+
+def diurnal(
+    *, seed: int, users: int, days: int, steps: int, day: float, swing: float, slack: float, **given: Any
+) -> ContentTrace:
+    """Rates rise and fall by a share `swing` of their mean in a day, as a cosine; all else stays.
+
+    The users to whom one broker is cheapest are a region, and the peaks of the regions are spread evenly over the day.
+    All rates change `steps` times a day, at one time. Rates are rounded to thousandths.
+    """
+    pool = _pool(users, seed, given)
+    regions = np.argmin(pool.access, axis=1)[:, None] / pool.num_brokers
+    hours = np.arange(days * steps + 1) / steps
+    rates = [np.round(pool.rates * (1 + swing * np.cos(2 * np.pi * (hour - regions))), 3) for hour in hours]
+    acting = list(zip(*(ends.tolist() for ends in np.nonzero(pool.rates)), strict=True))
+    listed: list[_Event] = [
+        (max(1, round(hour * day * SECOND)), RATE, user, channel, float(now[user, channel]))
+        for hour, now in zip(hours[1:].tolist(), rates[1:], strict=True)
+        for user, channel in acting
+    ]
+    return _trace(replace(pool, rates=rates[0]), users, users, listed, slack)
 
 
 def failures(
@@ -119,6 +141,15 @@ CONTENT_TRACE_WORKLOADS: tuple[Workload[ContentTrace], ...] = (
         Option("events", 60, "how many", least=0, most=1_000_000),
         Option("rate", 1.0, "events a second", least=1e-6, most=1e6),
         Option("changes", 0.5, "share of events that change a user", least=0.0, most=1.0),
+    ),
+    _workload(
+        "content-diurnal",
+        "rates follow the day, whose hours differ between the regions around brokers",
+        diurnal,
+        Option("days", 1, "how many", least=1, most=10_000),
+        Option("steps", 24, "times a day at which rates change", least=1, most=1440),
+        Option("day", 86_400.0, "seconds", least=0.1, most=1e9),
+        Option("swing", 0.8, "share of its mean by which a rate rises and falls", least=0.0, most=1.0),
     ),
     _workload(
         "broker-failures",

@@ -198,8 +198,19 @@ def test_the_cost_of_moves_is_read_from_the_name_of_the_problem() -> None:
         assert name not in ob.PROBLEMS
 
 
-@pytest.mark.parametrize("workload", ["content-churn", "broker-failures"])
+@pytest.mark.parametrize("workload", ["content-churn", "content-diurnal", "broker-failures"])
 def test_one_seed_gives_one_trace(workload: str) -> None:
     one, again, other = (ob.generate(workload, seed=seed, users=9, brokers=3) for seed in (3, 3, 4))
     assert one.digest == again.digest != other.digest
     assert one.num_events > 0
+
+
+def test_rates_follow_the_day_of_their_region() -> None:
+    shape: dict[str, Any] = {"seed": 1, "users": 9, "brokers": 4, "intervals": 2}
+    trace = ob.generate("content-diurnal", days=2, steps=4, day=8.0, swing=0.5, **shape)
+    assert trace.step_times.tolist() == list(range(0, 16_000_001, 2_000_000))
+    means = ob.generate("content-diurnal", swing=0.0, steps=1, **shape).instance.rates
+    for hour, snapshot in enumerate(trace.snapshots()):
+        for user, region in enumerate(trace.instance.access.argmin(axis=1)):
+            share = (1.5, 1, 0.5, 1)[(hour - region) % 4]  # four regions, whose peaks are a quarter of a day apart
+            assert snapshot.instance.rates[user] == pytest.approx(share * means[user], abs=1e-3)
