@@ -59,17 +59,15 @@ def mean_interval(sample: Iterable[float], *, together: int = 1, least: float = 
     return Interval(mean, max(min(least, mean), mean - half), mean + half, n)
 
 
-def share_interval(hits: int, trials: int, *, together: int = 1) -> Interval:
+def share_interval(hits: int, trials: int) -> Interval:
     """A share of trials with Wilson's interval."""
     from scipy import stats
 
-    found = stats.binomtest(hits, trials).proportion_ci(1 - LEVEL / together, "wilson")
+    found = stats.binomtest(hits, trials).proportion_ci(1 - LEVEL, "wilson")
     return Interval(hits / trials, float(found.low), float(found.high), trials)
 
 
-def bootstrap_interval(
-    sample: npt.NDArray[np.float64], statistic: Callable[..., Any], *, seed: int = 0
-) -> tuple[float, float]:
+def bootstrap_interval(sample: npt.NDArray[np.float64], statistic: Callable[..., Any]) -> tuple[float, float]:
     """The bootstrap interval of ``np.mean`` or ``np.median`` of a sample; NaN for fewer than two numbers.
 
     Equal samples give equal intervals. The interval is bias-corrected and accelerated for the mean of up to 1000
@@ -89,6 +87,6 @@ def bootstrap_interval(
         batch=max(1, 2**22 // len(sample)),
         confidence_level=1 - LEVEL,
         method="BCa" if corrected else "percentile",
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     ).confidence_interval
     return float(found.low), float(found.high)

@@ -24,10 +24,10 @@ from overlaybench.compare.claims.register import record
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.commands.listing import Explanation, explain, values_of, with_papers
 from overlaybench.compare.library.archive import answer_file
-from overlaybench.compare.library.pages import instance_page, page_of, table_page
 from overlaybench.compare.library.table import read_table, with_table
 from overlaybench.compare.studies.library_entries import TABLE, Entry
 from overlaybench.docs.drawn_constructions import DRAWN, construction_drawing
+from overlaybench.docs.library_pages import instance_page, page_of, table_page
 
 _ROOT = Path(__file__).resolve().parents[1]
 _OF_THE_ROOT = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}

@@ -1,8 +1,9 @@
-"""The commands on one instance: ``generate``, ``solve``, ``check``, ``check-proof`` and ``draw``."""
+"""Commands on one instance: ``generate``, ``solve``, ``optima``, ``check``, ``check-proof``, ``draw``, ``export``."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -17,10 +18,11 @@ from click.shell_completion import CompletionItem
 
 from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.errors import BadInput
-from ...instances.contract.files import check_writable
+from ...instances.contract.files import atomic_write, check_writable, write_json
+from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.contract.signals import keeping
-from ..catalogue import kind_named, problem_named, workload_named
+from ..catalogue import kind_named, method_named, problem_named, workload_named
 from ..studies.isolation import memory_bounded
 from ..studies.proofs import COUNTERS, FORMATS, VERDICT, VIPR, file_for_checker, level_of, run_checker, write_vipr
 from .options import (
@@ -32,6 +34,7 @@ from .options import (
     SEED,
     TIME_LIMIT,
     WORKLOAD,
+    Positive,
     column_options,
     figure_options,
     in_parentheses,
@@ -44,6 +47,8 @@ from .options import (
 _WIDTH = 80
 _LONG = ("choices", "snapshot_bounds", "system_series", "system_hop_counts", "system_pair_delays")
 _PARQUET = ".parquet"
+MODEL_FORMATS = (".mps", ".lp", ".opb")
+_WHAT = ("instance", "answer", "model", "gossipsub")
 
 
 class _Generate(click.Command):
@@ -232,6 +237,50 @@ def _wrapped(text: str) -> str:
     return fill(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
+@click.command("optima")
+@click.argument("file", type=FILE)
+@PROBLEM_OF_KIND
+@click.option("--most", type=int, default=100, show_default=True, help="Overlays to list.")
+@click.option("--within", type=int, default=0, show_default=True, help="Also overlays that cost so much more.")
+@SEED
+@click.option("--time-limit", type=Positive(), default=60.0, show_default=True, help="Seconds.")
+@click.option("--circle", is_flag=True, help="Nodes on a circle rather than with few crossings.")
+@click.option("--proof", type=FILE, help="Write proofs to this folder, and check them as `check-proof` does.")
+@click.option("-o", "--output", type=FILE, help="A picture (.svg, .pdf, .png, .pgf), or all overlays as .json.")
+@column_options
+@partial(figure_options, formats=False)
+@AS_JSON
+def optima(
+    file: Path,
+    problem: str | None,
+    output: Path | None,
+    circle: bool,
+    as_json: bool,
+    columns: Mapping[str, str],
+    figure_options: Any,
+    **given: Any,
+) -> None:
+    """List all optimal overlays of the instance in FILE, and what they share: the edges in every one, in some, in none.
+
+    Each is proven. Exit status 1 if the optimum is not proven in time.
+    """
+    from ..figures.style import ENDINGS, DrawOptions, check_ending, save
+    from ..python_api.optima import optima as listed
+
+    judge = problem_asked(file, problem, columns)
+    instance = load_instance(file, judge, columns)
+    if output is not None:
+        check_ending(output, (*ENDINGS, ".json"))
+        check_writable(output)
+    found = listed(instance, judge, **given)
+    if output is not None and output.suffix == ".json":
+        write_json(output, found.document())
+    elif output is not None:
+        save(found.drawn(options=DrawOptions(circle=circle, figure=figure_options)), output, figure_options)
+    click.echo(json.dumps(found.document(), ensure_ascii=False) if as_json else repr(found))
+    sys.exit(0 if found.value is not None else 1)
+
+
 @click.command("check")
 @click.argument("file", type=FILE)
 @click.argument("answer", type=FILE)
@@ -365,3 +414,65 @@ def draw(
     else:
         save(drawn(instance, *shown, options=look), output, look.figure)
     click.echo(output)
+
+
+@click.command("export")
+@click.argument("what", type=click.Choice(_WHAT))
+@click.argument("file", type=FILE)
+@click.argument("answer", type=FILE, required=False)
+@click.option("-o", "--output", required=True, type=FILE, help="Its ending is the format; JSON for gossipsub.")
+@PROBLEM_OF_KIND
+@click.option("--mesh", type=click.IntRange(min=1), help="gossipsub: a random mesh of so many connections, no ANSWER.")
+@click.option("--messages", default=0, show_default=True, type=click.IntRange(0, 100_000), help="gossipsub: published.")
+@click.option("--bytes", "size", default=1024, show_default=True, type=click.IntRange(1, 2**27), help="Of a message.")
+@OPTIONS
+@SEED
+@column_options
+def export(what: str, file: Path, answer: Path | None, output: Path, columns: Mapping[str, str], **given: Any) -> None:
+    """Write the instance in FILE or an ANSWER to it for other programs.
+
+    \b
+    instance   FILE in another format: .json, .hif.json, .sets, .csv, .tsv, .parquet
+    answer     ANSWER in another format: .json, .graphml, .dot
+    model      the integer program of method ilp for FILE: .mps, .lp, .opb (pseudo-Boolean)
+    gossipsub  an overlay (or a random --mesh) as a script of libp2p's interoperability tests
+    """  # noqa: D301
+    judge = problem_asked(file, given["problem"], columns)
+    kind, instance = kind_named(judge.kind), load_instance(file, judge, columns)
+    mesh, seed = given["mesh"], given["seed"]
+    if mesh is not None and what != "gossipsub":
+        raise BadInput(f"--mesh is for gossipsub, not for {what}: leave it out")
+    if (answer is not None) + (mesh is not None) != (what in ("answer", "gossipsub")):
+        needs = {"answer": "an ANSWER", "gossipsub": "an ANSWER or --mesh"}.get(what, "no ANSWER")
+        raise BadInput(f"export {what} takes {needs}: correct the command")
+    if what == "instance":
+        kind.write(instance, output)
+    elif what == "model":
+        _write_model(instance, judge, output, key_values(given["options"]))
+    elif what == "answer" and answer is not None:
+        kind.write_answer(kind.read_answer(answer, instance), instance, output)
+    else:
+        if kind.name != "topics":
+            raise BadInput(f"gossipsub: {file} has {kind.name}: give topics")
+        from ...instances.topics.gossipsub import random_mesh, script
+
+        overlay = random_mesh(instance.num_nodes, mesh, seed) if answer is None else kind.read_answer(answer, instance)
+        sent = {"messages": given["messages"], "message_bytes": given["size"], "seed": seed}
+        write_json(output, script(instance, overlay, **sent))
+    click.echo(output)
+
+
+def _write_model(instance: Any, problem: Problem[Any, Any], output: Path, options: dict[str, Any]) -> None:
+    if output.suffix not in MODEL_FORMATS:
+        raise BadInput(f"{output}: a model is written as {', '.join(MODEL_FORMATS)}: choose one of these endings")
+    method = method_named("ilp")
+    known = method.complete(options, problem.name)
+    if "model_file" not in method.answering(problem.name).inputs:
+        raise BadInput(f"model: ilp solves no single model of {problem.name}: see `overlaybench list ilp`")
+    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
+        model = Path(folder, f"model{output.suffix}")
+        quickly = {"start": "none"} if "start" in known else {}
+        result = method.run(instance, problem, **{**quickly, **options, "model_file": model})
+        if not model.exists():
+            raise BadInput(f"model: none was written: {result.reason or 'the instance leaves nothing to decide'}")
+        atomic_write(output, partial(shutil.copyfile, model))

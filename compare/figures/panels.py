@@ -32,7 +32,6 @@ from .style import DEFAULT, INK, OTHER_TOPICS, TOPIC_COLOURS, DrawOptions
 
 Positions = npt.NDArray[np.float64]
 Edge = tuple[int, int]
-Lengths = Mapping[int, Mapping[int, float]]
 
 LABELLED = 40
 """The most nodes that get a label each."""

@@ -21,22 +21,21 @@ _LONGEST_ERROR = 200
 _LABELS = ("user_labels", "broker_labels", "channel_labels")
 
 
-def read_content(path: Path, *, close: bool = False) -> ContentInstance:
+def read_content(path: Path) -> ContentInstance:
     """Read an instance; the format follows from the file's suffix (.json, .npz).
 
     Users, brokers and channels of a JSON file are numbered in the natural order of their labels (u2 before u10),
     whatever the order of keys. A price between two brokers may be given in one direction or both. A missing rate is 0,
     a capacity of null is infinite; so is an access price, for a broker that the user does not know.
 
-    `close`: replace the prices between brokers by their metric closure; pairs without a price then have no direct link.
-    The key ``"close": true`` in a JSON file has the same effect. Raises BadInput with the file, the location and the
-    fix.
+    The key ``"close": true`` of a JSON file replaces the prices between brokers by their metric closure; pairs without
+    a price then have no direct link. Raises BadInput with the file, the location and the fix.
     """
     with errors_in(path):
         if path.suffix == ".json":
-            return content_in_file(read_json(path, FORMAT, ContentInFile), close)
+            return content_in_file(read_json(path, FORMAT, ContentInFile))
         if path.suffix == ".npz":
-            return _instance(_read_arrays(path), close=close)
+            return _instance(_read_arrays(path), close=False)
         raise unknown_ending(path, (".json", ".npz"))
 
 
@@ -86,8 +85,8 @@ class ContentInFile(Struct):
     close: bool = False
 
 
-def content_in_file(data: ContentInFile, close: bool = False) -> ContentInstance:
-    """The instance of these entries; `close` as for :func:`read_content`."""
+def content_in_file(data: ContentInFile) -> ContentInstance:
+    """The instance of these entries."""
     if len(set(data.channels)) < len(data.channels):
         raise BadInput("two channels have one name: rename one")
     labels = [natural_order(list(names))[0] for names in (data.users, data.brokers, data.channels)]
@@ -121,7 +120,7 @@ def content_in_file(data: ContentInFile, close: bool = False) -> ContentInstance
         "rates": rates,
         "subscriptions": subscriptions,
     }
-    return _instance(arrays | dict(zip(_LABELS, labels, strict=True)), close=close or data.close)
+    return _instance(arrays | dict(zip(_LABELS, labels, strict=True)), close=data.close)
 
 
 def content_as_json(instance: ContentInstance) -> dict[str, object]:

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import overlaybench as ob
 from overlaybench.compare.command_line import cli
-from overlaybench.compare.commands.optima import optima
+from overlaybench.compare.commands.solving import optima
 
 PATH = {"ann": ["x"], "bob": ["x", "y"], "cid": ["y", "z"], "dan": ["z", "y"]}
 

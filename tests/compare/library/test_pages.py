@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from overlaybench.compare.library.pages import difficulty, instance_page, page_of, table_page
 from overlaybench.compare.library.table import LibraryTable, Record, read_table
+from overlaybench.docs.library_pages import difficulty, instance_page, page_of, table_page
 from overlaybench.instances.contract.result import Status
 
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems

@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...instances.contract.result import Status
-from ..studies.library_entries import Entry
-from .table import LibraryTable, Record, by_text, known_row, number_text, rows_of_table
+from overlaybench.compare.library.table import LibraryTable, Record, by_text, known_row, number_text, rows_of_table
+from overlaybench.compare.studies.library_entries import Entry
+from overlaybench.instances.contract.result import Status
 
 EASY, HARD, OPEN = "easy", "hard", "open"
 EASY_SECONDS = 10.0
