@@ -30,7 +30,7 @@ _STALL = 1e-4
 
 
 class ContentCuts(SparseRelaxation):
-    """Directed cuts of each publisher's arborescence, for a content model with trees of publishers.
+    """Directed cuts of each publisher's arborescence, for a content model.
 
     For a set S of brokers and each j in S: x(publisher, S) + arcs into S ≥ d(j). Cuts of the shared tree are separated
     too, and cover inequalities, in case the capacity rows in integers admit overloads.
@@ -67,13 +67,14 @@ class ContentCuts(SparseRelaxation):
         """Violated directed cuts, those of the shared tree, and covers; always exact."""
         rows = RowList()
         model = self.model
-        for number, tree in enumerate(model.trees):
-            columns = np.concatenate([tree.source, model.y[number][self._tails, self._heads]])
-            for target, destination in enumerate(model.d[tree.audience].tolist()):
-                if x[destination] - x[tree.source[target]] <= _VIOLATION:
+        for number, commodity in enumerate(model.commodities):
+            source = model.x[commodity.publisher]
+            columns = np.concatenate([source, model.y[number][self._tails, self._heads]])
+            for target, destination in enumerate(model.d[commodity.audience].tolist()):
+                if x[destination] - x[source[target]] <= _VIOLATION:
                     continue
                 enough = float(x[destination]) - _VIOLATION
-                sides = minimum_cut(self._network, x[columns], len(tree.source), target, enough)
+                sides = minimum_cut(self._network, x[columns], len(source), target, enough)
                 for side in sides or ():
                     crossing = columns[side[self._all_tails] & ~side[self._all_heads]]
                     inside = np.flatnonzero(~side[: model.instance.num_brokers]).tolist()

@@ -39,57 +39,31 @@ class Commodity:
     rate: float
 
 
-@dataclass(frozen=True)
-class Arborescence:
-    """An arborescence of the model: of a commodity, or of a broker and audience."""
-
-    audience: int
-    source: Columns  # columns: its publisher is on each broker, shape (|B|,); a broker's is used, (1,)
-    root: int | None  # the broker, of a broker's
-    rate: float  # the cost of its arcs per unit of price; 0 for a broker's: publishers pay in columns of their own
-
-
 class ContentModel(IntegerModel):
     """0/1 columns: users on brokers, destination brokers of audiences, arcs of arborescences, a shared tree.
 
-    `trees_of` says whether there is an arborescence for each commodity ("publishers") or for each broker and audience
-    ("brokers"). The columns `x` say that a user is on a broker, shape (|U|, |B|); `d` that a broker has a subscriber of
-    an audience, (audiences, |B|); `y` that an arborescence has the arc from broker i to broker j, (trees, |B|, |B|), −1
+    The columns `x` say that a user is on a broker, shape (|U|, |B|); `d` that a broker has a subscriber of an audience,
+    (audiences, |B|); `y` that a commodity's arborescence has the arc from broker i to j, (commodities, |B|, |B|), −1
     for i = j; `t` that the shared tree has the link, (|B|, |B|), symmetric, −1 for i = j and for the other routings.
     `rows` has assignment, capacity, destinations and the restrictions of the routing; each model adds the rows that
-    connect arborescences to their destinations. There are |U||B| + audiences·|B| + trees·|B|² columns. An arborescence
-    starts at its publisher's broker, and its subscribers are leaves, so users need no arcs. Raises ModelTooLarge and
-    OutOfTime.
+    connect arborescences to their destinations. There are |U||B| + audiences·|B| + commodities·|B|² columns. An
+    arborescence starts at its publisher's broker, and its subscribers are leaves, so users need no arcs. Raises
+    ModelTooLarge and OutOfTime.
     """
 
-    def __init__(
-        self,
-        instance: ContentInstance,
-        routing: str,
-        *,
-        trees_of: str = "publishers",
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, instance: ContentInstance, routing: str, *, clock: Clock | None = None) -> None:
         super().__init__()
         self.instance, self.routing, self.clock = instance, routing, clock or Clock(None)
         self.rows = RowList()
         self.audiences, self.commodities = _commodities(instance)
         users, brokers, audiences = instance.num_users, instance.num_brokers, len(self.audiences)
-        trees = len(self.commodities) if trees_of == "publishers" else audiences * brokers
-        check_size(trees * brokers**2, _MOST_COLUMNS)
+        check_size(len(self.commodities) * brokers**2, _MOST_COLUMNS)
         self.x = self.add((instance.demands[:, None] * instance.access).ravel()).reshape(users, brokers)
         self.d = self.add(np.zeros(audiences * brokers)).reshape(-1, brokers)
         self.off_diagonal = ~np.eye(brokers, dtype=np.bool_)
-        if trees_of == "publishers":
-            self.trees = [Arborescence(c.audience, self.x[c.publisher], None, c.rate) for c in self.commodities]
-        else:
-            roots = [(audience, b) for audience in range(audiences) for b in range(brokers)]
-            self.trees = [Arborescence(audience, self.add([0.0]), b, 0.0) for audience, b in roots]
-        self.y = np.full((len(self.trees), brokers, brokers), -1)
-        for number, tree in enumerate(self.trees):
-            self.y[number][self.off_diagonal] = self.add(tree.rate * instance.core[self.off_diagonal])
-        if trees_of == "brokers":
-            self._add_payments()
+        self.y = np.full((len(self.commodities), brokers, brokers), -1)
+        for number, commodity in enumerate(self.commodities):
+            self.y[number][self.off_diagonal] = self.add(commodity.rate * instance.core[self.off_diagonal])
         self.t = np.full((brokers, brokers), -1)
         self._add_assignment()
         self._add_destinations()
@@ -136,10 +110,10 @@ class ContentModel(IntegerModel):
             for b in range(self.instance.num_brokers):
                 columns = [*self.x[users, b].tolist(), self.d[number, b]]
                 self.rows.add(columns, [1] * len(users) + [-1], 0, ("served", number, b))
-        for number, tree in enumerate(self.trees):
+        for number, commodity in enumerate(self.commodities):
             self.clock.check()
             for i, j in np.argwhere(self.off_diagonal):
-                columns = [self.d[tree.audience, j], self.y[number, i, j]]
+                columns = [self.d[commodity.audience, j], self.y[number, i, j]]
                 self.rows.add(columns, [1, -1], 0, ("enters", number, int(i), int(j)))
 
     def _restrict_to_shared_tree(self) -> None:
@@ -156,24 +130,8 @@ class ContentModel(IntegerModel):
                 columns = [self.t[i, j], arcs[i, j], arcs[j, i]]
                 self.rows.add(columns, [1, -1, -1], 0, ("along", number, int(i), int(j)))
 
-    def _add_payments(self) -> None:
-        """A publisher on a broker makes the broker's arborescence used and pays for its arcs."""
-        unit = _price_unit(self.instance.core)
-        core = np.floor(self.instance.core * unit).astype(np.int64)
-        most = int(core.sum()) // 2  # a tree has each link at most once
-        for commodity in self.commodities:
-            self.clock.check()
-            payment = int(self.add([commodity.rate / unit], upper=most)[0])
-            for number, tree in enumerate(self.trees):
-                if tree.audience == commodity.audience and tree.root is not None:
-                    here = int(self.x[commodity.publisher, tree.root])
-                    self.rows.add([tree.source[0], here], [1, -1], 0)
-                    arcs = self.y[number][self.off_diagonal]
-                    prices = -core[self.off_diagonal]
-                    self.rows.add([*arcs, payment, here], [*prices, 1, -most], -most)
-
     def described(self, column: int) -> list[object]:
-        """What a column of the model with trees of publishers decides, for a proof."""
+        """What a column decides, for a proof."""
         for name, columns in (("x", self.x), ("d", self.d), ("y", self.y), ("t", np.triu(self.t, 1))):
             places = np.argwhere(columns == column)
             if len(places):
@@ -189,17 +147,10 @@ class ContentModel(IntegerModel):
         if self.routing == "shared-tree":
             for a, b in answer.trees[0].links:
                 values[self.t[a, b]] = 1
-        sources = {(c.audience, int(answer.brokers[c.publisher])) for c in self.commodities}
-        for number, tree in enumerate(self.trees):
-            if tree.root is None:
-                source = int(answer.brokers[np.flatnonzero((self.x == tree.source).all(axis=1))[0]])
-            elif (tree.audience, tree.root) in sources:
-                source = tree.root
-                values[tree.source] = 1
-            else:
-                continue
-            destinations = set(answer.brokers[self.audiences[tree.audience].subscribers].tolist())
-            for i, j in _arcs(self._links(answer, tree.audience, source, destinations), source, destinations):
+        for number, commodity in enumerate(self.commodities):
+            source = int(answer.brokers[commodity.publisher])
+            destinations = set(answer.brokers[self.audiences[commodity.audience].subscribers].tolist())
+            for i, j in _arcs(self._links(answer, commodity.audience, source, destinations), source, destinations):
                 values[self.y[number, i, j]] = 1
         return values
 
@@ -223,11 +174,11 @@ class ContentModel(IntegerModel):
             upper = np.argwhere(np.triu(self.off_diagonal))
             return ContentOverlay(brokers, (RoutingTree.of([(i, j) for i, j in upper if x[self.t[i, j]] > 0.5]),))
         routes: dict[tuple[int, int], RoutingTree] = {}
-        for number, tree in enumerate(self.trees):
-            source = int(np.argmax(x[tree.source])) if tree.root is None else tree.root
-            audience = self.audiences[tree.audience]
+        for number, commodity in enumerate(self.commodities):
+            source = int(np.argmax(x[self.x[commodity.publisher]]))
+            audience = self.audiences[commodity.audience]
             destinations = set(brokers[audience.subscribers].tolist())
-            if destinations == {source} or (tree.root is not None and x[tree.source[0]] < 0.5):
+            if destinations == {source}:
                 continue
             used = {int(b) for i, j in np.argwhere(self.off_diagonal) if x[self.y[number, i, j]] > 0.5 for b in (i, j)}
             links = _arcs(_spanning_links(self.instance.core, {source, *destinations, *used}), source, destinations)
@@ -264,11 +215,6 @@ def _integral_demands(demands: Floats, limits: Floats) -> tuple[Columns, Floats,
     return np.floor(demands * unit).astype(np.int64), np.floor(limits * unit), unit
 
 
-def _price_unit(core: Floats) -> float:
-    """The factor by which prices become integers; 1 if they are."""
-    return 1.0 if (core == np.floor(core)).all() else 2.0 ** np.floor(np.log2(_FINEST / float(core.max())))
-
-
 def _spanning_links(core: Floats, members: set[int]) -> list[tuple[int, int]]:
     return links_of(spanning_tree(core, np.array(sorted(members), dtype=np.int32)))
 
@@ -291,7 +237,7 @@ def _arcs(links: list[tuple[int, int]], source: int, destinations: set[int]) -> 
     return sorted(arcs)
 
 
-FORMULATIONS = ("arborescences", "broker-trees", "flows")
+FORMULATIONS = ("arborescences", "flows")
 FORMULATION = Option(
     "formulation", FORMULATIONS[0], "how trees are connected, see docs/content.md", choices=FORMULATIONS
 )
@@ -302,33 +248,31 @@ def compact_model(
 ) -> ContentModel:
     """An exact model of polynomial size.
 
-    ``arborescences``: one for each publisher and audience, connected by one flow (P4 §IV.A). ``broker-trees``: the same
-    for each broker and audience, paid for by the publishers on that broker. ``flows``: one flow for each publisher,
-    audience and destination broker; a link carries the union of the flows, which share their content (P4 §II.B,
-    corrected). For n brokers, n² further columns for each arborescence, or n³ with ``flows``.
+    ``arborescences``: one for each publisher and audience, connected by one flow (P4 §IV.A). ``flows``: one flow for
+    each publisher, audience and destination broker; a link carries the union of the flows, which share their content
+    (P4 §II.B, corrected). For n brokers, n² further columns for each arborescence, or n³ with ``flows``.
     """
-    trees_of = "brokers" if formulation == "broker-trees" else "publishers"
-    model = ContentModel(instance, routing, trees_of=trees_of, clock=clock)
+    model = ContentModel(instance, routing, clock=clock)
     brokers = instance.num_brokers
     if routing == "shared-tree":
         for target in range(1, brokers):
             _add_unit_flow(model, model.t, None, target, None)
-    for number, tree in enumerate(model.trees):
+    for number, commodity in enumerate(model.commodities):
         model.clock.check()
-        arcs, destinations = model.y[number], model.d[tree.audience]
+        arcs, destinations = model.y[number], model.d[commodity.audience]
+        source = model.x[commodity.publisher]
         if formulation == "flows":
             for target in range(brokers):
-                _add_unit_flow(model, arcs, tree.source, target, int(destinations[target]))
+                _add_unit_flow(model, arcs, source, target, int(destinations[target]))
         else:
-            _connect(model, arcs, tree.source, tree.root, destinations)
+            _connect(model, arcs, source, destinations)
     return model
 
 
-def _connect(model: ContentModel, arcs: Columns, source: Columns, root: int | None, destinations: Columns) -> None:
+def _connect(model: ContentModel, arcs: Columns, source: Columns, destinations: Columns) -> None:
     """Arcs enter every destination and leave only entered brokers; one flow excludes cycles.
 
-    The source broker, which is the `root` or the publisher's broker, needs no entering arc. The rows of a tree with a
-    root are binding only if its source column is 1.
+    The publisher's broker needs no entering arc.
     """
     brokers = len(arcs)
     flow = np.full((brokers, brokers), -1)
@@ -338,23 +282,14 @@ def _connect(model: ContentModel, arcs: Columns, source: Columns, root: int | No
         model.rows.add([arcs[i, j], flow[i, j]], [most, -1], 0)
     for b in range(brokers):
         others = np.flatnonzero(model.off_diagonal[b])
-        into, out = flow[others, b].tolist(), flow[b, others].tolist()
-        if root == b:
-            continue
-        if root is None:
-            here, supply, rhs = [int(source[b])], brokers, 0
-            sign = 1
-        else:
-            here, supply, rhs = [int(source[0])], -1, -1
-            sign = -1
-        entered = [*arcs[others, b].tolist(), *here, int(destinations[b])]
-        model.rows.add(entered, [1] * len(others) + [sign, -1], rhs)
+        here, ends = int(source[b]), [1] * len(others)
+        model.rows.add([*arcs[others, b], here, destinations[b]], [*ends, 1, -1], 0)
         # A destination consumes one unit of flow; the source supplies up to one unit for each broker.
-        flows = [*into, *out, *here, int(destinations[b])]
-        model.rows.add(flows, [1] * len(into) + [-1] * len(out) + [supply, -1], rhs)
+        flows = [*flow[others, b], *flow[b, others], here, destinations[b]]
+        model.rows.add(flows, [*ends, *[-1] * len(others), brokers, -1], 0)
         for j in others.tolist():
-            before = [int(arcs[i, b]) for i in others if i != j] + (here if root is None else [])
-            model.rows.add([*before, int(arcs[b, j])], [1] * len(before) + [-1], 0)
+            before = [*(arcs[i, b] for i in others if i != j), here]
+            model.rows.add([*before, arcs[b, j]], [*[1] * len(before), -1], 0)
 
 
 def _add_unit_flow(
