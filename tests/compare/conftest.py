@@ -1,10 +1,12 @@
-"""The command line, called by tests in their own process."""
+"""The command line, called by tests in their own process, and reports without the cost of their figures."""
 
 import signal
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 from overlaybench.compare.command_line import main
 from overlaybench.instances.contract.signals import SIGNALS
@@ -28,3 +30,31 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
         return stop.value.code, out, err
 
     return call
+
+
+@pytest.fixture(params=["PDF files without content", pytest.param("all files", marks=pytest.mark.slow)])
+def figure_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write PDF files without content in the quick tests, and real ones in the slow tests."""
+    if request.param == "PDF files without content":
+        leave_out_pdf(monkeypatch)
+
+
+@pytest.fixture
+def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write PDF files without content and charts without marks, in tests of what stands beside them."""
+    leave_out_pdf(monkeypatch)
+    blank = '<svg width="9pt" height="9pt" viewBox="0 0 9 9"></svg>'
+    monkeypatch.setattr("overlaybench.compare.figures.style.vega_svg", lambda spec: blank)
+
+
+def leave_out_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write PDF files without content."""
+    save = Figure.savefig
+
+    def without_pdf(figure: Figure, file: Any, *, format: str, **options: Any) -> None:
+        if format == "pdf":
+            file.write(b"%PDF")
+        else:
+            save(figure, file, format=format, **options)
+
+    monkeypatch.setattr(Figure, "savefig", without_pdf)

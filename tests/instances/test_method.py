@@ -305,6 +305,18 @@ def test_changes_within_a_twentieth_of_the_time_are_one_point(monkeypatch: pytes
     assert trajectory.points[-1] == Point(now, 10_001.0)
 
 
+def test_a_pause_within_another_counts_once_and_an_end_without_a_beginning_never(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, pauses = 1.0, _Pauses()
+    monkeypatch.setattr("overlaybench.instances.contract.run.time.perf_counter", lambda: now)
+    pauses.end()
+    for paused in (pauses.begin, pauses.begin, pauses.end, pauses.end):
+        paused()
+        now += 1
+    assert pauses.seconds == 3
+
+
 def test_a_run_has_its_offers_and_its_outcome_as_points() -> None:
     star = ob.Overlay.from_edges(4, [(0, 1), (0, 2), (0, 3)])
 

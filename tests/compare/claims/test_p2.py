@@ -10,7 +10,7 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.claims import p2
-from overlaybench.compare.claims.bench import Bench, grid, rows_here
+from overlaybench.compare.claims.bench import TIES, Bench, grid, rows_here
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.data import GRIDS
 from overlaybench.compare.claims.p2_constructed import (
@@ -213,6 +213,11 @@ def test_independent_subscriptions_have_the_mean_number_of_topics() -> None:
     sizes = np.diff(instance.node_offsets)
     assert sizes.mean() == pytest.approx(10, abs=0.3)
     assert sizes.std() > 2
+
+
+def test_every_rule_for_ties_is_a_line_of_the_first_claim() -> None:
+    lines = CLAIMS["P2.I.1"].judge(Bench(True)).sensitivity
+    assert [line.varied.split(",")[0] for line in lines] == [f"ties {one}" for one in TIES]
 
 
 class TestErrata:

@@ -39,6 +39,7 @@ def test_a_picture_has_the_backbone_and_the_others(file: Path, tmp_path: Path) -
     assert done.exit_code == 0, done.output
     labels = (tmp_path / "shared.svg").read_text()
     assert "in every optimum" in labels
+    assert labels.count("stroke-opacity: 0.55") == 2, "each edge of one of the two"
     assert "in some" in labels
 
 
@@ -46,6 +47,13 @@ def test_a_picture_has_the_backbone_and_the_others(file: Path, tmp_path: Path) -
 def test_what_is_out_of_range_is_refused(given: dict[str, object]) -> None:
     with pytest.raises(ob.BadInput):
         ob.optima(ob.read(PATH), **given)  # type: ignore[arg-type]
+
+
+def test_edges_are_listed_by_class() -> None:
+    found = ob.optima(ob.read(PATH))
+    assert sorted(found.edges("some")) == [("bob", "cid"), ("bob", "dan")]
+    with pytest.raises(ob.BadInput, match="'all' is no class of edges"):
+        found.edges("all")
 
 
 def test_within_a_tolerance_more_overlays_are_listed() -> None:

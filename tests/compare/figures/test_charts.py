@@ -21,7 +21,7 @@ from overlaybench.compare.figures.charts import (
     proof_map,
     spread,
 )
-from overlaybench.compare.figures.curves import Axis, curves
+from overlaybench.compare.figures.curves import Axis, curve_layers, curves
 from overlaybench.compare.figures.files import FORMATS, figure_of
 from overlaybench.compare.figures.style import FigureOptions, rank_styles, styled
 from overlaybench.compare.report.tables import judged_runs
@@ -57,8 +57,11 @@ def test_curves_have_a_colour_each_published_marks_and_their_legend_in_every_for
     table = pd.DataFrame(rows, columns=["curve", "x", "y", "low", "high", "published"])
     with styled(FigureOptions(formats=tuple(name for name in FORMATS if name != "pgf"))):
         first, again = (curves(table, Axis("x"), Axis("y"), name="drawn") for _ in range(2))
+    layers = curve_layers(table, Axis("x"), Axis("y"), rank_styles(names))
+    assert [layer.transform[0].filter for layer in layers] == ["!datum.published"] * 3 + ["datum.published"]
     assert first == again, "equal charts are equal bytes"
     assert set(first.files) == {"svg", "pdf", "png"}
+    assert b"CreationDate" not in first.files["pdf"]
     assert all(f">{name}</text>" in first.svg for name in [*names, "published"])
     assert len({style.colour for style in rank_styles(names).values()}) == len(names)
 

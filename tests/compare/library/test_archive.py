@@ -94,6 +94,7 @@ def test_python_alone_in_an_empty_folder_finds_nothing_wrong(folder: Path, tmp_p
     empty.mkdir()
     status, printed = checked(folder, empty)
     assert (status, printed.splitlines()[-1]) == (0, "6 lines: 5 values and 4 bounds checked, 0 faults")
+    assert printed.split()[:8] == ["instance", "problem", "value", "bound", "value", "is", "bound", "is"]
     assert [line.split()[-2:] for line in printed.splitlines()[1:4]] == [
         ["valid", "proven"],
         ["valid", "–"],

@@ -193,14 +193,14 @@ def test_children_of_a_killed_solver_die_too(tmp_path: Path) -> None:
 def test_peak_memory_counts_what_the_solver_holds() -> None:
     def holding(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay]:
         gc.collect()
-        held = np.ones(100 * 2**17)
+        held = np.ones(50 * 2**17)
         time.sleep(0.5)
         return ob.Proposal(CONNECTED, counters={"held": float(held.sum())})
 
     gc.disable()
-    garbage: list[Any] = [np.ones(75 * 2**17)]
+    garbage: list[Any] = [np.ones(40 * 2**17)]
     garbage.append(garbage)
-    freed = [np.ones(2**13) for _ in range(3200)]  # 200 MiB of the heap, which `kept` holds
+    freed = [np.ones(2**13) for _ in range(1600)]  # 100 MiB of the heap, which `kept` holds
     kept = np.ones(2**13)
     del garbage, freed
     try:
@@ -208,7 +208,7 @@ def test_peak_memory_counts_what_the_solver_holds() -> None:
     finally:
         gc.enable()
     assert kept.all()
-    assert 90 * 2**20 < peak < 200 * 2**20
+    assert 45 * 2**20 < peak < 100 * 2**20
 
 
 @pytest.mark.slow

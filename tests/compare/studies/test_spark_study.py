@@ -26,6 +26,7 @@ from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.loopback_cluster import Cluster, loopback_cluster
 from tests.interrupts import has_ended
+from tests.outcomes import output_of
 
 pytestmark = pytest.mark.spark
 SPEC = """
@@ -90,7 +91,7 @@ def test_the_library_beside_files_with_names_of_ours_is_the_installed_one(folder
 def test_a_finished_study_starts_no_spark(finished: tuple[Path, Path, str]) -> None:
     file, out, _ = finished
     (out / "spark.log").unlink()
-    assert "12 runs" in finish(file, out).stdout
+    assert "12 runs" in output_of("study", file, "--out", out)
     assert not (out / "spark.log").exists()
 
 

@@ -2,8 +2,6 @@
 
 import errno
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 import overlaybench as ob
@@ -20,6 +17,7 @@ from overlaybench.compare.studies.row import SCHEMA, TYPED, from_line, row, to_l
 from overlaybench.compare.studies.store import Plan, RunLog, Store
 from overlaybench.compare.studies.task import Task, options_json
 from overlaybench.instances.topics.files import TOPICS
+from tests.properties import property_test
 
 PATH = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
 GM = ob.METHODS["gm"]
@@ -119,18 +117,16 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_second_study_in_the_same_folder_is_refused_while_the_first_runs(tmp_path: Path) -> None:
+    """The lock is one of an opened file: a second opening in this process stands for another process."""
     store = stored(tmp_path)
-    code = (
-        "import sys; from pathlib import Path; from overlaybench.instances.contract.errors import BadInput\n"
-        "from overlaybench.compare.studies.store import Store\n"
-        "try:\n    with Store(Path(sys.argv[1])).locked(): print('in')\n"
-        "except BadInput as error: print(error)"
-    )
-    command = [sys.executable, "-c", code, str(store.folder)]
-    with store.locked():
-        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        assert "another study is running there" in printed
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "in\n"
+    with (
+        store.locked(),
+        pytest.raises(ob.BadInput, match="another study is running there"),
+        Store(store.folder).locked(),
+    ):
+        pass
+    with Store(store.folder).locked():
+        assert store.is_locked()
 
 
 def test_merging_keeps_every_row_once_in_parts_with_their_columns_and_version(tmp_path: Path) -> None:
@@ -150,11 +146,7 @@ def test_merging_keeps_every_row_once_in_parts_with_their_columns_and_version(tm
 def test_a_log_that_is_being_written_is_read_and_not_merged(tmp_path: Path) -> None:
     store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
     worker.add(row_of(task_of(), GM.run(PATH, ob.PROBLEMS["min-tco"])))
-    code = (
-        "import sys; from pathlib import Path; from overlaybench.compare.studies.store import Store; "
-        "Store(Path(sys.argv[1])).merge()"
-    )
-    subprocess.run([sys.executable, "-c", code, str(store.folder)], check=True)
+    Store(store.folder).merge()
     assert len(store.logs()) == 1
     assert store.done() == {task_of().key}
     worker.close()
@@ -205,7 +197,9 @@ def test_a_torn_or_changed_line_costs_its_own_run_only(tmp_path: Path) -> None:
     assert (store.damaged / file.name).read_bytes() == lines[1].replace(b'"gm"', b'"mg"') + lines[2][:-20]
 
 
-@given(text=st.text(), number=st.floats(allow_nan=False), answer=st.none() | st.lists(st.integers(0, 2**31 - 1)))
+@property_test(
+    100, text=st.text(), number=st.floats(allow_nan=False), answer=st.none() | st.lists(st.integers(0, 2**31 - 1))
+)
 def test_any_row_survives_its_log_line(text: str, number: float, answer: list[int] | None) -> None:
     filled = dict.fromkeys(SCHEMA.names, None) | {"key": "k", "sizes": [("nodes", 3)], "measures": [(text, number)]}
     back = from_line(to_line(filled | {"reason": text, "value": number, "answer": answer}))

@@ -56,6 +56,7 @@ def test_runs_on_traces_are_rows_that_verify_and_repeat(study: Store) -> None:
     assert len(table) == 1 + 3 * 2
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_the_report_shows_links_over_bounds_and_changes_over_time(study: Store) -> None:
     page = report_study(study.folder).read_text()
     assert "Overlays over time" in page

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from overlaybench.heuristics.graph import graph_of
 from overlaybench.heuristics.steiner.local_search import improve_tree
 from overlaybench.heuristics.steiner.shortest_paths import grown_nodes
-from overlaybench.heuristics.steiner.spanning_trees import spanning_tree
+from overlaybench.heuristics.steiner.spanning_trees import nearest_terminals, spanning_tree
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
@@ -18,6 +18,24 @@ from tests.properties import property_test
 from tests.steiner_brute_force import least_cost, small_graph
 
 pytestmark = pytest.mark.interpreted
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_each_node_has_its_nearest_terminal_and_the_edge_towards_it(seed: int) -> None:
+    instance = small_graph(seed, most_nodes=12)
+    graph, costs = graph_of(instance.num_nodes, instance.edges), instance.costs.astype(np.float64)
+    distance, base, via = nearest_terminals(graph, costs, instance.terminals)
+    given: nx.Graph[int] = nx.Graph()
+    given.add_weighted_edges_from((u, v, c) for (u, v), c in zip(instance.edges.tolist(), costs, strict=True))
+    given.add_nodes_from(terminals := set(instance.terminals.tolist()))
+    lengths = nx.multi_source_dijkstra_path_length(given, terminals)
+    for v in range(instance.num_nodes):
+        assert distance[v] == lengths.get(v, np.inf)
+        if v in terminals or v not in lengths:
+            assert via[v] == -1
+            continue
+        (nearer,) = set(instance.edges[via[v]].tolist()) - {v}
+        assert (distance[v], base[v]) == (distance[nearer] + costs[via[v]], base[nearer])
 
 
 @property_test(150, st.integers(0, 10**9), quick=25)

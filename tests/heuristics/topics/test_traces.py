@@ -29,10 +29,10 @@ from tests.trace_strategies import event_lists, held_over_time, links_over_time,
 pytestmark = pytest.mark.interpreted
 HEURISTICS = [name for name, method in ob.METHODS.items() if method.answers("dynamic-tco") and not method.exact]
 TRACES = traces(max_nodes=12, max_topics=6, max_events=200)
-CHURN = {"nodes": 24, "topics": 8, "subscriptions": 3, "events": 60, "popularity": "zipf"}
+CHURN = {"nodes": 16, "topics": 6, "subscriptions": 3, "events": 30, "popularity": "zipf"}
 
 
-@property_test(150, TRACES, quick=6)
+@property_test(150, TRACES, quick=3)
 @pytest.mark.parametrize("name", HEURISTICS)
 def test_topics_are_connected_after_every_event(name: str, trace: ob.TopicTrace) -> None:
     problem = ob.PROBLEMS["dynamic-tco"]
@@ -51,7 +51,7 @@ def test_workloads_are_answered_by_every_heuristic(workload: str) -> None:
     assert values["gm-incremental"] <= 1.2 * values["gm-recomputed"]  # type: ignore[operator]
 
 
-@property_test(150, TRACES, quick=6)
+@property_test(150, TRACES, quick=3)
 def test_any_number_of_candidates_keeps_topics_connected(trace: ob.TopicTrace) -> None:
     for moves in (0, 1, 30):
         result = ob.METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"], moves=moves)
@@ -68,22 +68,19 @@ def test_a_trace_that_takes_longer_than_its_limit_ends_at_it(name: str) -> None:
 
 
 def test_more_candidates_save_links() -> None:
-    trace = ob.generate("churn", seed=3, nodes=50, topics=20, subscriptions=5, events=150)
+    trace = ob.generate("churn", seed=3, nodes=30, topics=15, subscriptions=5, events=60)
     values = [ob.METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"], moves=k).value for k in (0, 16)]
     assert None not in values
     assert values[1] < values[0]  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("budget", [0, 1, 100])
-def test_a_budget_of_changes_spares_some_only_where_it_is_exceeded(budget: int) -> None:
-    trace = ob.generate("churn", seed=3, nodes=50, topics=20, subscriptions=5, events=150)
-    rows, _ = repaired_over(trace, started(trace), budget=budget)
-    free, _ = repaired_over(trace, started(trace), budget=1e9)
-    assert len(rows) <= len(free)
-    assert (len(rows) == len(free)) == (budget == 100)
+def test_a_budget_of_changes_spares_some_only_where_it_is_exceeded() -> None:
+    trace = ob.generate("churn", seed=3, nodes=30, topics=15, subscriptions=5, events=60)
+    none, one, free = (len(repaired_over(trace, started(trace), budget=budget)[0]) for budget in (0, 1, 1e9))
+    assert none <= one < free == len(repaired_over(trace, started(trace), budget=100)[0])
 
 
-@property_test(150, TRACES, quick=6)
+@property_test(150, TRACES, quick=3)
 def test_the_structure_after_all_events_is_that_of_the_last_snapshot(trace: ob.TopicTrace) -> None:
     living = started(trace)
     first = overlay_of(living)
@@ -153,6 +150,7 @@ def test_a_node_that_joins_gets_the_fewest_links() -> None:
     log = ob.METHODS["gm-incremental"].run(trace, ob.PROBLEMS["dynamic-tco"]).answer
     assert isinstance(log, ob.LinkLog)
     assert int((log.added[log.times > 0]).sum()) == 2
+    assert len(repaired_over(trace, started(trace), tests=0)[0]) == 2, "also where none is dropped afterwards"
 
 
 def test_bits_are_counted_in_every_integer_whether_compiled_or_not() -> None:

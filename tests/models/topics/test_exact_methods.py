@@ -205,6 +205,8 @@ def test_diameter_two_without_a_centre_takes_two_neighbours_each_and_2n_minus_5_
 
 
 def test_simple_bounds_are_bounds() -> None:
+    apart = ob.read({f"{topic}{v}": [topic] for topic in "xy" for v in range(3)})
+    assert simple_bounds(requirements_of(apart, FOREVER), FOREVER) == (4, 2)
     tight = 0
     for seed in range(300):
         instance = small_instance(seed)
