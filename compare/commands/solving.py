@@ -160,11 +160,12 @@ def solve(file: Path, problem: str | None, options: tuple[str, ...], columns: Ma
         judge = problem_asked(file, problem, columns)
         instance = load_instance(file, judge, columns)
         further = {"time_limit": None} | {name: value for name, value in given.items() if value is not None}
+        further |= key_values(options)
         if output is not None:
             kind_named(judge.kind).check_ending(output)
             check_writable(output)
         with keeping():
-            result = solved(instance, judge, method, apart=True, **further, **key_values(options))
+            result = solved(instance, judge, method, apart=True, **further)
             click.echo(_json(result, instance) if as_json else _text(result))
             if output is not None and result.answer is not None:
                 kind_named(judge.kind).write_answer(result.answer, instance, output)
@@ -381,7 +382,8 @@ def draw(
     from ..python_api.solving import solve
 
     problem, methods = looks.pop("problem"), looks.pop("methods")
-    given = {"seed": looks.pop("seed"), "time_limit": looks.pop("time_limit"), **key_values(looks.pop("options"))}
+    given = {name: looks.pop(name) for name in ("seed", "time_limit")} | key_values(looks.pop("options"))
+    given |= {"trace": True} if step else {}
     judge = problem_asked(file, problem, columns)
     instance, kind = load_instance(file, judge, columns), kind_named(judge.kind)
     if step and (answers or len(methods) != 1):
@@ -398,7 +400,7 @@ def draw(
         check_ending(output, (*ENDINGS, ".html"))
     shown = [kind.read_answer(each, instance) for each in answers]
     for name in methods:
-        result = solve(instance, judge, name, apart=True, **given, **{"trace": True} if step else {})
+        result = solve(instance, judge, name, apart=True, **given)
         if result.answer is None:
             raise BadInput(f"--method {name}: {result.status} ({result.reason or 'no answer'}): nothing to draw")
         shown.append(result)

@@ -42,14 +42,6 @@ AnyMethod = str | Method[Any, Any] | None
 Item = TypeVar("Item")
 Choice = str | Method[Any, Any] | Mapping[str, Any]
 _COLUMNS = ("method", "status", "value", "ratio", "lower_bound", "gap", "seconds")
-_ANSWERS = {
-    "topics": Overlay,
-    "steiner": Overlay,
-    "content": ContentOverlay,
-    "brokers": Dissemination,
-    "trace": LinkLog,
-    "content-trace": ContentLog,
-}
 
 
 @overload
@@ -290,7 +282,7 @@ def check(instance: Any, answer: Any, problem: AnyProblem = None) -> list[str]:
 
 def answer_to(instance: Any, answer: Any) -> Any:
     """An answer as its kind has it, from a result, a file, a graph or pairs of labels."""
-    expected = _ANSWERS[kind_of(instance).name]
+    expected = kind_of(instance).answer_type
     if isinstance(answer, Result):
         answer = answer.answer
     if isinstance(answer, expected):
@@ -310,9 +302,7 @@ def answer_to(instance: Any, answer: Any) -> Any:
 def problem_for(instance: Any, problem: AnyProblem) -> Problem[Any, Any]:
     """A problem by name, or by default that of the instance's kind; one of another kind is bad input."""
     kind = kind_of(instance)
-    if problem is not None and not isinstance(problem, str | Problem):
-        raise BadInput(f"a problem is one name, not an object of type {type(problem).__name__}")
-    chosen = problem if isinstance(problem, Problem) else PROBLEMS.named(problem or kind.default_problem)
+    chosen = PROBLEMS.named(problem or kind.default_problem)
     if chosen.kind != kind.name:
         raise BadInput(f"problem '{chosen.name}' is about {chosen.kind}, the instance about {kind.name}")
     return chosen
@@ -320,12 +310,6 @@ def problem_for(instance: Any, problem: AnyProblem) -> Problem[Any, Any]:
 
 def method_for(problem: Problem[Any, Any], method: AnyMethod) -> Method[Any, Any]:
     """A method by name, or by default the problem's exact one."""
-    if isinstance(method, Method):
-        return method
-    if callable(method) and hasattr(method, "__name__"):
-        raise BadInput(f"function '{method.__name__}' is no method: decorate it with @ob.method(name, problems=[…])")
-    if method is not None and not isinstance(method, str):
-        raise BadInput(f"a method is one name, not an object of type {type(method).__name__}")
     if not method and not problem.default_method:
         raise BadInput(f"problem '{problem.name}' has no method by default: name one")
     return METHODS.named(method or problem.default_method)

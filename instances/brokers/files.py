@@ -151,7 +151,7 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
     """Broker networks and their disseminations."""
 
     name, summary = "brokers", "a broker tree with subscriptions and publications; answered by soft links and messages"
-    instance_type, default_problem = BrokerNetwork, "soft-links"
+    instance_type, answer_type, default_problem = BrokerNetwork, Dissemination, "soft-links"
     format, answer_format = FORMAT, "dissemination/1"
     sizes = ("brokers", "subscriptions", "publications")
     measures = ("deliveries", "pure_forwarders", "yield", "average_hops", "max_hops", "soft_links")

@@ -201,11 +201,10 @@ class BrokerNetwork(Digested):
 
     @property
     def is_tiny(self) -> bool:
-        """Whether compiling a kernel takes far longer than interpreting it on this instance."""
         return self.num_brokers * len(self.publications) <= _TINY
 
     def trial(self) -> BrokerNetwork:
-        """A small instance that shows which kernels a method calls: links are profiled, promoted and dropped."""
+        # Links are profiled, promoted and dropped.
         tree = BrokerTree.of(6, [(v, v + 1) for v in range(5)], uplinks=[1] * 6)
         subscriptions = Subscriptions(np.array([3, 4, 5]), np.array([[0], [1], [0]]), np.array([[0], [1], [1]]))
         times = np.arange(4) * 400_000

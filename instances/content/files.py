@@ -213,7 +213,7 @@ class Content(Kind[ContentInstance, ContentOverlay]):
     """Users, brokers and channels with rates, subscriptions, prices and capacities (P4 §II)."""
 
     name, summary = "content", "users, brokers and channels with rates and prices; an answer is a broker for each user"
-    instance_type, default_problem = ContentInstance, "content-steiner"
+    instance_type, answer_type, default_problem = ContentInstance, ContentOverlay, "content-steiner"
     format, answer_format, endings, ending = FORMAT, "content-overlay/1", (".npz",), ".npz"
     sizes = ("users", "brokers", "channels")
     measures = ("access", "core", "brokers_used", "largest_load")

@@ -185,11 +185,9 @@ class ContentInstance(Digested):
 
     @property
     def is_tiny(self) -> bool:
-        """Whether compiling a kernel takes far longer than interpreting it on this instance."""
         return self.num_users * self.num_brokers * self.num_channels <= _TINY
 
     def trial(self) -> ContentInstance:
-        """A small instance that shows which kernels a method calls."""
         points = np.array([[0, 0], [0, 2], [2, 0], [2, 2], [1, 1]])
         distances = np.abs(points[:, None] - points).sum(axis=2).astype(np.float64)
         users, channels = np.arange(10), np.arange(3)

@@ -204,11 +204,9 @@ class ContentTrace(Timed):
 
     @property
     def is_tiny(self) -> bool:
-        """Whether compiling a kernel takes far longer than interpreting it on this trace."""
         return self.instance.access.size * self.instance.num_channels * self.num_steps <= _TINY
 
     def trial(self) -> ContentTrace:
-        """A small trace that shows which kernels a method calls."""
         events = [ContentEvent(1, "broker-down", broker="b0"), ContentEvent(2, "leave", user="u1")]
         return ContentTrace.from_events(self.instance.trial(), [*events, ContentEvent(3, "join", user="u1")])
 

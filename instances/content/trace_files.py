@@ -36,7 +36,7 @@ class ContentTraces(Kind[ContentTrace, ContentLog]):
     """Users and brokers that come, go and change, with prices and capacities, and their overlays over time."""
 
     name, summary = "content-trace", "users and brokers that change over time; answered by overlays over time"
-    instance_type, default_problem = ContentTrace, "dynamic-content"
+    instance_type, answer_type, default_problem = ContentTrace, ContentLog, "dynamic-content"
     endings, ending, answer_format = (_LINES,), _LINES, "content-log/1"
     sizes = ("users", "brokers", "channels", "events")
     measures = ("cost", "access", "core", "largest_load", "recourse", "cost_seconds")

@@ -43,8 +43,8 @@ class Kind(ABC, Generic[Instance, Answer]):
         ``topics``, ``content``, …, as problems and workloads refer to it.
     summary : str
         One line.
-    instance_type : type
-        The class of its instances.
+    instance_type, answer_type : type
+        The classes of its instances and of their answers.
     default_problem, priced_problem : str
         The problem that is solved where none is named, and the one where costs of links are given ("" for none); the
         method is then its :attr:`.Problem.default_method`.
@@ -79,6 +79,7 @@ class Kind(ABC, Generic[Instance, Answer]):
     name: str
     summary: str
     instance_type: type
+    answer_type: type
     default_problem: str
     priced_problem: str = ""
     format: str = ""

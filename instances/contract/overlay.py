@@ -283,7 +283,7 @@ _Nodes = TypeVar("_Nodes", bound=LabelledNodes)
 class OverlayKind(Kind[_Nodes, Overlay]):
     """A kind of instances that overlays answer."""
 
-    shown, answer_format, answer_endings = ("edges",), FORMAT, (PARQUET, GRAPHML, *DOT)
+    answer_type, shown, answer_format, answer_endings = Overlay, ("edges",), FORMAT, (PARQUET, GRAPHML, *DOT)
 
     def read_answer(self, path: Path, instance: _Nodes) -> Overlay:
         return read_overlay(path, instance)

@@ -60,6 +60,15 @@ class Digested(Rebuilt, ABC):
 
     @property
     @abstractmethod
+    def is_tiny(self) -> bool:
+        """Whether compiling a kernel takes far longer than interpreting it on this instance."""
+
+    @abstractmethod
+    def trial(self) -> Any:
+        """A small instance that shows which kernels a method calls."""
+
+    @property
+    @abstractmethod
     def size(self) -> dict[str, int]:
         """The number of nodes, topics, … as :attr:`.Kind.sizes` names them."""
 

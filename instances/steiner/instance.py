@@ -74,11 +74,9 @@ class SteinerInstance(Digested):
 
     @property
     def is_tiny(self) -> bool:
-        """Whether compiling a kernel takes far longer than interpreting it on this instance."""
         return self.num_edges <= _TINY
 
     def trial(self) -> SteinerInstance:
-        """A small instance that shows which kernels a method calls."""
         edges = [(v, (v + step) % 12, 1 + v * step % 7) for step in (1, 3, 5) for v in range(12)]
         return SteinerInstance.from_edges(12, edges, [0, 2, 5, 8, 11])
 

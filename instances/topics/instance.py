@@ -221,11 +221,9 @@ class TopicInstance(Digested):
 
     @property
     def is_tiny(self) -> bool:
-        """Whether compiling a kernel takes far longer than interpreting it on this instance."""
         return self.num_subscriptions <= _TINY
 
     def trial(self) -> TopicInstance:
-        """A small instance, with link costs if this one has some, that shows which kernels a method calls."""
         rows = {f"n{v}": [f"t{v * k % 7}" for k in range(1, 4)] for v in range(1, 14)}
         small = TopicInstance.from_subscriptions(rows)
         return small if self.costs is None else small.with_costs(self.costs.plane([[v, v * v % 7] for v in range(13)]))

@@ -300,11 +300,9 @@ class TopicTrace(Timed):
 
     @property
     def is_tiny(self) -> bool:
-        """Whether compiling a kernel takes far longer than interpreting it on this trace."""
         return len(self.toggles) + self.num_nodes <= _TINY
 
     def trial(self) -> TopicTrace:
-        """A small trace that shows which kernels a method calls."""
         start = {f"n{v}": [f"t{v * k % 7}" for k in range(1, 4)] for v in range(1, 14)}
         events = [Event(1, "leave", "n3"), Event(2, "join", "n20", ["t1", "t2", "t3"]), Event(3, "crash", "n5")]
         events += [Event(4, "subscribe", "n20", ["t4"]), Event(5, "unsubscribe", "n20", ["t1", "t2"])]

@@ -281,7 +281,7 @@ class Traces(Kind[TopicTrace, LinkLog]):
     """Traces of changing subscriptions, and the changes of their overlays."""
 
     name, summary = "trace", "subscriptions that change over time; answered by the changes of an overlay"
-    instance_type, default_problem = TopicTrace, "dynamic-tco"
+    instance_type, answer_type, default_problem = TopicTrace, LinkLog, "dynamic-tco"
     endings, ending = (*_LINES, *_PARQUET, *_ROWS), _LINES[0]
     columns = ("node", "topic", "time", "subscribe")
     answer_format = "link-log/1"
