@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, Rebuilt, frozen, offsets_of, ordered_edges
+from ..contract.arrays import Ids, Offsets, Rebuilt, connected_components, frozen, offsets_of, ordered_edges
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels
 from ..contract.shown import Digested, circle
@@ -67,7 +67,8 @@ class BrokerTree(Rebuilt):
 
     def _check_tree(self) -> None:
         size = self.num_brokers
-        if apart := sorted(set(range(size)) - set(self._parents)):
+        root = connected_components(size, *self.links.T.astype(np.int64))
+        if apart := np.flatnonzero(root).tolist():
             ends = f"'{self.label(0)}' to '{self.label(apart[0])}'"
             raise BadInput(f"the primary network is no tree: no path from {ends}: add a link")
         if len(self.links) != size - 1:
@@ -120,47 +121,30 @@ class BrokerTree(Rebuilt):
 
     @cached_property
     def next_hops(self) -> npt.NDArray[np.int32]:
-        """The neighbour of u on the path to v, shape (n, n); u itself at v = u. Cost O(n²)."""
-        hops = np.diag(np.arange(self.num_brokers, dtype=np.int32))
-        for v, parent, earlier in self._attachments():
-            hops[earlier, v] = hops[earlier, parent]
-            hops[parent, v] = v
-            hops[v, earlier] = parent
+        """The neighbour of u on the path to v, shape (n, n); u itself at v = u. Cost O(n² log n), as for the others."""
+        hops: npt.NDArray[np.int32] = self._paths(np.ones(len(self.links)))[1].T.astype(np.int32)
+        np.fill_diagonal(hops, np.arange(self.num_brokers))
         return hops
 
     @cached_property
     def distances(self) -> npt.NDArray[np.int32]:
-        """Primary hops between any two brokers, shape (n, n). Cost O(n²)."""
-        return self._path_sums(np.ones(len(self.links), dtype=np.int32))
+        """Primary hops between any two brokers, shape (n, n)."""
+        return self._paths(np.ones(len(self.links)))[0].astype(np.int32)
 
     @cached_property
     def path_delays(self) -> npt.NDArray[np.int64]:
-        """Microseconds over the primary path between any two brokers, shape (n, n). Cost O(n²)."""
-        return self._path_sums(self.delays)
+        """Microseconds over the primary path between any two brokers, shape (n, n)."""
+        return self._paths(self.delays)[0].astype(np.int64)
 
-    def _path_sums(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The sum of the weights of the links on the path between any two brokers."""
-        of_link = {(u, v): weight for (u, v), weight in zip(self.links.tolist(), weights.tolist(), strict=True)}
-        sums = np.zeros((self.num_brokers, self.num_brokers), dtype=weights.dtype)
-        for v, parent, earlier in self._attachments():
-            sums[v, earlier] = sums[earlier, v] = sums[parent, earlier] + of_link[min(v, parent), max(v, parent)]
-        return sums
+    def _paths(self, weights: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """The length of the path between any two brokers, and the broker before its second end."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import dijkstra
 
-    def _attachments(self) -> Iterator[tuple[int, int, list[int]]]:
-        """Each broker but 0 with its parent and all brokers visited earlier."""
-        order = list(self._parents)
-        return ((v, self._parents[v], order[:index]) for index, v in enumerate(order) if index)
-
-    @cached_property
-    def _parents(self) -> dict[int, int]:
-        """The parent of each broker that is reachable from broker 0, breadth first; 0 is its own."""
-        parents, queue = {0: 0}, [0]
-        for u in queue:
-            for v in self.neighbours[u].tolist():
-                if v not in parents:
-                    parents[v] = u
-                    queue.append(v)
-        return parents
+        shape = self.num_brokers, self.num_brokers
+        graph = csr_array((weights.astype(np.float64), tuple(self.links.T)), shape=shape)
+        lengths, before = dijkstra(graph, directed=False, return_predecessors=True)
+        return lengths, before
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,8 +6,6 @@ rules that a static one is, and a judge that chose the cheapest trees would be a
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,14 +16,13 @@ import numpy.typing as npt
 
 from ..contract.arrays import Offsets, frozen
 from ..contract.errors import BadInput
-from ..contract.problem import Problem, shortened
+from ..contract.problem import Problem, shortened, stated_limits
 from ..contract.shown import Drawn
 from ..contract.timed import SECOND, Series, last_moments
 from .problems import ContentOverlay, SteinerRouting
 from .trace import ContentTrace
 
 _FAMILY = "dynamic-content"
-_NAME = re.compile(rf"{_FAMILY}(?:@move-cost=([^@=]+))?")
 _DEAREST = 1e100
 _ROUTING = SteinerRouting()
 
@@ -146,14 +143,9 @@ class DynamicContent(Problem[ContentTrace, ContentLog]):
         self.summary = "cost of content-steiner over time" + (f" and {move_cost:g} a move" if move_cost else "")
 
     def variant(self, name: str) -> DynamicContent:
-        match = _NAME.fullmatch(name)
-        try:
-            cost = float(match[1] or 0) if match else math.nan
-        except ValueError:
-            cost = math.nan
-        if not 0 <= cost <= _DEAREST:
-            raise BadInput(f"problem '{name}': write {_FAMILY}@move-cost=NUMBER, a number from 0 to {_DEAREST:g}")
-        return DynamicContent(cost)
+        form = f"{_FAMILY}@move-cost=NUMBER, a number from 0 to {_DEAREST:g}"
+        limits = stated_limits(name, name.split("@")[1:], {"move-cost": _DEAREST}, form)
+        return DynamicContent(limits.get("move-cost", 0.0))
 
     @property
     def free(self) -> DynamicContent:

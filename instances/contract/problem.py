@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Generic, TypeVar
 
 from .errors import BadInput
@@ -88,3 +89,19 @@ def family_of(problem: str) -> str:
     A problem with limits is named after its family: what follows the first ``@`` or ``=`` states the limits.
     """
     return re.split("[@=]", problem, maxsplit=1)[0]
+
+
+def stated_limits(name: str, parts: Sequence[str], most: Mapping[str, float], form: str) -> dict[str, float]:
+    """The limits in parts ``max-degree=5`` of a problem's name, from 0 to `most`, integers where that is an int.
+
+    Raises BadInput, which says the `form` of the name, for anything else.
+    """
+    try:
+        given = {rule: float(text) for rule, _, text in (part.partition("=") for part in parts)}
+    except ValueError:
+        given = {}
+    wrong = [rule for rule, limit in given.items() if not 0 <= limit <= most.get(rule, -1)]
+    wrong += [rule for rule, limit in given.items() if isinstance(most.get(rule), int) and limit % 1]
+    if wrong or len(given) < len(parts) or "=" in name.partition("@")[0]:
+        raise BadInput(f"problem '{name}': write it as {form}")
+    return given

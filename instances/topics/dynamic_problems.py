@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import re
 from typing import Any
 
-from ..contract.errors import BadInput
-from ..contract.problem import Problem
+from ..contract.problem import Problem, stated_limits
 from ..contract.timed import SECOND
 from .link_log import LinkLog
 from .timeline import Timeline, timeline
 from .trace import TopicTrace
 
 _FAMILY = "dynamic-tco"
-_NAME = re.compile(rf"{_FAMILY}((?:@[a-z-]+=[^@=]+)*)")
-_LIMITS = ("change-cost", "delay")
 
 
 class DynamicTCO(Problem[TopicTrace, LinkLog]):
@@ -58,21 +53,9 @@ class DynamicTCO(Problem[TopicTrace, LinkLog]):
         self.summary += ", topics always connected" if not delay else f", topics disconnected for at most {delay:g} s"
 
     def variant(self, name: str) -> DynamicTCO:
-        match = _NAME.fullmatch(name)
-        if not match:
-            raise BadInput(f"problem '{name}': write dynamic-tco@change-cost=NUMBER@delay=SECONDS, or one of the two")
-        given = dict(limit.split("=") for limit in match[1].split("@")[1:])
-        try:
-            if len(given) < match[1].count("@") or not given.keys() <= set(_LIMITS):
-                raise ValueError
-            cost, delay = int(given.get("change-cost", 0)), float(given.get("delay", 0))
-            if not 0 <= cost <= 1_000_000 or not 0 <= delay <= 1e9 or math.isnan(delay):
-                raise ValueError
-        except ValueError:
-            raise BadInput(
-                f"problem '{name}': change-cost is a whole number to 1,000,000, delay a number of seconds, each once"
-            ) from None
-        return DynamicTCO(cost, delay)
+        form = "dynamic-tco@change-cost=NUMBER@delay=SECONDS, or one of the two, the first one a whole number"
+        given = stated_limits(name, name.split("@")[1:], {"change-cost": 1_000_000, "delay": 1e9}, form)
+        return DynamicTCO(int(given.get("change-cost", 0)), given.get("delay", 0.0))
 
     @property
     def free(self) -> DynamicTCO:

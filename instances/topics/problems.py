@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..contract.arrays import connected_components
 from ..contract.errors import BadInput
 from ..contract.overlay import Overlay
-from ..contract.problem import Problem, family_of, shortened
+from ..contract.problem import Problem, family_of, shortened, stated_limits
 from ..contract.terms import said
 from .instance import TopicInstance
 
@@ -163,18 +163,14 @@ class TwoDiameterTrue(TopicProblem):
         return [f"{said('topic')} '{instance.topic_label(t)}' has {what}" for t in far]
 
 
-class MinMaxTwoDiameterStar(TwoDiameterStar):
+class MinMaxTwoDiameterStar(MinMaxTCO, TwoDiameterStar):
     """Smallest maximum degree such that every topic has a centre adjacent to all its other subscribers."""
 
     name, summary = "2d-star-minmax", "smallest maximum degree, every topic holds a star on its subscribers"
     source = "Yumusak et al. 2021; P2 §6.3"
 
-    def value(self, instance: TopicInstance, answer: Overlay) -> float:
-        """The maximum degree."""
-        return answer.max_degree
 
-
-class MinMaxTwoDiameter(TwoDiameterTrue):
+class MinMaxTwoDiameter(MinMaxTCO, TwoDiameterTrue):
     """Smallest maximum degree such that every G_t has diameter at most 2.
 
     References
@@ -185,10 +181,6 @@ class MinMaxTwoDiameter(TwoDiameterTrue):
 
     name, summary = "2d-minmax", "smallest maximum degree, every topic of diameter at most 2"
     source = "Yumusak et al. 2021; P2 §6"
-
-    def value(self, instance: TopicInstance, answer: Overlay) -> float:
-        """The maximum degree."""
-        return answer.max_degree
 
 
 def _has_centre(instance: TopicInstance, answer: Overlay) -> npt.NDArray[np.bool_]:
@@ -400,15 +392,12 @@ def _missing(instance: TopicInstance, answer: Overlay) -> dict[str, int]:
 
 def _limit_in(name: str, parts: Sequence[str]) -> tuple[str, float]:
     """The rule and the number in the only part of a name that is left."""
-    rule, equals, text = parts[0].partition("=") if len(parts) == 1 else ("", "", "")
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if rule not in RULES or not equals or math.isnan(number):
-        form = " or ".join(f"{family_of(name)}@{each}" for each in ("max-degree=5", "average-degree=3.5"))
-        raise BadInput(f"problem '{name}': write it as {form}, the limit being one of {', '.join(RULES)}")
-    return rule, number
+    forms = " or ".join(f"{family_of(name)}@{each}" for each in ("max-degree=5", "average-degree=3.5"))
+    form = f"{forms}, the limit being one of {', '.join(RULES)}"
+    found = list(stated_limits(name, parts, dict.fromkeys(RULES, float(_LARGEST)), form).items())
+    if len(found) != 1:
+        raise BadInput(f"problem '{name}': write it as {form}")
+    return found[0]
 
 
 TOPIC_PROBLEMS: tuple[TopicProblem, ...] = (

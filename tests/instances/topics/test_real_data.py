@@ -9,9 +9,14 @@ import numpy as np
 import pytest
 
 import overlaybench as ob
-from overlaybench.instances.topics import published
-from overlaybench.instances.topics.published import breathe
-from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
+from overlaybench.instances.topics import real_data
+from overlaybench.instances.topics.real_data import (
+    breathe,
+    debian_packages,
+    debian_tags,
+    lastfm_listeners,
+    movielens_sample,
+)
 from tests.instances.topics.test_files import mapping
 
 STATUS = """Package: editor
@@ -166,8 +171,8 @@ def test_the_oligomers_of_eif3_are_thirteen_subunits_in_three_modules_and_two_li
 
 
 def test_the_semantic_map_of_breathing_is_the_one_that_was_published() -> None:
-    if not published._BREATHE.is_file():
-        pytest.skip(f"{published._BREATHE} is absent")
+    if not real_data._BREATHE.is_file():
+        pytest.skip(f"{real_data._BREATHE} is absent")
     assert ob.WORKLOADS["breathe"].generate().size == {"nodes": 29, "topics": 15, "subscriptions": 181}
 
 
