@@ -166,19 +166,6 @@ class HighsLP:
         return False
 
 
-class Probing(NamedTuple):
-    """How many columns of a node are probed at most, and for how many iterations in each direction.
-
-    After as many iterations in all as the LPs of the nodes took, it is as `LITTLE`.
-    """
-
-    columns: int = 10
-    iterations: int = 60
-
-
-LITTLE = Probing()
-
-
 class AnyRows(Protocol):
     """Some rows, by columns or by labels."""
 
@@ -209,7 +196,6 @@ class Relaxation(ABC, Generic[Rows]):
     unit = UNIT  # bounds are proven in integer arithmetic, as multiples of 1/unit
     cost_scale = 1.0  # a typical cost
     columns_at_once = _FEW_COLUMNS  # the most that are added in a round
-    probing = LITTLE  # of the tree's branching
     keeps_rows = False  # whether the tree leaves rows and columns, so that a node starts from its parent's basis
 
     def __init__(self) -> None:

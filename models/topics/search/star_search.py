@@ -20,7 +20,7 @@ from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog, SolverOutcome
 from ...engine.parallel_tree import search_tree
 from ...engine.proof import Multipliers, Proven
-from ...engine.relaxation import Bits, Bound, Probing, Reals, RowList, SparseRelaxation, SparseRows, Text
+from ...engine.relaxation import Bits, Bound, Reals, RowList, SparseRelaxation, SparseRows, Text
 from ...engine.tree_search import WORK_A_STEP, Incumbent, TreeSearch
 from ..relaxation.cutting_planes import ALL_PAIRS
 from ..relaxation.topic_rows import CandidateEdges, all_pairs, count_links
@@ -196,8 +196,6 @@ class StarPlanes(SparseRelaxation):
     of both centres. The columns are those of `pairs` with several common topics, then the subscriptions, topic by
     topic.
     """
-
-    probing = Probing(columns=20, iterations=1000)
 
     def __init__(self, instance: TopicInstance) -> None:
         self.instance, self.pairs = instance, CandidateEdges(instance, all_pairs(instance))
