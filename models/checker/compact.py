@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations
 
-from cases import INFINITE
+from cases import INFINITE, neighbours
 
 
 class Flow:
@@ -119,14 +119,6 @@ def parents_from(root, near, inside):
                 parents[w] = v
                 waiting.append(w)
     return parents
-
-
-def neighbours(n, edges):
-    near = {v: set() for v in range(n)}
-    for u, v in edges:
-        near[u].add(v)
-        near[v].add(u)
-    return near
 
 
 class CompactOverlayModel:
@@ -266,7 +258,7 @@ class CompactOverlayModel:
 
     def solution(self, answer):
         edges = {tuple(edge) for edge in answer}
-        near = neighbours(self.model.n, edges)
+        near = neighbours(edges, range(self.model.n))
         values = {self.x[edge]: 1 for edge in edges}
         for joined in self.joined.values():
             values |= joined.solution(near)
@@ -381,7 +373,7 @@ class SteinerModel:
         return self.file.derive("lin", "G", 0, terms, {self.into[v]: -sign})
 
     def solution(self, answer):
-        near = neighbours(len(self.near), answer)
+        near = neighbours(answer, range(len(self.near)))
         parents = parents_from(self.root, near, set(near))
         needed = set()
         for v in self.terminals - {self.root}:

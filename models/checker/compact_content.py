@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations, permutations
 
-from cases import need
-from compact import Connection, Flow, neighbours, parents_from
+from cases import need, neighbours
+from compact import Connection, Flow, parents_from
 
 
 class CompactContentModel:
@@ -141,7 +141,7 @@ class CompactContentModel:
         if self.shared:
             given = {frozenset(link) for tree in trees for link in tree[2]}
             links = spanning({link: frozenset(link) not in given for link in self.shared.links}, self.brokers)
-            shared = neighbours(len(self.brokers), links)
+            shared = neighbours(links, self.brokers)
             values |= {self.shared.links[min(link), max(link)]: 1 for link in links} | self.shared.solution(shared)
         for a, (members, channels) in enumerate(self.audiences):
             destinations = {at[v] for v in members}
@@ -155,12 +155,12 @@ class CompactContentModel:
                 elif model.problem == "content-mst":
                     inside = destinations | {source}
                     prices = {(i, j): model.core[i][j] for i, j in combinations(sorted(inside), 2)}
-                    near = neighbours(len(self.brokers), spanning(prices, inside))
+                    near = neighbours(spanning(prices, inside), self.brokers)
                 else:
                     sent = {c for c in channels if model.rates[u][c]}
                     found = [tree[2] for tree in trees if tree[0] in sent and source in tree[1]]
                     cheapest = min(found, key=model.links_price) if destinations - {source} else []
-                    near = neighbours(len(self.brokers), cheapest)
+                    near = neighbours(cheapest, self.brokers)
                 parents = parents_from(source, near, set(self.brokers)) | {source: "p"}
                 flow = self.flows[u, a].along(parents, destinations)
                 values |= flow
