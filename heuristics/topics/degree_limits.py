@@ -22,6 +22,7 @@ from .kernels.interest import TopicComponents, contribution, join, singletons
 from .kernels.partial_overlay import PartialOverlay
 from .kernels.ties import TIES, tie_order
 from .limits import best_of
+from .local_search.overlay_search import copied
 from .low_oda import low_oda
 from .polish import polish
 
@@ -113,9 +114,7 @@ def topic_by_topic(instance: TopicInstance, caps: Caps, most_edges: int, clock: 
     for topic in order[sizes[order] > 1].tolist():
         if clock.passed:
             break
-        state = {name: getattr(components, name).copy() for name in ("label", "following", "size")}
-        trial = components._replace(**state)
-        remaining = left.copy()
+        trial, remaining = copied(components), left.copy()
         found = _connecting(topic, remaining, most_edges - len(edges), trial, clock)
         if found is not None:
             components, left, edges = trial, remaining, np.concatenate([edges, found])

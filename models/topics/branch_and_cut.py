@@ -224,7 +224,6 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
     exact=True,
     solve=branch_and_cut,
     options=(
-        Option("sparse", SearchSettings.sparse, "start the LP with few edges and price the others in"),
         PRESOLVE,
         Option("steps", SearchSettings.steps, "steps of local search at the root", least=0, most=10**9),
         THREADS,

@@ -40,7 +40,6 @@ class SearchSettings:
     """The parameters of a search."""
 
     seed: int = 0
-    sparse: bool = True  # start from few edges and price the others in
     threads: int = 1  # processes that search the tree
     steps: int = 10_000  # of local search at the root, each time
     progress: str = "auto"
@@ -106,9 +105,9 @@ class _Search:
         cap = self.goal.cap
         self.case = self.settings.proof.case(cap=cap if cap < self.instance.num_nodes else None)
         settings, incumbent, clock = self.settings, self.incumbent, self.clock
-        planes = self.planes = CuttingPlanes(self.instance, self.goal, self.start, sparse=settings.sparse)
+        planes = self.planes = CuttingPlanes(self.instance, self.goal, self.start)
         guide, part = None, clock.share(0.2)
-        split = len(planes.edges) > _FEW_EDGES and settings.sparse and self.goal.separator.splits
+        split = len(planes.edges) > _FEW_EDGES and self.goal.separator.splits
         if split and self.kept is not None:
             split = not self.kept.give(planes)
         if split and count_links(self.instance) <= ALL_PAIRS and is_affordable(self.instance, part):
@@ -249,7 +248,7 @@ def minimise_degree(
     bound, reason = least, ""
     if is_timely(instance, clock):
         part = clock.share(0.3)
-        planes = CuttingPlanes(instance, Goal(edge_cost=0, degree_cost=1), best, sparse=settings.sparse)
+        planes = CuttingPlanes(instance, Goal(edge_cost=0, degree_cost=1), best)
         with suppress(MemoryError):
             planes.tighten(part, stall=1e-4)
         by_lp = max(0, -(-planes.best_units // UNIT))

@@ -24,15 +24,13 @@ from tests.properties import property_test
 from tests.topic_brute_force import optimum
 from tests.topic_strategies import topic_instances
 
-every_variant = pytest.mark.parametrize(
-    ("name", "sparse", "presolve"), list(product(PROBLEMS_ANSWERED, (True, False), (True, False)))
-)
+every_variant = pytest.mark.parametrize(("name", "presolve"), list(product(PROBLEMS_ANSWERED, (True, False))))
 
 
 @property_test(25, topic_instances(max_nodes=6, max_topics=6), quick=5)
 @every_variant
-def test_proves_the_optimum_of_brute_force(name: str, sparse: bool, presolve: bool, instance: ob.TopicInstance) -> None:
-    result = BRANCH_AND_CUT.run(instance, ob.PROBLEMS[name], sparse=sparse, presolve=presolve)
+def test_proves_the_optimum_of_brute_force(name: str, presolve: bool, instance: ob.TopicInstance) -> None:
+    result = BRANCH_AND_CUT.run(instance, ob.PROBLEMS[name], presolve=presolve)
     assert result.status is ob.Status.OPTIMAL, result.reason
     assert result.value == optimum(instance, name)
 
