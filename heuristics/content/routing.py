@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -35,11 +35,18 @@ def route(instance: ContentInstance, brokers: Ids, routing: str) -> ContentOverl
     if routing == "mst":
         return overlay
     traffic = broker_traffic(instance, overlay)
-    trees = _steiner_trees if routing == "steiner" else _shared_tree
-    return ContentOverlay(brokers, trees(instance, traffic))
+    if routing == "shared-tree":
+        return ContentOverlay(brokers, _shared_tree(instance, traffic))
+
+    def links(connected: Ids) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = _relayed_links(instance.core, connected).tolist()
+        return found
+
+    return ContentOverlay(brokers, steiner_trees(traffic, links))
 
 
-def _steiner_trees(instance: ContentInstance, traffic: BrokerTraffic) -> tuple[RoutingTree, ...]:
+def steiner_trees(traffic: BrokerTraffic, links: Callable[[Ids], list[tuple[int, int]]]) -> tuple[RoutingTree, ...]:
+    """The trees of an assignment; `links` gives those of a tree that connects some brokers."""
     trees = []
     for channel in np.flatnonzero(traffic.leaving.any(axis=0)).tolist():
         destinations = traffic.subscribed[:, channel]
@@ -49,15 +56,16 @@ def _steiner_trees(instance: ContentInstance, traffic: BrokerTraffic) -> tuple[R
         for group in [inside.tolist(), *groups] if len(inside) else groups:
             members = destinations.copy()
             members[group] = True
-            links = _relayed_links(instance.core, members)
-            trees.append(RoutingTree.of(links.tolist(), channel, group))
+            trees.append(RoutingTree.of(links(np.flatnonzero(members).astype(np.int32)), channel, group))
     return tuple(trees)
 
 
 @kernel
-def _relayed_links(core: Floats, members: Flags) -> Ids:
+def _relayed_links(core: Floats, connected: Ids) -> Ids:
     """The links of a tree with relays, without relays that are leaves. Shape (k, 2)."""
-    tree = with_relays(core, spanning_tree(core, np.flatnonzero(members).astype(np.int32)))
+    tree = with_relays(core, spanning_tree(core, connected))
+    members = np.zeros(len(core), np.bool_)
+    members[connected] = True
     needed = members[tree.brokers]
     links = np.empty((len(needed), 2), dtype=np.int32)
     count = 0

@@ -21,7 +21,7 @@ from ..engine.minimum_cuts import minimum_cut, network_of
 from ..engine.proof import NO_FILE, ProofFile
 from ..engine.relaxation import NO_CUTOFF, RowList, SparseRelaxation, SparseRows
 from ..engine.tree_search import Incumbent, TreeSearch
-from .exact import Outcome, access_bound, begin_case, exact_method, improve_by_moves
+from .exact import TOLERANCE, Outcome, access_bound, begin_case, exact_method, improve_by_moves
 from .model import ContentModel
 
 _VIOLATION = 1e-4
@@ -101,10 +101,6 @@ class ContentCuts(SparseRelaxation):
             rows.add(self.model.x[users, b], -1, 1 - len(users), ("cover", b, *users.tolist()))
 
 
-# Half of the relative tolerance within which a bound counts as the value.
-_TOLERANCE = 5e-7
-
-
 class ContentIncumbent(Incumbent):
     """The best overlay without violations (`answer`), and its cost."""
 
@@ -118,7 +114,7 @@ class ContentIncumbent(Incumbent):
     @property
     def cutoff(self) -> int:
         """A node with a bound above this, in units, contains no overlay cheaper by more than the tolerance."""
-        return int(self.value * (1 - _TOLERANCE) * self.unit) if np.isfinite(self.value) else NO_CUTOFF
+        return int(self.value * (1 - TOLERANCE) * self.unit) if np.isfinite(self.value) else NO_CUTOFF
 
     def offer_chosen(self, columns: object, chosen: Flags) -> None:
         """Offer the overlay of 0/1 values."""

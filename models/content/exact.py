@@ -29,6 +29,7 @@ _FIRST_STEP, _DECAY = 0.3, 0.75
 _ROUNDING = 1e-9
 _MOST_MOVES, _RELATIVE_GAIN = 2_000, 1e-12
 _CLOSED = 1e-6
+TOLERANCE = _CLOSED / 2  # half of the relative tolerance within which a bound counts as the value
 _UNIT = 1 << 20
 _HEURISTICS = "overlaybench.heuristics.content"
 # The ILP solvers stop at an absolute gap of just below 1: with this scale that is half of the judge's tolerance.

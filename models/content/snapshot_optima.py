@@ -6,19 +6,23 @@ import math
 from contextlib import suppress
 from functools import partial
 
+import numpy as np
+
 from ...heuristics.content.assignment import CapacityExceeded
 from ...heuristics.content.migration import migrate
 from ...heuristics.content.over_time import InfeasibleSnapshot, followed, placed, stay
 from ...heuristics.content.routing import route
 from ...instances.content.dynamic import ContentLog
+from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import ContentOverlay, SteinerRouting
 from ...instances.content.trace import ContentSnapshot, ContentTrace
 from ...instances.contract.arrays import Ids
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, OutOfTime, Trajectory, interruptible, offer, solving
+from ...instances.contract.run import Clock, OutOfTime, Trajectory, interruptible, offer, on_trial, solving
 from ..engine.exact_method import PROGRESS, snapshot_proposal, solve_exactly
+from .assignment_search import cheapest_assignment
 from .branch_and_cut import minimise
 from .exact import Outcome, access_bound, best_start, capacity_bound
 
@@ -29,9 +33,10 @@ _CLOSED = 1e-6  # the relative tolerance within which a bound counts as the valu
 class ContentOptima:
     """An optimum of every snapshot of a trace, with its proof or, where the clock passes, its bound.
 
-    The search of the first snapshot starts from the best heuristic; that of any other from the optimum before it, with
-    as few moves as possible, or from what migration makes of this where that is cheaper. A snapshot that occurred
-    before is not solved again. Each has an equal share of the time that is left, and what earlier ones did not need.
+    :func:`.cheapest_assignment` solves a snapshot of few brokers, starting from the optimum before it, with as few
+    moves as possible. Where it gives up, branch-and-cut starts from this, from what migration makes of it, and in the
+    first snapshot from the best heuristic. A snapshot that occurred before is not solved again. Each has an equal share
+    of the time that is left, and what earlier ones did not need.
 
     `log` has the overlays; `values` and `bounds` the cost of each snapshot with users and a proven lower bound on it.
     InfeasibleSnapshot if no assignment respects the capacities of one; OutOfTime if the clock passes without any.
@@ -46,37 +51,49 @@ class ContentOptima:
     def _optimum(self, snapshot: ContentSnapshot, before: Ids) -> ContentOverlay:
         instance = snapshot.instance
         if instance.digest not in self._known:
-            starts, clock = list[ContentOverlay](), self._clock.share(1 / max(1, self._left))
+            clock, start = self._clock.share(1 / max(1, self._left)), None
             with solving(instance, _PROBLEM, Trajectory()):  # what is offered meanwhile is no answer to the trace
                 with suppress(CapacityExceeded):
-                    brokers, left = placed(instance, before), None if math.isinf(clock.left) else clock.left
-                    starts.append(route(instance, brokers, _PROBLEM.routing))
-                    starts.append(migrate(instance, brokers, _PROBLEM.routing, time_limit=left).overlay)
-                if not (starts and (before >= 0).any()):
-                    best = best_start(instance, _PROBLEM, seed=self._seed, clock=clock)
-                    starts += [] if best is None else [best]
-
-                def minimise_in_time(start: ContentOverlay | None, clock: Clock) -> Outcome:
-                    clock.check()
-                    return minimise(instance, _PROBLEM, start, clock, progress=self._progress)
-
-                proposal = solve_exactly(
-                    partial(_PROBLEM.value, instance),
-                    minimise_in_time,
-                    clock,
-                    starts=starts,
-                    lower_bound=max(access_bound(instance), capacity_bound(instance)),
-                )
-            if proposal.status is Status.INFEASIBLE:
-                raise InfeasibleSnapshot(f"no assignment of {instance.num_users} users respects the capacities")
-            if proposal.answer is None:
-                raise OutOfTime
-            self._known[instance.digest] = proposal.answer, proposal.lower_bound or 0.0
+                    start = placed(instance, before)
+                found = cheapest_assignment(instance, start, clock)
+                if found is None or on_trial.get():  # so that the kernels of both are compiled before
+                    found = self._by_branch_and_cut(instance, start, (before >= 0).any(), clock)
+            self._known[instance.digest] = found
         overlay, bound = self._known[instance.digest]
         self.values.append(_PROBLEM.value(instance, overlay))
         self.bounds.append(min(self.values[-1], bound))
         self._left -= 1
         return overlay
+
+    def _by_branch_and_cut(
+        self, instance: ContentInstance, start: Ids | None, is_later: np.bool_, clock: Clock
+    ) -> tuple[ContentOverlay, float]:
+        """The answer and the bound, from an assignment, and without one from a time before from the best heuristic."""
+        starts = list[ContentOverlay]()
+        if start is not None:
+            left = None if math.isinf(clock.left) else clock.left
+            starts.append(route(instance, start, _PROBLEM.routing))
+            starts.append(migrate(instance, start, _PROBLEM.routing, time_limit=left).overlay)
+        if not (starts and is_later):
+            best = best_start(instance, _PROBLEM, seed=self._seed, clock=clock)
+            starts += [] if best is None else [best]
+
+        def minimise_in_time(start: ContentOverlay | None, clock: Clock) -> Outcome:
+            clock.check()
+            return minimise(instance, _PROBLEM, start, clock, progress=self._progress)
+
+        proposal = solve_exactly(
+            partial(_PROBLEM.value, instance),
+            minimise_in_time,
+            clock,
+            starts=starts,
+            lower_bound=max(access_bound(instance), capacity_bound(instance)),
+        )
+        if proposal.status is Status.INFEASIBLE:
+            raise InfeasibleSnapshot(f"no assignment of {instance.num_users} users respects the capacities")
+        if proposal.answer is None:
+            raise OutOfTime
+        return proposal.answer, proposal.lower_bound or 0.0
 
 
 def _solve(
@@ -107,7 +124,7 @@ def _solve(
 CONTENT_SNAPSHOT_OPTIMA: Method[ContentTrace, ContentLog] = Method(
     name="snapshot-optima",
     problems=("dynamic-content",),
-    summary="content: a proven optimum of every snapshot, by branch-and-cut from the one before",
+    summary="content: a proven optimum of every snapshot, by search of assignments or branch-and-cut",
     source="P4 §IV.A; docs/traces.md",
     guarantee="the optimum with proof where moves cost nothing; otherwise a lower bound that leaves moves out",
     cost="exponential in the worst case",
