@@ -39,7 +39,6 @@ def main() -> None:
             scratch = greedy_merge(last).num_edges
             again = time.process_time() - begin
             first = started(trace)
-            memory = sum(array.nbytes for array in first) + 13 * trace.num_nodes  # and work space
             static = sum(array.nbytes for array in vars(last).values() if isinstance(array, np.ndarray))
             per = len(trace.node_topics)
             for moves in (0, 4, 8, 12, 16):
@@ -48,6 +47,7 @@ def main() -> None:
                 begin = time.process_time()
                 rows, living = repaired_over(trace, living, moves=moves)
                 seconds = time.process_time() - begin
+                memory = sum(array.nbytes for array in living) + 5 * trace.num_nodes  # and work space
                 changes = log_of(trace, overlay_of(first).edges, rows).num_changes - int(first.numbers[0])
                 print(
                     f"{nodes} {topics} {subscriptions} {events} {interests} | {moves} | {events / seconds:.0f} "

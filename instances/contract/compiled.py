@@ -55,14 +55,22 @@ def wrapping_kernel(function: Function) -> Function:
     return cast(Function, Kernel(function, wraps=True))
 
 
+def in_place_kernel(function: Function) -> Function:
+    """A kernel that makes no array or list and returns numbers: it counts no references to its arguments.
+
+    numba counts one to each array of a tuple at each call, which takes longer than a short kernel.
+    """
+    return cast(Function, Kernel(function, in_place=True))
+
+
 class Kernel:
     """A function that numba compiles at its first call, or at the first call of a kernel that calls it.
 
     numba is imported at that time, so importing a module of kernels costs nothing.
     """
 
-    def __init__(self, function: Callable[..., Any], *, wraps: bool = False) -> None:
-        self.py_func, self.wraps = function, wraps
+    def __init__(self, function: Callable[..., Any], *, wraps: bool = False, in_place: bool = False) -> None:
+        self.py_func, self.wraps, self.in_place = function, wraps, in_place
         update_wrapper(self, function)
 
     @cached_property
@@ -71,7 +79,8 @@ class Kernel:
         PAUSES.begin()
         import numba
 
-        dispatcher: Any = numba.njit(nogil=True)(self.py_func)
+        njit: Any = numba.njit  # whose annotations lack the last option
+        dispatcher = njit(nogil=True, _nrt=not self.in_place)(self.py_func)
         dispatcher._cache = _shared_cache(self)
         resolve = dispatcher.get_call_template
         dispatcher.get_call_template = lambda types, named: resolve(tuple(map(_widest, types)), named)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.compiled import kernel
+from ....instances.contract.compiled import in_place_kernel, kernel
 from ...graph import root_of
 from .living_overlay import (
     ON,
@@ -179,7 +179,7 @@ def _search(t: int, seeds: Offsets, living: LivingOverlay, broken: Broken) -> No
     broken.starts[t, 1] = len(broken.nodes)
 
 
-@kernel
+@in_place_kernel
 def is_redundant(u: int, at: int, most: int, living: LivingOverlay) -> bool:
     """Whether all common topics of the ends of a node's entry stay connected without its link.
 
@@ -208,7 +208,7 @@ def colours_twice(v: int, begin: Ids, degrees: Ids, colours: npt.NDArray[np.uint
     return int(more)
 
 
-@kernel
+@in_place_kernel
 def _all_meet(u: int, v: int, most: int, living: LivingOverlay) -> bool:
     """Whether two nodes are connected in all their topics: short searches first, as one that fails decides."""
     active, node_offsets, node_topics = living.active, living.node_offsets, living.node_topics
@@ -236,7 +236,7 @@ def _all_meet(u: int, v: int, most: int, living: LivingOverlay) -> bool:
     return False
 
 
-@kernel
+@in_place_kernel
 def _meet(one: int, other: int, t: int, most: int, living: LivingOverlay) -> int:
     """Whether two subscribers of a topic are connected (1) or not (-1); 0 if one side has more than `most`."""
     masks, twice, node_offsets, node_topics, active = (

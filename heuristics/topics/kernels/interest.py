@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.compiled import kernel
+from ....instances.contract.compiled import in_place_kernel, kernel
 from ....instances.topics.instance import TopicInstance
 
 
@@ -66,7 +66,7 @@ def unit_costs(num_nodes: int) -> EdgeCosts:
     return costs
 
 
-@kernel
+@in_place_kernel
 def cost_of(u: int, v: int, costs: EdgeCosts) -> int:
     """The cost of the edge (u, v)."""
     if len(costs.sites):
@@ -110,7 +110,7 @@ def unconnected(relation: tuple[Offsets, Ids, Offsets, Ids, Ids], num_vertices: 
     return TopicComponents(*relation, alone, alone.copy(), np.ones_like(alone))
 
 
-@kernel
+@in_place_kernel
 def contribution(u: int, v: int, relation: Any, label: Ids) -> int:
     """The number of topics for which the edge (u, v) would join two components. Cost O(|T_u| + |T_v|).
 
@@ -130,7 +130,7 @@ def contribution(u: int, v: int, relation: Any, label: Ids) -> int:
     return count
 
 
-@kernel
+@in_place_kernel
 def join(u: int, v: int, components: TopicComponents) -> int:
     """Add the edge (u, v): unite components of its common topics, and return how many pairs were united.
 
@@ -150,7 +150,7 @@ def join(u: int, v: int, components: TopicComponents) -> int:
     return count
 
 
-@kernel
+@in_place_kernel
 def unite(i: int, j: int, components: TopicComponents) -> None:
     """Unite the different components of two subscriptions of one topic, given by their positions."""
     label, following, size = components.label, components.following, components.size

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets, offsets_of
-from ....instances.contract.compiled import kernel, wrapping_kernel
+from ....instances.contract.compiled import in_place_kernel, kernel, wrapping_kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.topics.trace import TopicTrace
 
@@ -41,7 +41,6 @@ class LivingOverlay(NamedTuple):
     counts: Ids  # of each topic the active slots
     masks: npt.NDArray[np.int64]  # of each node the bits t mod 64 of its topics
     twice: npt.NDArray[np.uint32]  # of each node the colours of at least two of its topics
-    topics: Ids  # of each node how many it has
     degrees: Ids
     begin: Ids  # of each node the first entry of its block, of the size for its degree (`_class_of`)
     to: Ids  # the other end of each entry
@@ -54,7 +53,7 @@ class LivingOverlay(NamedTuple):
 
 
 def living_overlay(trace: TopicTrace) -> LivingOverlay:
-    """Without subscriptions and links. Memory: 9 bytes a slot and 44 a node, of which 4 and 8 are the trace's."""
+    """Without subscriptions and links. Memory: 9 bytes a slot and 40 a node, of which 4 and 8 are the trace's."""
     slots, n = len(trace.node_topics), trace.num_nodes
     return LivingOverlay(
         trace.node_offsets,
@@ -65,7 +64,6 @@ def living_overlay(trace: TopicTrace) -> LivingOverlay:
         np.zeros(trace.num_topics, np.int32),
         np.zeros(n, np.int64),
         np.zeros(n, np.uint32),
-        np.zeros(n, np.int32),
         np.zeros(n, np.int32),
         np.zeros(n, np.int32),
         np.zeros(0, np.int32),
@@ -125,7 +123,7 @@ def node_of(slot: int, node_offsets: Offsets) -> int:
     return int(np.searchsorted(node_offsets, slot, side="right")) - 1
 
 
-@kernel
+@in_place_kernel
 def toggle(v: int, slot: int, on: bool, living: LivingOverlay) -> None:
     """Begin or end a subscription. Cost O(|V_t| + the links of the node · |T_v|)."""
     active, masks, twice, node_offsets, node_topics = (
@@ -138,7 +136,6 @@ def toggle(v: int, slot: int, on: bool, living: LivingOverlay) -> None:
     begin, to, colours, degrees = living.begin, living.to, living.colours, living.degrees
     t = int(node_topics[slot])
     active[slot] = NEW if on else OFF
-    living.topics[v] += 1 if on else -1
     _list_member(v, t, on, living)
     mask, once, more = np.int64(0), np.int64(0), np.int64(0)
     for other in range(node_offsets[v], node_offsets[v + 1]):
@@ -155,7 +152,7 @@ def toggle(v: int, slot: int, on: bool, living: LivingOverlay) -> None:
             colours[entry_of(w, v, begin, degrees, to)] = colours[at]
 
 
-@kernel
+@in_place_kernel
 def _list_member(v: int, t: int, on: bool, living: LivingOverlay) -> None:
     members, counts, first = living.members, living.counts, living.topic_offsets[t]
     last = first + counts[t]
@@ -173,17 +170,25 @@ def _list_member(v: int, t: int, on: bool, living: LivingOverlay) -> None:
         counts[t] -= 1
 
 
+@in_place_kernel
+def hold(v: int, on: bool, living: LivingOverlay, held: npt.NDArray[np.bool_]) -> int:
+    """Set whether a node's topics are held, for :func:`common_with`; returns their number."""
+    active, node_topics, count = living.active, living.node_topics, 0
+    for slot in range(living.node_offsets[v], living.node_offsets[v + 1]):
+        if active[slot]:
+            held[node_topics[slot]] = on
+            count += 1
+    return count
+
+
 @kernel
-def common_topics(u: int, v: int, node_offsets: Offsets, node_topics: Ids, active: npt.NDArray[np.int8]) -> int:
-    """The number of topics that both nodes subscribe to. Cost O(slots of both)."""
-    i, end_i = node_offsets[u], node_offsets[u + 1]
-    j, end_j = node_offsets[v], node_offsets[v + 1]
+def common_with(
+    held: npt.NDArray[np.bool_], v: int, node_offsets: Offsets, node_topics: Ids, active: npt.NDArray[np.int8]
+) -> int:
+    """The number of topics of a node that are held. Cost O(slots of the node)."""
     count = 0
-    while i < end_i and j < end_j:
-        one, other = node_topics[i], node_topics[j]
-        count += one == other and active[i] > 0 and active[j] > 0
-        i += one <= other
-        j += other <= one
+    for slot in range(node_offsets[v], node_offsets[v + 1]):
+        count += held[node_topics[slot]] & (active[slot] > 0)
     return count
 
 
@@ -202,21 +207,13 @@ def common_colours(u: int, v: int, node_offsets: Offsets, node_topics: Ids, acti
     return int(bits)
 
 
-@kernel
-def most_common(u: int, v: int, masks: npt.NDArray[np.int64], topics: Ids) -> int:
-    """An upper bound on the common topics of both nodes. Cost O(1)."""
-    mask = masks[u]
-    return int(bit_count(mask & masks[v]) + max(0, topics[u] - bit_count(mask)))
-
-
-@wrapping_kernel  # the lowest bit may be the sign
+@wrapping_kernel
 def bit_count(bits: int) -> int:
-    """The number of bits that are set."""
-    count = 0
-    while bits:
-        bits &= bits - 1
-        count += 1
-    return count
+    """The number of bits that are set, of 64."""
+    word = np.int64(bits)
+    pairs = word - (word >> 1 & 0x5555555555555555)
+    fours = (pairs & 0x3333333333333333) + (pairs >> 2 & 0x3333333333333333)
+    return int(((fours + (fours >> 4) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101) >> 56)
 
 
 @kernel
@@ -248,7 +245,7 @@ def with_room(links: int, living: LivingOverlay) -> LivingOverlay:
     needed = 7 * links + min(links * numbers[LARGEST], numbers[NUM_LINKS]) + 2 * (numbers[LARGEST] + links) + 8
     if numbers[USED] + needed <= len(living.to):
         return living
-    return enlarged(numbers[USED] + needed + numbers[USED] // 8, living)
+    return enlarged(numbers[USED] + needed + numbers[USED] // 16, living)
 
 
 @kernel
@@ -265,7 +262,6 @@ def enlarged(entries: int, living: LivingOverlay) -> LivingOverlay:
         living.counts,
         living.masks,
         living.twice,
-        living.topics,
         living.degrees,
         living.begin,
         to,
@@ -294,7 +290,7 @@ def _compact(living: LivingOverlay) -> None:
     living.free[:] = -1
 
 
-@kernel
+@in_place_kernel
 def _resize(v: int, degree: int, living: LivingOverlay) -> None:
     """Give a node a degree, and move its links to another block if that needs one of another size."""
     begin, degrees, to, colours, free, numbers = (
@@ -330,7 +326,7 @@ def _resize(v: int, degree: int, living: LivingOverlay) -> None:
     numbers[LARGEST] = max(numbers[LARGEST], degree)
 
 
-@kernel
+@in_place_kernel
 def add_link(u: int, v: int, living: LivingOverlay) -> None:
     """Add a link; it is the last entry of both nodes."""
     bits = common_colours(u, v, living.node_offsets, living.node_topics, living.active)
@@ -367,7 +363,7 @@ def add_first(edges: Ids, living: LivingOverlay) -> LivingOverlay:
     return living
 
 
-@kernel
+@in_place_kernel
 def remove_link(u: int, v: int, living: LivingOverlay) -> None:
     """Remove a link; the last entries of both nodes take its entries."""
     begin, degrees, to, colours = living.begin, living.degrees, living.to, living.colours
@@ -387,7 +383,7 @@ def entry_of(v: int, w: int, begin: Ids, degrees: Ids, to: Ids) -> int:
     return -1
 
 
-@kernel
+@in_place_kernel
 def first_mark(count: int, living: LivingOverlay) -> int:
     """The first of so many marks that no node has."""
     numbers = living.numbers

@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids
-from ....instances.contract.compiled import kernel
+from ....instances.contract.compiled import in_place_kernel, kernel
 from .living_overlay import Changes, LivingOverlay, add_link, bit_count, is_preferred
 
 MOST_TOPICS = 12  # of an exact cover
-_AT_ONCE = 62
+_AT_ONCE = 30
 
 
 class CoverSpace(NamedTuple):
     """Work space of :func:`attach`."""
 
-    covered: npt.NDArray[np.int64]  # of each node the topics, as bits, that a link to it would connect
+    covered: Ids  # of each node the topics, as bits, that a link to it would connect
     best: Ids  # of each set of at most `MOST_TOPICS` topics a node that covers them, or -1
     worth: Ids  # of each set of topics how many that node covers, 0 without one
     sets: Ids  # the sets that some node covers
@@ -28,7 +27,7 @@ class CoverSpace(NamedTuple):
 def cover_space(num_nodes: int) -> CoverSpace:
     """For so many nodes."""
     return CoverSpace(
-        np.zeros(num_nodes, np.int64),
+        np.zeros(num_nodes, np.int32),
         np.zeros(1 << MOST_TOPICS, np.int32),
         np.zeros(1 << MOST_TOPICS, np.int32),
         np.zeros(1 << MOST_TOPICS, np.int32),
@@ -78,7 +77,7 @@ def attach(step: int, v: int, living: LivingOverlay, space: CoverSpace, changes:
             covered[w] = 0
 
 
-@kernel
+@in_place_kernel
 def _fewest(every: int, bits: int, num: int, living: LivingOverlay, space: CoverSpace) -> int:
     """Choose nodes that cover a set of topics: at most three by an exact search, more of them greedily."""
     chosen, covered, touched = space.chosen, space.covered, living.queue
@@ -119,7 +118,7 @@ def _fewest(every: int, bits: int, num: int, living: LivingOverlay, space: Cover
     return 3 if most else count
 
 
-@kernel
+@in_place_kernel
 def _greedy(every: int, num: int, living: LivingOverlay, space: CoverSpace) -> int:
     """Always the node that covers most of what is left."""
     degrees = living.degrees
