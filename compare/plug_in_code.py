@@ -14,8 +14,10 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
+
+from ..instances.contract.compiled import names_in
 
 _OURS = "overlaybench"
 _SHOWN = ("summary", "source", "guarantee", "cost", "pace", "colour", "marker")
@@ -149,7 +151,7 @@ def _parts_of_object(value: Any, seen: dict[int, Any]) -> Iterator[str]:
         yield f"{getattr(value, '__module__', '')}.{value.__name__}"
     if isinstance(value, FunctionType) and is_ours:
         yield _source(value)
-        named = sorted(_names(value.__code__) & value.__globals__.keys())
+        named = sorted({*names_in(value.__code__)} & value.__globals__.keys())
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
         yield from _parts((cells, [(name, value.__globals__[name]) for name in named]), seen)
     elif isinstance(value, type) and is_ours:
@@ -171,9 +173,3 @@ def _source(function: FunctionType) -> str:
         return inspect.getsource(function)
     except (OSError, TypeError):  # as of code that Python reads from its standard input
         return marshal.dumps(function.__code__, 2).hex()
-
-
-def _names(code: CodeType) -> set[str]:
-    """The names that code and the code inside it use."""
-    inner = [_names(each) for each in code.co_consts if isinstance(each, CodeType)]
-    return set(code.co_names).union(*inner)

@@ -222,16 +222,13 @@ def _text(result: Result[Any]) -> str:
         lines.append("no answer and no lower bound within the time limit")
     given = result.counters
     shown = {name: value for name, value in given.items() if name not in (*_LONG, *COUNTERS)}
-    counters = [f"{name.replace('_', ' ')} {_number(value)}" for name, value in shown.items()]
+    texts = {name: f"{value:g}" if isinstance(value, float | int) else value for name, value in shown.items()}
+    counters = [f"{name.replace('_', ' ')} {text}" for name, text in texts.items()]
     lines += [f"proof: {given[VERDICT]}"] if VERDICT in given else []
     lines += [_wrapped(f"counters: {', '.join(counters)}")] if counters else []
     lines += [_wrapped(f"choices: {given['choices']}")] if given.get("choices") else []
     lines += [result.reason] if result.reason else []
     return "\n".join([*lines, *([] if result.trace is None else ["", repr(result.trace)])])
-
-
-def _number(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float | int) else str(value)
 
 
 def _wrapped(text: str) -> str:

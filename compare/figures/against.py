@@ -169,7 +169,8 @@ def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
     own = own[own["x"].notna() & own["curve"].notna() & own.groupby("problem")["y"].transform("count").gt(0)]
     own["y"] = own["y"].clip(lower=_SHORTEST) if plot.y == "time" else own["y"]
     own["curve"] = own["curve"].map(_text)
-    own["x"] = _positions(own, chosen=plot.x in chosen_parameters(runs) or plot.x not in _sizes(runs))
+    is_size = plot.x.removeprefix("total_") in sizes_of(runs)
+    own["x"] = _positions(own, chosen=plot.x in chosen_parameters(runs) or not is_size)
     own["panel"] = _families(own) if of_methods else own["label"]
     varying = own.groupby(["problem", "panel"])["x"].transform("nunique") > 1
     rank = {name: index for index, name in enumerate(problem_order(own))}
@@ -177,10 +178,6 @@ def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
         raise BadInput(f"no run has the measure '{plot.y}' where {plot.x} varies: choose another")
     each = own[varying].groupby(["problem", "panel", "x", "curve", "instance"], as_index=False)["y"].mean()
     return each.sort_values(["problem", "panel", "x"], key=lambda c: c.map(rank) if c.name == "problem" else c)
-
-
-def _sizes(runs: pd.DataFrame) -> set[str]:
-    return {name for size in sizes_of(runs) for name in (size, f"total_{size}")}
 
 
 def _text(value: object) -> str:

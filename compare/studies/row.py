@@ -76,26 +76,13 @@ def _is_amount(number: float) -> bool:
 _is_time = _form(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+\d\d:\d\d|Z)")
 
 
-def _is_past(text: str) -> bool:
-    return _is_time(text) and datetime.fromisoformat(text) <= datetime.now(UTC) + _CLOCKS_DIFFER
-
-
 def _are_distinct(pairs: Iterable[tuple[str, float]]) -> bool:
     named = dict(pairs)
     return len(named) == len(list(pairs)) and None not in named and None not in named.values()
 
 
-def _are_counters(text: str) -> bool:
-    return len(text) <= _LONGEST_COUNTERS and all(type(value) in (int, float, str) for value in _object(text).values())
-
-
-def _are_versions(text: str) -> bool:
-    found = _object(text)
-    return "python" in found and all(type(value) is str for value in found.values())
-
-
-def _is_machine(text: str) -> bool:
-    return {name: type(value) for name, value in _object(text).items()} == _MACHINE
+def _types(text: str) -> set[type]:
+    return {type(value) for value in _object(text).values()}
 
 
 _MACHINE = {"processor": str, "cores": int, "memory": int, "system": str, "host": str}
@@ -121,14 +108,16 @@ COLUMNS: dict[str, Column] = {
     "seconds": Column(_NUMBER, _is_amount),
     "cpu_seconds": Column(_NUMBER, lambda seconds: isnan(seconds) or _is_amount(seconds)),
     "measures": Column(pa.map_(_TEXT, _NUMBER), _are_distinct),
-    "counters": Column(_TEXT, _are_counters),
+    "counters": Column(_TEXT, lambda text: len(text) <= _LONGEST_COUNTERS and _types(text) <= {int, float, str}),
     "answer": Column(pa.list_(pa.int32()), lambda numbers: numbers is None or None not in numbers),
     "peak_memory": Column(_NUMBER, _is_amount),
     "code_version": Column(_TEXT, _form(r"[0-9a-f]{12}(\+[0-9a-f]+)?")),
     "judge": Column(_TEXT, _is_given),
-    "versions": Column(_TEXT, _are_versions),
-    "machine": Column(_TEXT, _is_machine),
-    "started": Column(_TEXT, _is_past),
+    "versions": Column(_TEXT, lambda text: "python" in _object(text) and _types(text) == {str}),
+    "machine": Column(_TEXT, lambda text: {name: type(value) for name, value in _object(text).items()} == _MACHINE),
+    "started": Column(
+        _TEXT, lambda time: _is_time(time) and datetime.fromisoformat(time) <= datetime.now(UTC) + _CLOCKS_DIFFER
+    ),
     "points": Column(pa.list_(pa.struct(dict.fromkeys(Point._fields, _NUMBER))), _is_given),
 }
 """The columns of a row, in their order."""

@@ -125,7 +125,8 @@ class Task:
         """The method with the options that differ from its defaults: ``low-oda k=8``."""
         defaults = METHODS[self.method].complete({}, self.problem)
         chosen = {k: v for k, v in json.loads(self.options).items() if defaults[k] != v}
-        return " ".join([self.method, *(f"{name}={_plain(value)}" for name, value in chosen.items())])
+        plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in chosen.items()}  # 8 for 8.0
+        return " ".join([self.method, *(f"{name}={value}" for name, value in plain.items())])
 
 
 STORED = tuple(field.name for field in fields(Task) if field.name != "proof")
@@ -143,11 +144,6 @@ def task_of(row: Mapping[str, Any]) -> Task:
 def writes_proofs(method: str, problem: str) -> bool:
     """Whether a method can write a proof of a problem."""
     return "proof" in METHODS[method].answering(problem).inputs
-
-
-def _plain(value: Value) -> Value:
-    """A whole number as a study file has it: 8 for 8.0."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def is_key(text: str) -> bool:

@@ -283,10 +283,6 @@ def _one_publisher(access: Floats, core: Floats, users: list[str], brokers: list
     )
 
 
-def _of_sparse_graph(*, seed: int, brokers_at: str, **shape: int) -> ContentInstance:
-    return steiner_overlay(STEINER_WORKLOADS[0].generate(seed=seed, **shape), brokers_at=brokers_at)
-
-
 CONTENT_CONSTRUCTIONS: tuple[Workload[ContentInstance], ...] = (
     Workload(
         "steiner-overlay",
@@ -304,7 +300,7 @@ CONTENT_CONSTRUCTIONS: tuple[Workload[ContentInstance], ...] = (
                 choices=("all-nodes", "steiner-nodes"),
             ),
         ),
-        _of_sparse_graph,
+        lambda *, brokers_at, **given: steiner_overlay(STEINER_WORKLOADS[0].generate(**given), brokers_at=brokers_at),
         "content",
     ),
     Workload(

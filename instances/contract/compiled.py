@@ -235,7 +235,7 @@ def _parts_of(function: Callable[..., Any], seen: dict[int, None]) -> list[str]:
     parts = [inspect.getsource(function)]
     # A compiled kernel names the types of its arguments by their modules.
     types = re.findall(r"\w+", " ".join(map(str, function.__annotations__.values())))
-    for name in (*_names_in(function.__code__), *types):
+    for name in (*names_in(function.__code__), *types):
         if name in function.__globals__:
             parts += [name, *_parts_of_value(function.__globals__[name], seen)]
     for cell in function.__closure__ or ():
@@ -243,9 +243,9 @@ def _parts_of(function: Callable[..., Any], seen: dict[int, None]) -> list[str]:
     return parts
 
 
-def _names_in(code: CodeType) -> list[str]:
+def names_in(code: CodeType) -> list[str]:
     """The global names of a function's code, nested functions included."""
-    nested = (each for constant in code.co_consts if isinstance(constant, CodeType) for each in _names_in(constant))
+    nested = (each for constant in code.co_consts if isinstance(constant, CodeType) for each in names_in(constant))
     return [*code.co_names, *nested]
 
 
