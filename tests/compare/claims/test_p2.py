@@ -1,6 +1,7 @@
 """P2's claims in small versions: the verdict of the sound algorithm, and another one where something is broken."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -125,6 +126,7 @@ def test_work_beyond_the_bound_contradicts_lemma_2() -> None:
     assert found == [CONFIRMED, CONTRADICTED, CONTRADICTED]
 
 
+@cache
 def family(gm: float, cd: float, cd_1: float, cd_2: float, two_d: float, power: float = 0.0) -> pd.DataFrame:
     """Rows of the grid of star overlays, with average degrees that change like a power of each size."""
     levels = {"gm": gm, "cd-oda": cd, "cd-oda-1": cd_1, "cd-oda-2": cd_2, "2d-oda": two_d}

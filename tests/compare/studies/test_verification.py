@@ -414,7 +414,9 @@ def leaves(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 def test_any_change_of_plan_and_index_is_found(name: str, both: bool, honest: Store, tmp_path: Path) -> None:
     store = copied(honest, tmp_path)
     text = (store.folder / name).read_text()
-    for number, path in enumerate(leaves(json.loads(text))):
+    paths = list(leaves(json.loads(text)))
+    alike = {tuple("" if isinstance(key, int) else key for key in path): path for path in paths}
+    for number, path in enumerate(paths if both else alike.values()):
         for remove in (False, True) if both else (number % 2 == 0,):
             data = json.loads(text)
             *above, last = path

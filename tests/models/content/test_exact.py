@@ -94,7 +94,7 @@ def few_valued_instances(draw: st.DrawFn) -> ContentInstance:
     return ContentInstance(access, core, np.array([draw(limits) for _ in range(brokers)]), rates, wanted)
 
 
-@property_test(2_000, few_valued_instances(), STARTS, quick=40)
+@property_test(2_000, few_valued_instances(), STARTS, quick=15)
 @pytest.mark.parametrize("problem", ROUTINGS)
 def test_few_values_of_different_scales_leave_no_gap(problem: str, instance: ContentInstance, start: str) -> None:
     check(instance, problem, "branch-and-cut", {"start": start})

@@ -123,6 +123,7 @@ def test_dual_ascent_is_a_bound_and_its_reduced_costs_tell_what_an_arc_costs(see
             assert ascent.bound + through[2 * e : 2 * e + 2].min() <= least
 
 
+@pytest.mark.slow
 def test_relaxations_and_branching_prove_what_no_reduction_touches() -> None:
     # All costs equal, every corner alike: nothing is reduced, and the directed cut bound of 18.75 leaves a gap.
     result = STEINER_BRANCH_AND_CUT.run(hypercube(5), STEINER)
@@ -131,7 +132,7 @@ def test_relaxations_and_branching_prove_what_no_reduction_touches() -> None:
     assert result.counters["reduced_edges"] == 80
 
 
-@pytest.mark.parametrize("size", [3, 5, 9])
+@pytest.mark.parametrize("size", [3, 5, pytest.param(9, marks=pytest.mark.slow)])
 def test_branching_on_nodes_proves_subdivided_complete_graphs(size: int) -> None:
     # A node at 0 puts all others on the tree, so the search tree is a path; branching on arcs doubles it at each step.
     result = STEINER_BRANCH_AND_CUT.run(WORKLOADS["steiner-subdivision"].generate(size=size), STEINER)
