@@ -25,7 +25,7 @@ FRAME = pd.DataFrame(PAIRS, columns=["node", "topic"])
 SMALL = {
     "uniform": {"nodes": 12, "topics": 6, "subscriptions": 2},
     "relay-star": {},
-    "brokers-sparse": {"brokers": 12},
+    "brokers-sparse": {"brokers": 12, "subscriptions": 100, "publications": 30},
     "steiner-sparse": {"nodes": 30, "edges": 60, "terminals": 5},
 }
 MATRIX = np.array([[1, 1], [0, 1], [1, 0]])

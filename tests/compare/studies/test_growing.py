@@ -125,6 +125,9 @@ def test_every_study_that_was_run_is_kept(tmp_path: Path) -> None:
     assert (store.folder / "study.toml").read_text() == SPEC
 
 
+TWICE = SPEC.replace('["gm"]', METHODS_MORE)
+
+
 class Killed(Exception):
     """The process ends here."""
 
@@ -149,10 +152,10 @@ def test_a_kill_while_replacing_a_plan_is_harmless(
         patch.setattr(Path, "replace", killed)
         if writes <= 4:
             with pytest.raises(Killed):
-                done(MORE, store)
+                done(TWICE, store)
         else:
-            done(MORE, store)
-    assert len(results(store.folder)) == (24 if writes > 4 else 4)
-    done(MORE, store)
-    assert [file.read_text() for file in sorted(store.history.glob("*.toml"))] == [SPEC, MORE]
-    assert len(results(store.folder)) == 24
+            done(TWICE, store)
+    assert len(results(store.folder)) == (8 if writes > 4 else 4)
+    done(TWICE, store)
+    assert [file.read_text() for file in sorted(store.history.glob("*.toml"))] == [SPEC, TWICE]
+    assert len(results(store.folder)) == 8

@@ -132,7 +132,7 @@ WRONG: dict[str, tuple[Callable[..., Any], str, dict[str, Any]]] = {
     "closed": (closing, "crash: the solver closed its files and went on", {}),
     "deaf": (lambda *_, **__: time.sleep(600), "time:", {"time_limit": 0.3}),
     "not anytime": (lambda *_, **__: time.sleep(60), "no answer before its end", {"time_limit": 0.1, "anytime": False}),
-    "small pieces": (partial(eating, 8), "memory:", {"memory_limit": 256, "time_limit": 60}),
+    "small pieces": (partial(eating, 8), "memory:", {"memory_limit": 128, "time_limit": 60}),
     "large pieces": (partial(eating, 2048), "memory:", {"memory_limit": 256, "time_limit": 60}),
     "output": (endless, "crash: exit status 5", {"time_limit": 2}),
 }
@@ -278,7 +278,7 @@ def eaten() -> None:
     ("then", "reason"), [(lambda: time.sleep(60), "time:"), (eaten, "memory:")], ids=["time", "memory"]
 )
 def test_what_a_run_offered_survives_its_limits(then: Callable[[], object], reason: str) -> None:
-    result = run(offering(then), time_limit=3.0, memory_limit=256).result
+    result = run(offering(then), time_limit=3.0, memory_limit=128).result
     assert (result.status, result.value, result.lower_bound) == (ob.Status.TIME_LIMIT, 2, 1)
     assert result.answer == CONNECTED
     assert result.points[-1][1:] == (2, 1)

@@ -168,7 +168,7 @@ def test_every_construction_is_compared() -> None:
 )
 @pytest.mark.parametrize("name", PAIRS)
 def test_heuristic_equals_its_twin_on_constructions_and_larger_instances(name: str, ties: str, seeds: int) -> None:
-    for instances in (*([one] for one in CONSTRUCTED.values()), *LARGER):
+    for instances in (*([one] for one in CONSTRUCTED.values()), *(LARGER if seeds > 1 else LARGER[:2])):
         for seed, instance in enumerate(instances[:seeds]):
             check(instance, name, ties, seed)
 

@@ -17,6 +17,7 @@ from overlaybench.heuristics.topics.kernels.common_topics import block_of, pairs
 from overlaybench.heuristics.topics.kernels.interest import join
 from overlaybench.heuristics.topics.kernels.partial_overlay import PartialOverlay, eligible_nodes, partners
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
+from overlaybench.instances.contract.compiled import cache_folder
 from tests.heuristics.topics import twins
 from tests.outcomes import answer_of
 from tests.properties import property_test
@@ -196,14 +197,14 @@ def test_a_kernel_is_compiled_once_a_machine_and_again_when_what_it_calls_change
     assert called("one", changed, "second") == "compiling kernels, once\n7\n"
 
 
-def test_kernels_that_nothing_loads_for_a_month_are_removed(tmp_path: Path) -> None:
+def test_kernels_that_nothing_loads_for_a_month_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = tmp_path / "kernels"
     old, recent = kernels / "ab" / "kernel-ab1", kernels / "ab" / "kernel-ab2"
     for folder in (old, recent):
         folder.mkdir(parents=True)
         (folder / "file").write_text("")
     os.utime(old, (0, 0))
-    (tmp_path / "two_kernels.py").write_text(TWO_KERNELS)
-    run_python(CALL_KERNELS, str(tmp_path), "apart", environment={"NUMBA_CACHE_DIR": str(tmp_path)})
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert cache_folder.__wrapped__() == kernels
     assert recent.is_dir()
     assert not old.exists()

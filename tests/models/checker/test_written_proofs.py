@@ -63,7 +63,7 @@ def test_a_stopped_search_has_proven_its_bound(problem: str, seed: int) -> None:
             accepted(tiny, result, lines, Path(folder))
 
 
-@pytest.mark.parametrize("calls", [0, 1, 3])
+@pytest.mark.parametrize("calls", [0, pytest.param(1, marks=pytest.mark.slow), 3])
 @pytest.mark.parametrize("problem", TOPIC_PROBLEMS)
 def test_a_search_without_memory_has_proven_its_bound(
     problem: str, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -222,7 +222,7 @@ for backend in (pulp.HiGHS(msg=False), pulp.PULP_CBC_CMD(msg=False)):
 """
 
 
-QUICK = (("ortools", "highspy", "pulp"), ("pulp", "highspy", "ortools"))
+QUICK = (("ortools", "highspy", "pulp"),)
 ORDERS = [
     pytest.param(order, id="-".join(order), marks=() if order in QUICK else pytest.mark.slow)
     for order in permutations(IMPORTS)
