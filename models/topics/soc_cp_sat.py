@@ -7,7 +7,8 @@ Both models have a 0/1 column x_e for each pair e of nodes: unlike in a G_t, any
   parent, which excludes cycles. A relay has a child. Valid inequalities raise the bound. With r_t = 1 where topic t has
   a relay, Σ_{e ⊆ V_t} x_e ≥ (|V_t| − 1)(1 − r_t), as the subscribers are otherwise connected among themselves, and each
   of them has an edge to another one or r_t = 1. An overlay that connects every topic through any nodes has at least
-  |V| − c edges, where c counts the components of the relation "a common topic".
+  |V| − c edges, where c counts the components of the relation "a common topic". Where c = 1 and at most |V| edges are
+  allowed, :func:`.fewest_relays` searches first.
 * **Diameters**. For each pair (u, v) and each k a column implies that their distance in the overlay is at most k: it is
   so for k − 1, or a node w is adjacent to v and at most k − 1 from u. Paths may pass through any node. A column for
   each topic and k implies that of all pairs of its subscribers.
@@ -21,7 +22,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, count
 from typing import Any, TypeVar
@@ -33,18 +34,20 @@ from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
-from ...instances.contract.run import Clock, Report, offer, offer_value
+from ...instances.contract.run import Clock, OutOfTime, Report, offer, offer_value
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.soc import SOC, as_soc
 from ..engine.exact_method import START, SolverOutcome, check_size, solve_exactly
 from ..engine.integer_model import THREADS, minimise_with_cp_sat
 from .compact.overlay_model import Edge, OverlayModel, Subscribers, pair
 from .compact.pareto_front import Front
+from .unicyclic_overlays import fewest_relays
 
 # At most this many columns are built: about 1 GB.
 _MOST_VARIABLES = 3_000_000
 _STARTS_SHARE = 0.25
 _AT_MOST = 20.0  # seconds for heuristics
+_UNICYCLIC_SHARE = 0.5
 _SLACK = 1e-6
 Number = TypeVar("Number", int, float)
 
@@ -224,10 +227,16 @@ class _Formulation:
     degree: int  # no valid overlay has less
     cost: int  # no valid overlay has less
     sweeps_cost: bool  # the Pareto front is found by limits on the routing cost, else on the degree function
+    # by a limit on the cost: a bound on it, unless the limit is less, and perhaps an overlay
+    first: Callable[[int, Clock], tuple[int, Overlay | None]] | None = None
 
 
 def _filtering(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Formulation:
-    return _Formulation(lambda _, clock: FilteringModel(instance, clock), limits.least_degree, 0, False)
+    known = _Formulation(lambda _, clock: FilteringModel(instance, clock), limits.least_degree, 0, False)
+    most, n = limits.most_edges, instance.num_nodes
+    if most is None or not limits.fewest_edges == n - 1 <= most <= n:
+        return known
+    return replace(known, first=partial(fewest_relays, instance, cycle=most == n))
 
 
 def _diameters(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Formulation:
@@ -276,6 +285,8 @@ def _solve(
             return SolverOutcome(None, math.inf)
         by_cost = limits.degree is not None
         unit, least = (limits.cost_unit, known.cost) if by_cost else (limits.degree_unit, known.degree)
+        if known.first is not None:
+            best, least = _searched_first(known.first, instance, soc, best, clock)
         if best is not None and soc.value(instance, best) <= least * unit + 1e-9:
             return SolverOutcome(best, least * unit)
 
@@ -316,6 +327,26 @@ def _solve(
         lower_bound=least,
         infeasible="no overlay keeps the limits",
     )
+
+
+def _searched_first(
+    search: Callable[[int, Clock], tuple[int, Overlay | None]],
+    instance: TopicInstance,
+    soc: SOC,
+    best: Overlay | None,
+    clock: Clock,
+) -> tuple[Overlay | None, int]:
+    """The better of an overlay and that of a search in a part of the time, and the bound of the search, 0 if late."""
+    value = partial(soc.value, instance)
+    below = instance.num_topics * instance.num_nodes if best is None else round(value(best))
+    try:
+        bound, found = search(below, clock.share(_UNICYCLIC_SHARE))
+    except OutOfTime:
+        return best, 0
+    overlays = [each for each in (best, found) if each is not None and not soc.violations(instance, each)]
+    best = min(overlays, key=value, default=None)
+    offer(best, bound)
+    return best, bound
 
 
 def _ordered(degree: Number, cost: Number, *, swapped: bool) -> tuple[Number, Number]:

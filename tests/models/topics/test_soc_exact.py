@@ -7,8 +7,10 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.heuristics.topics.limits import limits_of
+from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.soc import DEGREE_FUNCTIONS, ROUTING_COSTS, as_soc
 from overlaybench.models.topics.soc_cp_sat import DIAMETER_CP_SAT, FILTERING_CP_SAT, least_diameters
+from overlaybench.models.topics.unicyclic_overlays import fewest_relays
 from tests.models.topics.small_instances import small_instance, tiers
 from tests.soc_brute_force import optimum, pareto_front
 
@@ -81,3 +83,25 @@ def test_few_nodes_are_within_few_hops_where_degrees_are_limited() -> None:
             name = f"{'average-' * average}topic-diameter@max-degree={degree}"
             limits = limits_of(as_soc(ob.PROBLEMS[name]), instance)
             assert least_diameters(instance, limits, average=average) == least
+
+
+@pytest.mark.parametrize("seeds", tiers(12, 1500))
+def test_the_fewest_relays_with_one_cycle_are_the_brute_forces(seeds: range) -> None:
+    proven = 0
+    for seed in seeds:
+        draw = random.Random(seed)
+        nodes, cycle = draw.randint(4, 6), draw.random() < 0.7
+        topics = [draw.sample(range(nodes), draw.randint(2, 4)) for _ in range(draw.randint(4, 7))]
+        wanted = {f"n{v}": [f"t{t}" for t, members in enumerate(topics) if v in members] for v in range(nodes)}
+        instance = ob.TopicInstance.from_subscriptions(wanted)
+        problem = ob.PROBLEMS[f"filtering@edges={nodes - 1 + cycle}"]
+        if limits_of(as_soc(problem), instance).fewest_edges < nodes - 1:
+            continue
+        least, below = optimum(instance, "edges", "filtering", nodes - 1 + cycle, math.inf), draw.choice([1, 2, 9, 9])
+        bound, overlay = fewest_relays(instance, below, Clock(None), cycle=cycle)
+        assert bound in (0, min(least, below)), f"seed {seed}"
+        if overlay is not None:
+            assert not problem.violations(instance, overlay), f"seed {seed}"
+            assert problem.value(instance, overlay) >= bound, f"seed {seed}"
+        proven += 0 < bound == least
+    assert proven > len(seeds) / 10
