@@ -15,48 +15,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.run import Clock
-from ....instances.topics.instance import TopicInstance
-from ...engine.integer_model import IntegerModel, program_of, solve_with_highs
 from ...engine.relaxation import HighsLP, Reals
-from .topic_rows import CENTRES, PARTITION, TopicEdges, TopicRows
+from .topic_rows import CENTRES, TopicEdges, TopicRows
 
 _SCALE = 10_080  # dual values become integers in units of 1 ÷ this
-_TOLERANCE = _USED = 1e-6
+_TOLERANCE = 1e-6
 _MOST_SUBSCRIBERS = 40  # of a topic: separation takes memory and time O(k³)
-_MOST_MIDDLES = 150_000  # of the LP of all topics: pairs with a common neighbour, for each of their topics
-_PACE = 1e-5  # seconds, for the power 1.5 of their number
 Integers = npt.NDArray[np.int64]
 
 
 class CentreRows:
-    """The separation of these rows for one topic of `size` subscribers, which keeps its LP from call to call.
+    """The separation of these rows for one topic of `size` subscribers, which keeps its LP from call to call."""
 
-    With `weights` of the pairs, the LP is that of the lightest graph without a centre instead.
-    """
-
-    def __init__(self, size: int, weights: Reals | None = None) -> None:
+    def __init__(self, size: int) -> None:
         self.size, pairs = size, size * (size - 1) // 2
         self._a, self._b = np.triu_indices(size, 1)
         self._pair = np.zeros((size, size), np.int64)
         self._pair[self._a, self._b] = self._pair[self._b, self._a] = np.arange(pairs)
         # Columns: z of each pair, N, then y of each subscriber and x of each pair.
         self._none, y, x = pairs, pairs + 1, pairs + 1 + size
-        if weights is None:
-            self._lp, self._links = HighsLP(first=x), pairs
-            self._lp.append_columns(np.repeat([0.0, -1.0, 0.0], [pairs, 1 + size, pairs]), 0.0, 9.0)
-            for k, (a, b) in enumerate(zip(self._a.tolist(), self._b.tolist(), strict=True)):
-                self._append([x + k, y + a, y + b, k], [1, -1, -1, -1])
-        else:
-            self._lp, self._links = HighsLP(), 0
-            self._lp.append_columns(weights, 0.0, 9.0)
-            self._lp.append_columns(np.zeros(1), 1.0, 1.0)
+        self._lp = HighsLP(first=x)
+        self._lp.append_columns(np.repeat([0.0, -1.0, 0.0], [pairs, 1 + size, pairs]), 0.0, 9.0)
+        for k, (a, b) in enumerate(zip(self._a.tolist(), self._b.tolist(), strict=True)):
+            self._append([x + k, y + a, y + b, k], [1, -1, -1, -1])
         self._append([*range(pairs), self._none], [*[1] * pairs, -least_edges(size)])
         for v in range(size):
             self._append([*np.delete(self._pair[v], v).tolist(), self._none], [*[1] * (size - 1), -2])
@@ -74,7 +60,7 @@ class CentreRows:
         self._lp.bound_columns(x, x)
         if not self._solved() or -self._lp.value >= 1 - tolerance:
             return None
-        rhs, labels, _ = self._row(self._lp.row_duals[: self._links])
+        rhs, labels = self._row(len(x))
         return (rhs, labels) if labels[1 : 1 + len(x)] @ x < rhs * (1 - tolerance) else None
 
     def _solved(self) -> bool:
@@ -107,10 +93,9 @@ class CentreRows:
         u, v = np.flatnonzero(label == 0), np.flatnonzero(label == 1)
         return np.concatenate([self._pair[u, v], self._pair[u, label == 2], self._pair[v, label == 3]])
 
-    def _row(self, weights: Reals) -> tuple[int, Ids, float]:
-        """The row of these weights, or more, and the dual values; its unit last."""
-        alpha = np.rint(weights * _SCALE).astype(np.int64)
-        duals = np.rint(self._lp.row_duals[self._links :] * _SCALE).astype(np.int64)
+    def _row(self, links: int) -> tuple[int, Ids]:
+        """The row of the duals of so many rows of pairs, or more, and of the rows after these."""
+        alpha, duals = np.split(np.rint(self._lp.row_duals * _SCALE).astype(np.int64), [links])
         edges, degrees, pairs = np.split(duals, [1, 1 + self.size])
         used = np.flatnonzero(pairs)
         least = edges + degrees[self._a] + degrees[self._b]
@@ -123,82 +108,12 @@ class CentreRows:
         without = int(edges[0]) * least_edges(self.size) + 2 * int(degrees.sum()) + int(pairs.sum())
         blocks = [np.append(pairs[k], self._wanted[k]) for k in used.tolist()]
         labels = np.concatenate([[self.size], alpha, edges, degrees, *blocks]).astype(np.int32)
-        return min(int(stars.min()), without), labels, unit / _SCALE
-
-    @classmethod
-    def of_weights(cls, size: int, weights: Reals) -> tuple[int, Ids, float]:
-        """The best row of these weights of the pairs, and its multiplier."""
-        lightest = cls(size, weights)
-        lightest._solved()
-        return lightest._row(weights)
+        return min(int(stars.min()), without), labels
 
 
 def least_edges(size: int) -> int:
     """Of a graph of diameter 2 without a centre on four nodes or more."""
     return max(size, 2 * size - 5)
-
-
-def first_centre_rows(instance: TopicInstance, clock: Clock) -> tuple[Offsets, TopicRows, Reals] | None:
-    """The LP of all topics, in which each has a centre or none: the pairs used, a row of each topic, their duals.
-
-    None without topics of 4 to 40 subscribers, if the LP is too large, or without the time for it; OutOfTime is raised
-    if the clock ends before the LP is solved. Time grows with Σ_t |V_t|³: 3 s for (60, 60, 6).
-    """
-    members = [instance.subscribers(t).tolist() for t in range(instance.num_topics)]
-    large = [t for t, nodes in enumerate(members) if 3 < len(nodes) <= _MOST_SUBSCRIBERS]
-    middles = sum(len(members[t]) ** 3 // 2 for t in large)
-    if not 0 < middles <= _MOST_MIDDLES or clock.left < _PACE * middles**1.5:
-        return None
-    model, starts = IntegerModel(), []
-    x = {
-        pair: model.column(cost=1, integral=False) for pair in sorted({p for m in members for p in combinations(m, 2)})
-    }
-    for t, nodes in enumerate(members):
-        clock.check()
-        starts.append(model.num_rows)
-        pairs = list(combinations(nodes, 2))
-        if t in large:
-            _add_topic(model, nodes, {pair: x[pair] for pair in pairs})
-        else:
-            model.require([x[pair] for pair in pairs], least=len(nodes) - 1)
-    program = program_of(model, clock)
-    for name, value in (("solver", "ipm"), ("run_crossover", "off")):
-        program.setOptionValue(name, value)
-    solve_with_highs(program, None, clock, threads=1, seed=0)
-    solution = program.getSolution()
-    if not solution.dual_valid:  # any duals will do: the interior point may miss a tolerance
-        return None
-    duals, used = np.maximum(solution.row_dual, 0.0), np.array(solution.col_value)
-    found = []
-    for t, (nodes, start) in enumerate(zip(members, starts, strict=True)):
-        if t in large:
-            weights = duals[start : start + len(nodes) * (len(nodes) - 1) // 2]
-            found.append((t, CENTRES, *CentreRows.of_weights(len(nodes), weights)))
-        else:
-            found.append((t, PARTITION, len(nodes) - 1, np.arange(len(nodes), dtype=np.int32), duals[start]))
-    keys = np.array([u * instance.num_nodes + v for (u, v), k in x.items() if used[k] > _USED], np.int64)
-    return keys, _rows([each[:4] for each in found]), np.array([each[4] for each in found])
-
-
-def _add_topic(model: IntegerModel, nodes: list[int], x: dict[tuple[int, int], int]) -> None:
-    """The shares of stars and of a graph without a centre; first the rows of pairs whose duals weigh them."""
-    z = {pair: model.column(integral=False) for pair in x}
-    y, none = {v: model.column(integral=False) for v in nodes}, model.column(integral=False)
-    for u, v in x:
-        model.require([x[u, v], y[u], y[v], z[u, v]], [1, -1, -1, -1], least=0)
-    model.require([*y.values(), none], least=1)
-    model.require([*z.values(), none], [*[1] * len(z), -least_edges(len(nodes))], least=0)
-    for v in nodes:
-        beside = [column for pair, column in z.items() if v in pair]
-        model.require([*beside, none], [*[1] * len(beside), -2], least=0)
-    for u, v in x:
-        middles = []
-        for w in nodes:
-            if w not in (u, v):
-                middles.append(model.column(integral=False))
-                model.imply(middles[-1], z[min(u, w), max(u, w)])
-                model.imply(middles[-1], z[min(v, w), max(v, w)])
-        model.require_some([z[u, v], *middles], of=none)
 
 
 class CentreSeparation:
@@ -224,12 +139,8 @@ class CentreSeparation:
             row = rows.violated(near[np.triu_indices(rows.size, 1)], tolerance)
             if row is not None:
                 found.append((t, row))
-        return _rows([(t, CENTRES, *row) for t, row in found])
-
-
-def _rows(found: list[tuple[int, int, int, Ids]]) -> TopicRows:
-    """Rows of topics, kinds, right-hand sides and labels."""
-    labels = [label for *_, label in found]
-    offsets = np.cumsum([0, *map(len, labels)]).astype(np.int64)
-    topic, kind, rhs = (np.array([each[k] for each in found], np.int32) for k in range(3))
-    return TopicRows(topic, kind, rhs, offsets, np.concatenate([np.empty(0, np.int32), *labels]))
+        labels = [row[1] for _, row in found]
+        topic, rhs = np.array([(t, row[0]) for t, row in found], np.int32).reshape(-1, 2).T
+        offsets = np.cumsum([0, *map(len, labels)]).astype(np.int64)
+        label = np.concatenate([np.empty(0, np.int32), *labels])
+        return TopicRows(topic, np.full_like(topic, CENTRES), rhs, offsets, label)

@@ -209,13 +209,13 @@ class CuttingPlanes(Relaxation[TopicRows]):
         if len(new := np.setdiff1d(keys, self.edges.keys)):
             self._add_columns(new)
 
-    def warm_start(self, used: Edges, rows: TopicRows, duals: Reals, *, worth: float = _WORTH) -> None:
-        """Take the bound of rows with dual values, the edges that it uses, and the rows of more than some value."""
+    def warm_start(self, used: Edges, rows: TopicRows, duals: Reals) -> None:
+        """Take the bound of rows with dual values, the edges that it uses, and the rows of larger values."""
         self.include(used)
         prices = np.zeros(self.instance.num_nodes)
         bound = proven_bound(self.edges, rows, duals, prices, self.goal)
         self.best_units, self.best_proven = bound.units, bound.proven
-        rows = rows.chosen(duals > worth)
+        rows = rows.chosen(duals > _WORTH)
         self.cuts += len(rows.topic)
         self._add_rows(rows)
 

@@ -24,10 +24,8 @@ import numpy.typing as npt
 from ....heuristics.topics.kernels.interest import EdgeCosts, unit_costs
 from ....instances.contract.arrays import Ids, Offsets, entries_of, offsets_of
 from ....instances.contract.compiled import kernel
-from ....instances.contract.run import Clock
-from ....instances.topics.instance import TopicInstance
-from .centre_rows import CentreSeparation, first_centre_rows
-from .topic_rows import DIAMETER, LEAVING, TWICE, CandidateEdges, Edges, TopicEdges, TopicRows, joined, no_rows
+from .centre_rows import CentreSeparation
+from .topic_rows import DIAMETER, LEAVING, TWICE, CandidateEdges, TopicEdges, TopicRows, joined, no_rows
 
 Weights = npt.NDArray[np.float64]
 
@@ -45,11 +43,6 @@ class Separator:
     def first_rows(self, topic_offsets: Offsets) -> TopicRows:
         """Rows for the first LP, beside a partition of each topic into single subscribers."""
         return no_rows()
-
-    @staticmethod
-    def first_lp(instance: TopicInstance, clock: Clock) -> tuple[Edges, TopicRows, Weights] | None:
-        """The solution of an LP with more columns, if there is one: the pairs that it uses, rows and their duals."""
-        return None
 
     def violated(self, edges: CandidateEdges, x: Weights, *, tolerance: float, exact: bool) -> TopicRows:
         """Rows that x violates. If x is 0/1, there are none exactly if x is an overlay of the problem."""
@@ -75,7 +68,6 @@ class DiameterSeparator(PairSeparator):
     """The rows of topics of diameter at most 2: those of pairs, and :mod:`.centre_rows` of topics without any."""
 
     derivable = PairSeparator
-    first_lp = staticmethod(first_centre_rows)
 
     def __init__(self) -> None:
         self._centres = CentreSeparation()

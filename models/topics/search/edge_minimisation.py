@@ -10,7 +10,7 @@ import numpy as np
 
 from ....heuristics.topics.polish import polish
 from ....instances.contract.overlay import Overlay
-from ....instances.contract.run import Clock, OutOfTime, offer_bound
+from ....instances.contract.run import Clock, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog, SolverOutcome
 from ...engine.parallel_tree import search_tree
@@ -26,7 +26,6 @@ from ..relaxation.topic_rows import count_links
 _ROOT_STALL = 1e-3
 _BUILD_EVERY = 5
 _FEW_EDGES = 500
-_FIRST_LP_SHARE = 0.4
 _LP_SHARE = 0.5  # of the time left, for the LP of the root
 _LONG_SEARCH = 20_000  # steps, at least
 _MANY_EDGES = 500  # of the start; the tree's searches do better below
@@ -117,14 +116,10 @@ class _Search:
             self._print()
             guide = splitting.usage_of(planes.edges.keys)
             incumbent.improve_along(planes.edges, guide, clock.share(0.2), goal=self._goal, steps=settings.steps)
-        with suppress(OutOfTime):
-            if (known := self.goal.separator.first_lp(self.instance, clock.share(_FIRST_LP_SHARE))) is not None:
-                planes.warm_start(*known, worth=0.0)
-                self._print()
         searchable = self.goal.searchable and self.goal.cap >= self.instance.num_nodes
         part = clock.share(_LP_SHARE) if searchable else clock
         root = planes.tighten(part, stall=_ROOT_STALL, at_round=self._at_round)
-        # An earlier LP or the split may have proven more than the last LP, but not that there is no overlay.
+        # The split may have proven more than the last LP, but not that there is no overlay.
         strongest = planes.best_proven
         if root is not None and (not planes.lp.feasible or root.units >= planes.best_units):
             strongest = root.proven

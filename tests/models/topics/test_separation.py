@@ -15,15 +15,15 @@ from overlaybench.heuristics.topics.gm2 import gm2
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
 from overlaybench.instances.contract.run import Clock
 from overlaybench.models.engine.relaxation import UNIT
-from overlaybench.models.topics.relaxation.centre_rows import CentreRows, first_centre_rows
-from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes, proven_bound
+from overlaybench.models.topics.relaxation.centre_rows import CentreRows
+from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.relaxation.separation import (
     FaultSeparator,
     Goal,
     violated_diameters,
     violated_partitions,
 )
-from overlaybench.models.topics.relaxation.topic_rows import CENTRES, LEAVING, CandidateEdges, all_pairs
+from overlaybench.models.topics.relaxation.topic_rows import LEAVING, CandidateEdges, all_pairs
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.properties import property_test
 from tests.topic_brute_force import all_graphs, members_of_topics, optimum
@@ -232,22 +232,3 @@ def test_too_few_edges_are_cut_off() -> None:
     assert CentreRows(6).violated(path, 1e-4) is not None
     assert CentreRows(6).violated(all_stars, 1e-4) is None
     assert CentreRows(6).violated(all_stars - 1e-3, 1e-4) is not None
-
-
-@pytest.mark.parametrize("seeds", tiers(6, 60))
-def test_the_lp_of_all_topics_bounds_the_optimum_by_rows_of_single_topics(seeds: range) -> None:
-    for seed in seeds:
-        instance = uniform_instance(6, 4, 3, seed)
-        found = first_centre_rows(instance, Clock(None))
-        sizes = np.diff(instance.topic_offsets)
-        assert (found is None) == (sizes.max() < 4)
-        if found is None:
-            continue
-        _, rows, duals = found
-        for r in np.flatnonzero(rows.kind == CENTRES):
-            labels = rows.label[rows.offsets[r] : rows.offsets[r + 1]]
-            graphs = graphs_of_diameter_two(int(sizes[rows.topic[r]]))
-            assert (graphs @ coefficients(labels) >= rows.rhs[r]).all()
-        edges = CandidateEdges(instance, all_pairs(instance))
-        units = proven_bound(edges, rows, duals, np.zeros(6), Goal()).units
-        assert 0 < units <= UNIT * optimum(instance, "2d-true")
