@@ -54,10 +54,10 @@ def fewest_relays(instance: TopicInstance, below: int, clock: Clock, *, cycle: b
     search = _Search(instance, clock)
     if not search.of_topic or not search.stars_are_best():
         return 0, None
-    star = len(search.of_topic) - max(map(int.bit_count, search.topics))
+    star = len(search.of_topic) - search.most
     bags: list[int] = []
     if cycle:
-        for size in range(max(map(int.bit_count, search.topics))):
+        for size in range(search.most):
             for shared in combinations(range(len(search.of_topic)), size):
                 cost, found = search.least(sum(1 << t for t in shared), min(star, below))
                 if found:
@@ -77,6 +77,7 @@ class _Search:
         for t, nodes in enumerate(subscribers):
             for v in nodes:
                 self.topics[v] |= 1 << t
+        self.most = max(map(int.bit_count, self.topics))  # topics of a node
         self.content = cache(self._content)
 
     def stars_are_best(self) -> bool:
@@ -130,7 +131,7 @@ class _Search:
 
     def _bags(self, state: _State, shared: int, excess: int) -> set[int]:
         """The bags after a state that end some arcs: of topics, with all nodes, or of shared ones, with any nodes."""
-        most = excess + max(map(int.bit_count, self.topics))
+        most = excess + self.most
         left = [t for t in range(len(self.of_topic)) if not (state.ended & ~shared | state.again) >> t & 1]
         needed = {(1 << t) | self._topics_of(self.of_topic[t] & ~state.placed) for t in left}
         paused = shared & ~state.ended
