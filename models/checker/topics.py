@@ -162,6 +162,8 @@ class TopicRules(Model):
         if kind == "star" and self.problem == "2d-star":
             u, v = labels, other
             return [(self.column((u, v)), 1), (self.centre(topic, u), -1), (self.centre(topic, v), -1)], 0
+        if kind == "near":
+            return self.near(topic, labels)
         nodes = self.members[topic] if is_count(topic) and topic < len(self.members) else []
         if kind == "centres":
             return self.centres(nodes, labels)
@@ -182,6 +184,31 @@ class TopicRules(Model):
         need(kind == "pair" and self.problem.startswith("2d-"), f"rows {kind!r} are not valid here")
         helps = links_of(labels)
         return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if {a, b} in helps], 1
+
+    def near(self, node, weights):
+        """A node has a neighbour in each topic that it shares: its neighbours weigh as much as the lightest such set.
+
+        The weights are those of all nodes that share a topic with it, in rising order.
+        """
+        shared = {t for t, nodes in enumerate(self.members) if node in nodes and len(nodes) > 1}
+        others = sorted({v for t in shared for v in self.members[t]} - {node})
+        fits = len(weights) == len(others) > 0 and all(map(is_count, weights))
+        need(fits, "the weights are not those of the node's possible neighbours")
+        topics_of = {v: {t for t in shared if v in self.members[t]} for v in others}
+        having = {t: sorted((w, v) for v, w in zip(others, weights) if t in topics_of[v]) for t in shared}
+
+        def lightest(left, below):
+            """The least weight of nodes that together have all topics of `left`, or `below` if it is not less."""
+            if max((having[t][0][0] for t in left), default=0) >= below:
+                return below
+            for weight, v in having[min(left, key=lambda t: len(having[t]))] if left else ():
+                if weight >= below:
+                    break
+                below = weight + lightest(left - topics_of[v], below - weight)
+            return below if left else 0
+
+        pairs = [(min(node, v) * self.n + max(node, v), weight) for v, weight in zip(others, weights)]
+        return pairs, lightest(shared, sum(weights))
 
     def centres(self, nodes, numbers):
         """The weights of all pairs; a graph of diameter 2 is a star and more, or has no centre.

@@ -318,6 +318,9 @@ class DerivedTree:
         return self.closed[0]
 
 
+UNTRANSLATED = {"leaf", "node", "edge", "paths", "seen", "centres", "near"}
+
+
 class Translation:
     """A proof that the checker accepts, as a certificate."""
 
@@ -326,7 +329,7 @@ class Translation:
         need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
         lines = [line for _, line in lines_of(proof)]
         self.given = [line[1:] for line in lines if line[0] == "row"]
-        tags = {line[0] for line in [*lines, *self.given]} & {"leaf", "node", "edge", "paths", "seen", "centres"}
+        tags = {line[0] for line in [*lines, *self.given]} & UNTRANSLATED
         need(not tags, f"lines {sorted(tags)} have no translation: solve with --option presolve=false")
         self.read, self.made = {}, {}
         begins = [k for k, line in enumerate(lines) if line[0] == "case"]

@@ -189,7 +189,7 @@ def branch_and_cut(
     if not presolve and objective.separator.derivable is not None:
         objective = replace(objective, separator=objective.separator.derivable)
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
-        settings = SearchSettings(seed=seed, **search, proof=file)
+        settings = SearchSettings(seed=seed, **search, proof=file, near=presolve)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock, share=0.5)
         offer(starts[0])
         if objective.improve is not None:

@@ -7,10 +7,11 @@ integers. Neither the solver's tolerances nor rounding can lift it above the opt
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bits, Bound, HighsLP, Reals, Relaxation
+from .neighbour_rows import NeighbourRows, neighbour_texts, no_neighbour_rows
 from .presolve import Presolved
 from .separation import Goal
 from .topic_rows import (
@@ -64,12 +66,14 @@ def proven_bound(
     *,
     lower: npt.NDArray[np.int8] | None = None,
     upper: npt.NDArray[np.int8] | None = None,
+    near: tuple[NeighbourRows, Reals] | None = None,
 ) -> Bound:
     """A lower bound on the goal's objective over every overlay that satisfies the rows.
 
     Overlays may use every pair of nodes with a topic in common, candidate or not. If the goal has no costs, a positive
     bound proves infeasibility. The arrays have one number a row, one a node (of the rows degree(v) ≤ D), and one a
-    candidate edge: the bounds of x, 0 and 1 by default.
+    candidate edge: the bounds of x, 0 and 1 by default. Rows of neighbours, `near`, come with their dual values where
+    all pairs are candidates.
 
     Weak duality: Σ duals·rhs + Σ_edges min over x of (cost − cover + prices)·x + min over D of (degree_cost − Σ
     prices)·D. Time as for :func:`.sweep`; the sums of integers stay below 2^62 as long as Σ duals·|E| < 2^30.
@@ -89,19 +93,32 @@ def proven_bound(
         + prices[edges.u]
         + prices[edges.v]
     )
-    total = sum((units * rows.rhs.astype(np.int64)).tolist()) - int(excess)
+    total = sum((units * rows.rhs.astype(np.int64)).tolist())
+    texts: Callable[[], Iterable[tuple[Hashable, int]]] = tuple
+    if near is not None and len(near[0].rhs):
+        factors = _rounded(near[1])
+        reduced -= factors @ near[0].weights
+        total += sum((factors * near[0].rhs).tolist())
+        excess, texts = -int(np.minimum(reduced, 0).sum()), partial(neighbour_texts, edges, near[0], factors)
+    total -= int(excess)
     if lower is not None and upper is not None:
         negative = np.minimum(reduced, 0)
         total += int(-negative[upper == 0].sum() + (reduced - negative)[lower == 1].sum())
     slack = goal.degree_cost * UNIT - int(prices.sum())
     total += slack * goal.degree_range(edges.instance.num_nodes)[0 if slack >= 0 else 1]
     unknown = ~np.isin(pairs, edges.keys)
-    proof = partial(row_multipliers, rows, units, prices, not goal.edge_cost)
+    proof = partial(row_multipliers, rows, units, prices, not goal.edge_cost, texts)
     return Bound(total, pairs[unknown][np.argsort(-covers[unknown], kind="stable")], reduced, proof)
 
 
-def row_multipliers(rows: TopicRows, units: Units, prices: Units = _NO_PRICES, farkas: bool = False) -> Multipliers:
-    """The rows of a bound and the nodes' degree rows with their multipliers in units, for a proof.
+def row_multipliers(
+    rows: TopicRows,
+    units: Units,
+    prices: Units = _NO_PRICES,
+    farkas: bool = False,
+    others: Callable[[], Iterable[tuple[Hashable, int]]] = tuple,
+) -> Multipliers:
+    """The rows of a bound, `others`, and the nodes' degree rows with their multipliers in units, for a proof.
 
     A row's text is its kind, topic, and its labels, but |V_t| in those of `CENTRES`. `farkas` says that they are
     counted without the edges' costs: their sum contradicts the cap on degrees, if any.
@@ -113,7 +130,7 @@ def row_multipliers(rows: TopicRows, units: Units, prices: Units = _NO_PRICES, f
         ((_KINDS[kind], topic, tuple(label[offsets[r] + (kind == CENTRES) : offsets[r + 1]])), factor)
         for r, kind, topic, factor in zip(*listed, strict=True)
     )
-    return Multipliers(texts, zip(priced.tolist(), prices[priced].tolist(), strict=True), farkas)
+    return Multipliers(chain(texts, others()), zip(priced.tolist(), prices[priced].tolist(), strict=True), farkas)
 
 
 def rounded_multipliers(rows: TopicRows, duals: Reals) -> Multipliers:
@@ -171,10 +188,11 @@ class CuttingPlanes(Relaxation[TopicRows]):
         self.edges = self.columns = CandidateEdges(instance, pairs)
         self._costs, self._separator = goal.costs_on(n), goal.separator()
         self.lp, self.rows, self.idle = HighsLP(first=1), no_rows(), np.empty(0, np.int64)
+        self.near, self._degree_rows = no_neighbour_rows(len(pairs)), 0
         least, most = goal.degree_range(n)
         self.lp.append_columns(np.array([float(goal.degree_cost)]), float(least), float(most))
         if goal.degree_cost > 0 or goal.cap < n:
-            self.fixed_rows = n
+            self.fixed_rows = self._degree_rows = n
             self.lp.append_rows(np.zeros(n), np.arange(n), np.zeros(n, np.int32), np.ones(n))
         self._load_edges(0)
         self._add_rows(singleton_rows(self.edges.interest))
@@ -190,7 +208,7 @@ class CuttingPlanes(Relaxation[TopicRows]):
         offsets, crossed, value = crossing(self.rows, edges.links, first)
         row_of = np.repeat(np.arange(len(self.rows.topic)), np.diff(offsets)) + self.fixed_rows
         edge_of = crossed.astype(np.int64) - first
-        if self.fixed_rows:
+        if self._degree_rows:
             row_of = np.concatenate([edges.u[first:], edges.v[first:], row_of])
             edge_of = np.concatenate([np.arange(count), np.arange(count), edge_of])
             value = np.concatenate([np.full(2 * count, -1.0), value])
@@ -225,6 +243,25 @@ class CuttingPlanes(Relaxation[TopicRows]):
         offsets = np.cumsum([0, *map(len, labels)]).astype(np.int64)
         self._add_rows(TopicRows(of, np.zeros_like(of), np.array(rhs, np.int32), offsets, np.concatenate(labels)))
 
+    def add_near(self, rows: NeighbourRows) -> None:
+        """Add rows of neighbours before those of topics, in place of the ones that the last LP did not use.
+
+        All pairs with a topic in common must be candidates.
+        """
+        used = self.lp.row_duals[self._degree_rows : self.fixed_rows] > _USED
+        kept = self.near.chosen(used) if len(used) else no_neighbour_rows(len(self.edges))
+        self.near = kept.joined(rows)
+        topics, idle = self.rows, self.idle
+        self.lp.delete_rows(np.arange(self._degree_rows, self.fixed_rows + len(topics.topic)))
+        row, edge = np.nonzero(self.near.weights)
+        starts = np.searchsorted(row, np.arange(len(self.near.rhs)))
+        weights, rhs = self.near.weights[row, edge].astype(np.float64), self.near.rhs.astype(np.float64)
+        self.lp.append_rows(rhs, starts, edge + 1, weights)
+        self.cuts, self.fixed_rows = self.cuts + len(rows.rhs), self._degree_rows + len(self.near.rhs)
+        self.rows, self.idle = no_rows(), np.zeros(0, np.int64)
+        self._add_rows(topics)
+        self.idle = idle
+
     def violated(self, x: Reals, *, exact: bool) -> TopicRows:
         """Rows that x violates. If x is 0/1, there are none exactly if x is an overlay within the goal's limits."""
         return self._separator.violated(self.edges, x, tolerance=_VIOLATION, exact=exact)
@@ -241,9 +278,11 @@ class CuttingPlanes(Relaxation[TopicRows]):
 
     def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
         duals = self.lp.row_duals
-        prices = duals[: self.fixed_rows] if self.fixed_rows else np.zeros(self.instance.num_nodes)
+        prices = duals[: self._degree_rows] if self._degree_rows else np.zeros(self.instance.num_nodes)
+        near = self.near, duals[self._degree_rows : self.fixed_rows]
         goal = self.goal if self.lp.feasible else replace(self.goal, edge_cost=0, degree_cost=0)
-        return proven_bound(self.edges, self.rows, duals[self.fixed_rows :], prices, goal, lower=lower, upper=upper)
+        duals = duals[self.fixed_rows :]
+        return proven_bound(self.edges, self.rows, duals, prices, goal, lower=lower, upper=upper, near=near)
 
     def _add_rows(self, rows: TopicRows) -> None:
         offsets, crossed, values = crossing(rows, self.edges.links, 0)

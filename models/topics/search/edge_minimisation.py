@@ -20,8 +20,9 @@ from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, flatter_overlays, guided_candidates
 from ..relaxation.cost_splitting import Splitting, is_affordable, proof_rows, split_by_pricing
 from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, KeptRows, is_timely, write_case
+from ..relaxation.neighbour_rows import MOST_PAIRS, NeighbourSeparation
 from ..relaxation.separation import Goal
-from ..relaxation.topic_rows import count_links
+from ..relaxation.topic_rows import all_pairs, count_links
 
 _ROOT_STALL = 1e-3
 _BUILD_EVERY = 5
@@ -31,6 +32,7 @@ _LONG_SEARCH = 20_000  # steps, at least
 _MANY_EDGES = 500  # of the start; the tree's searches do better below
 _EDGES_FLATTENED = 1_000  # by one round of steps
 _CLOSED_BY_TREES = 10  # edges, at most
+_NEAR_SHARE, _FAR = 0.2, 0.2  # of the time left; of an edge, from the LP to the end of the tree
 _SEARCHED = 0.1  # seconds for each edge of the start, where no tree can close the gap
 
 
@@ -43,6 +45,7 @@ class SearchSettings:
     steps: int = 10_000  # of local search at the root, each time
     progress: str = "auto"
     proof: ProofFile = NO_FILE  # receives a case for each search
+    near: bool = True  # raise the root by rows of neighbours
     offers: bool = False  # offer bounds on the cost of the edges: the problem is to minimise it
 
 
@@ -144,12 +147,31 @@ class _Search:
             steps = max(_LONG_SEARCH, planes.lp.work // WORK_A_STEP)  # about as long as the LPs took
             incumbent.improve_along(planes.edges, along, clock.share(0.25), goal=goal, steps=steps)
             self._print(force=True)
+        if settings.near and self.goal.searchable and not self._done():
+            root = self._tighten_near(clock.share(_NEAR_SHARE), root)
         if not self._done():
             self.tree = TreeSearch(
                 planes, incumbent, stop_at_first=self.stop_at_first, progress=self.log, proof=self.case
             )
             search_tree(self.tree, clock, root, along, workers=settings.threads)
             self._print(force=True)
+
+    def _tighten_near(self, clock: Clock, root: Bound) -> Bound:
+        """Raise the root's bound by rows of neighbours, where pairs are few and a tree would have far to go."""
+        planes, pairs, before = self.planes, all_pairs(self.instance), -np.inf
+        assert planes is not None
+        if len(pairs) > MOST_PAIRS or self.incumbent.cutoff / UNIT < planes.lp.value + _FAR * planes.cost_scale:
+            return root
+        planes.include(pairs)
+        separation = NeighbourSeparation(planes.edges)
+        while planes.lp.feasible and planes.lp.value > before + _ROOT_STALL and not clock.passed:
+            before = planes.lp.value
+            planes.add_near(separation.violated(np.pad(planes.lp.x, (0, len(pairs) - len(planes.lp.x)))))
+            found = planes.tighten(clock, stall=_ROOT_STALL, at_round=self._at_round)
+            root = root if found is None or found.units < root.units else found
+        self._write_root(root.proven)
+        self._print(force=True)
+        return root
 
     def _search_long(self, clock: Clock) -> None:
         """The search of method `best`, until the time is over."""

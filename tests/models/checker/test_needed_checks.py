@@ -110,6 +110,9 @@ UNCHECKED = {
         CASE,
         *bounded(*(["leaving", 0, [(v in pair) * (1 + (v == max(pair))) - 1 for v in range(4)]] for pair in PAIRS)),
     ),
+    "the weights are not those of the node's possible neighbours": proof(
+        topics("min-tco", p="acd", q="bcd"), CASE, *bounded(["near", 2, [1, 1]], ["near", 3, [1, 1]])
+    ),
     "no cut of three subscribers or more": proof(topics("k-tco", s="ab"), CASE, *bounded(["twice", 0, [0, 1]])),
     "no pair of subscribers": proof(
         CHAIN_2D, CASE, *bounded(*CHAIN_ROWS, ["pair", 3, [0, 3, 2, 3]], ["pair", 3, [3, 0, 3, 2]])

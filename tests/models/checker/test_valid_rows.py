@@ -56,7 +56,7 @@ def drawn(draw: random.Random, most: int) -> Any:
 def topic_rows(draw: random.Random, sizes: list[int], nodes: int) -> Iterator[list[Any]]:
     for _ in range(ROWS):
         kind = draw.choice(
-            ["parts", "parts", "pair", "pair", "centre", "star", "star", "cut", "leaving", "twice", "centres"]
+            ["parts", "parts", "pair", "pair", "centre", "star", "star", "cut", "leaving", "twice", "centres", "near"]
         )
         topic = drawn(draw, len(sizes))
         size = sizes[topic] if type(topic) is int and 0 <= topic < len(sizes) else draw.randint(0, nodes)
@@ -71,9 +71,12 @@ def topic_rows(draw: random.Random, sizes: list[int], nodes: int) -> Iterator[li
             labels[draw.randrange(size)] = -1
         if kind == "centres" and size > 3:
             labels = centre_weights(draw, size)
+        if kind == "near":
+            topic = drawn(draw, nodes)
+            labels = [draw.randint(-draw.randint(0, 1), 3) for _ in range(nodes - draw.choice([1, 1, 1, 2]))]
         if draw.random() < 0.1:
             labels.append(0)
-        if kind in ("parts", "pair", "leaving", "twice", "centres"):
+        if kind in ("parts", "pair", "leaving", "twice", "centres", "near"):
             yield [kind, topic, labels]
         else:
             yield [kind, topic, drawn(draw, nodes), drawn(draw, nodes)][: 2 if kind == "centre" else 4]

@@ -1,5 +1,7 @@
 """Branch-and-cut against brute force on random instances, and its incumbent and bound when it is stopped."""
 
+import gzip
+import math
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -16,6 +18,7 @@ from overlaybench.models.topics.lp_bound import LP_BOUND
 from overlaybench.models.topics.relaxation.presolve import drop_implied_topics
 from overlaybench.models.topics.relaxation.separation import Goal, violated_partitions
 from overlaybench.models.topics.relaxation.topic_rows import TopicRows
+from overlaybench.models.topics.search import edge_minimisation
 from overlaybench.models.topics.search.edge_minimisation import SearchSettings, minimise_edges
 from tests.interrupts import ctrl_c_at_answer
 from tests.models.topics.small_instances import bounded, priced, uniform_instance
@@ -33,6 +36,25 @@ def test_proves_the_optimum_of_brute_force(name: str, presolve: bool, instance: 
     result = BRANCH_AND_CUT.run(instance, ob.PROBLEMS[name], presolve=presolve)
     assert result.status is ob.Status.OPTIMAL, result.reason
     assert result.value == optimum(instance, name)
+
+
+@pytest.mark.parametrize("name", ["low-tco", pytest.param("weighted-tco", marks=pytest.mark.slow)])
+def test_rows_of_neighbours_prove_the_same_optimum(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    instance = uniform_instance(16, 16, 8, 2)
+    instance = priced(instance, 1) if name == "weighted-tco" else instance
+    ob.write_topics(instance, tmp_path / "instance.json")
+    monkeypatch.setattr(edge_minimisation, "_FAR", -math.inf)
+    values, proof = [], tmp_path / "lines.gz"
+    for pairs in (1_000, 0):
+        monkeypatch.setattr(edge_minimisation, "MOST_PAIRS", pairs)
+        result = BRANCH_AND_CUT.run(instance, ob.PROBLEMS[name], seed=1, steps=0, proof=proof)
+        assert result.status is ob.Status.OPTIMAL
+        values.append(value_of(result))
+        with gzip.open(proof, "rt") as lines:
+            assert ('"near"' in lines.read()) == bool(pairs)
+        checked = run_checker(tmp_path / "instance.json", proof)
+        assert checked.lower_bound == result.lower_bound, checked.sentence
+    assert values[0] == values[1]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from overlaybench.instances.contract.run import Clock
 from overlaybench.models.engine.relaxation import UNIT
 from overlaybench.models.topics.relaxation.centre_rows import CentreRows
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
+from overlaybench.models.topics.relaxation.neighbour_rows import NeighbourSeparation
 from overlaybench.models.topics.relaxation.separation import (
     FaultSeparator,
     Goal,
@@ -232,3 +233,41 @@ def test_too_few_edges_are_cut_off() -> None:
     assert CentreRows(6).violated(path, 1e-4) is not None
     assert CentreRows(6).violated(all_stars, 1e-4) is None
     assert CentreRows(6).violated(all_stars - 1e-3, 1e-4) is not None
+
+
+@property_test(60, st.integers(0, 10**6), quick=2)
+def test_rows_of_neighbours_hold_with_equality_and_cut_off_what_no_cover_dominates(seed: int) -> None:
+    """With an exact right-hand side; where no row is found, x is as large as a mean of covers, up to the tolerance."""
+    instance, edges, x = drawn(seed)
+    rows = NeighbourSeparation(edges).violated(x)
+    for v in range(instance.num_nodes):
+        at = np.flatnonzero((edges.u == v) | (edges.v == v))
+        if not len(at):
+            continue
+        topics = [set(instance.topics_of(int(w)).tolist()) for w in (edges.u + edges.v)[at] - v]
+        wanted = set(instance.topics_of(v).tolist()) & set().union(*topics)
+        sets = (list(each) for size in range(len(at) + 1) for each in combinations(range(len(at)), size))
+        covers = [each for each in sets if wanted <= set().union(*(topics[k] for k in each))]
+        found = np.flatnonzero(rows.node == v)
+        for r in found:
+            weights = rows.weights[r, at]
+            assert min(weights[each].sum() for each in covers) == rows.rhs[r] > weights @ x[at]
+            assert not rows.weights[r].sum() - weights.sum()
+        if not len(found):
+            table = np.zeros((len(covers), len(at)))
+            for k, each in enumerate(covers):
+                table[k, each] = 1
+            assert largest_share(table, x[at]) > 0.95
+
+
+def largest_share(covers: npt.NDArray[np.float64], x: npt.NDArray[np.float64]) -> float:
+    """The largest sum of numbers λ ≥ 0 of covers with Σ λ·cover ≤ x."""
+    lp = highspy.Highs()
+    lp.setOptionValue("output_flag", False)
+    rows = [lp.addVariable(lb=0, obj=-1) for _ in covers]
+    for column, bound in zip(covers.T, x, strict=True):
+        used = [rows[k] for k in np.flatnonzero(column)]
+        if used:
+            lp.addConstr(sum(used[1:], start=1 * used[0]) <= float(bound))
+    lp.run()
+    return -float(lp.getInfo().objective_function_value)
