@@ -173,7 +173,7 @@ def measure(trees: dict[str, Tree], asked: argparse.Namespace, folder: Path) -> 
     for number in range(asked.first, asked.first + asked.each):
         for shape in asked.shapes:
             instance = instance_of(asked.problem, shape, number, tuning=asked.tuning)
-            write(instance, file := folder / "instance")
+            write(instance, file := folder / f"instance.{'stp' if asked.problem == 'steiner' else 'json'}")
             for method in asked.methods:
                 options = {"steps": asked.steps} if asked.steps else {}
                 given = {"limit": None if asked.steps else asked.limit, "options": options, "seed": asked.seed}
