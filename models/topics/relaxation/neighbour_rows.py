@@ -20,7 +20,7 @@ from ....instances.contract.compiled import kernel
 from ...engine.relaxation import HighsLP, Reals
 from .topic_rows import CandidateEdges, Units
 
-MOST_PAIRS = 1_000
+MOST_PAIRS = 500
 """Of the instances for which such rows are looked for."""
 _MOST_TOPICS = 62  # of a node: a set of them is the bits of an integer
 _FINE = 1 << 24

@@ -149,7 +149,8 @@ class _Search:
             self._print(force=True)
         if settings.near and self.goal.searchable and not self._done():
             root = self._tighten_near(clock.share(_NEAR_SHARE), root)
-        if not self._done():
+            self.infeasible = not planes.lp.feasible
+        if not self._done() and not self.infeasible:
             self.tree = TreeSearch(
                 planes, incumbent, stop_at_first=self.stop_at_first, progress=self.log, proof=self.case
             )
