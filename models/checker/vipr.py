@@ -318,9 +318,6 @@ class DerivedTree:
         return self.closed[0]
 
 
-UNTRANSLATED = {"leaf", "node", "edge", "paths", "seen", "centres", "near"}
-
-
 class Translation:
     """A proof that the checker accepts, as a certificate."""
 
@@ -329,7 +326,7 @@ class Translation:
         need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
         lines = [line for _, line in lines_of(proof)]
         self.given = [line[1:] for line in lines if line[0] == "row"]
-        tags = {line[0] for line in [*lines, *self.given]} & UNTRANSLATED
+        tags = {line[0] for line in [*lines, *self.given]} & set("leaf node edge paths seen centres near".split())
         need(not tags, f"lines {sorted(tags)} have no translation: solve with --option presolve=false")
         self.read, self.made = {}, {}
         begins = [k for k, line in enumerate(lines) if line[0] == "case"]
