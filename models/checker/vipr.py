@@ -324,9 +324,9 @@ class Translation:
     def __init__(self, instance, proof):
         self.model, cases, self.value, self.bound, claim = examine(instance, proof)
         need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
-        lines = [line for _, line in lines_of(proof)]
-        self.given = [line[1:] for line in lines if line[0] == "row"]
-        tags = {line[0] for line in [*lines, *self.given]} & set("leaf node edge paths seen centres near".split())
+        self.given = [line[1:] for line in (lines := [line for _, line in lines_of(proof)]) if line[0] == "row"]
+        other = {"leaf", "node", "edge", "paths", "seen", "centres", "near"}
+        tags = {line[0] for line in [*lines, *self.given]} & other
         need(not tags, f"lines {sorted(tags)} have no translation: solve with --option presolve=false")
         self.read, self.made = {}, {}
         begins = [k for k, line in enumerate(lines) if line[0] == "case"]
