@@ -324,15 +324,15 @@ class Translation:
     def __init__(self, instance, proof):
         self.model, cases, self.value, self.bound, claim = examine(instance, proof)
         need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
-        self.given = [line[1:] for line in (lines := [line for _, line in lines_of(proof)]) if line[0] == "row"]
-        other = {"leaf", "node", "edge", "paths", "seen", "centres", "near"}
-        tags = {line[0] for line in [*lines, *self.given]} & other
+        lines = [line for _, line in lines_of(proof)]
+        self.given = [line[1:] for line in lines if line[0] == "row"]
+        others = {"leaf", "node", "edge", "paths", "seen", "centres", "near"}
+        tags = {line[0] for line in [*lines, *self.given]} & others
         need(not tags, f"lines {sorted(tags)} have no translation: solve with --option presolve=false")
         self.read, self.made = {}, {}
         begins = [k for k, line in enumerate(lines) if line[0] == "case"]
         self.cases = [lines[k:end] for k, end in zip(begins, [*begins[1:], len(lines) - 1])]
-        self.file = Certificate()
-        facts = self.cases[0][0][1] if self.cases else {}
+        self.file, facts = Certificate(), self.cases[0][0][1] if self.cases else {}
         self.compact = COMPACT[type(self.model)](self.file, self.model, lines[0][1], facts)
         self.file.objective = self.compact.objective
         self.solution = None if claim[1] is None else self.compact.solution(claim[1])
