@@ -204,7 +204,7 @@ def test_routings_are_compared_on_equal_assignments_only(content_rows: pd.DataFr
     assert routing_table(content_runs(apart)).empty
 
 
-@pytest.mark.usefixtures("figure_files")
+@pytest.mark.usefixtures("no_charts")
 def test_the_page_shows_both_figures_and_every_table(content_rows: pd.DataFrame, tmp_path: Path) -> None:
     page = write_report(tmp_path, content_rows, _no_instance, title="Content", spec="").read_text()
     for name in ("content-crr-by-users", "content-crr-by-core-price"):

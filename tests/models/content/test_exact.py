@@ -31,7 +31,6 @@ from tests.properties import property_test
 
 pytestmark = pytest.mark.interpreted
 
-CONTENT_HEURISTICS = [each for each in methods_of("overlaybench.heuristics.content") if each.answers("content-mst")]
 CONTENT_MODELS = [each for each in methods_of("overlaybench.models.content") if each.answers("content-mst")]
 
 METHODS = {method.name: method for method in CONTENT_MODELS}
