@@ -380,7 +380,7 @@ def log_of(trace: TopicTrace, start: Ids, rows: npt.NDArray[np.int64]) -> LinkLo
 
 
 def incremental_merge(
-    trace: TopicTrace, *, tests: int = 400, shadows: int = 0, moves: int = 16, budget: float = 3
+    trace: TopicTrace, *, tests: int = 400, shadows: int = 0, moves: int = 12, budget: float = 3
 ) -> LinkLog:
     """The log of an overlay that starts as Greedy Merge's and is repaired after each step.
 
@@ -425,7 +425,7 @@ def repaired_over(
     *,
     tests: int = 400,
     shadows: int = 0,
-    moves: int = 16,
+    moves: int = 12,
     budget: float = 3,
 ) -> tuple[npt.NDArray[np.int64], LivingOverlay]:
     """Repair an overlay after each step after the start, in place.
@@ -456,7 +456,7 @@ INCREMENTAL_MERGE = trace_method(
     "gm-incremental",
     _incremental,
     Option("tests", 400, "subscriptions visited to test a link for redundancy; 0: none", least=0),
-    Option("moves", 16, "candidates for a link that joins one topic; more save links, cost changes", least=0),
+    Option("moves", 12, "candidates for a link that joins one topic; more save links, cost changes", least=0),
     Option("budget", 3.0, "changes an event above which nothing but repairs is done", least=0),
     summary="Greedy Merge of what an event breaks; redundant links are dropped where links were added",
     source="P1 §6.1; docs/traces.md",
