@@ -268,12 +268,11 @@ class TreeSearch:
             )
             if bound is None:
                 return None
-            node.units = max(node.units, bound.units)
             if node.branched is not None:
                 self.branching.learn(node.branched)
                 node.branched = None
-            if node.units > self.incumbent.cutoff:
-                self.proof.bound(node.case, bound.proven)
+            if max(node.units, bound.units) > self.incumbent.cutoff:
+                self._prove(node, bound)
                 return []
             x = lp.x
             fractional = np.flatnonzero((x > _INTEGRAL) & (x < 1 - _INTEGRAL))
@@ -281,7 +280,7 @@ class TreeSearch:
                 break
             if planes.satisfied(x):
                 self.incumbent.offer_chosen(planes.columns, x > 0.5)
-                self.proof.bound(node.case, bound.proven)
+                self._prove(node, bound)
                 if node.units > self.incumbent.cutoff:
                     return []
                 if planes.converged:
@@ -291,8 +290,8 @@ class TreeSearch:
             elif planes.converged or clock.passed:
                 return None
             stall = 0.0
+        self._prove(node, bound)
         self._improve(x, clock)
-        self.proof.bound(node.case, bound.proven)
         if node.units > self.incumbent.cutoff:
             return []
         lower, upper = _extended(node.lower, len(planes.columns), 0), _extended(node.upper, len(planes.columns), 1)
@@ -309,6 +308,11 @@ class TreeSearch:
             self._child(node, up, upper, cases[0], steps[0]),
             self._child(node, lower, down, cases[1], steps[1]),
         ]
+
+    def _prove(self, node: Node, bound: Bound) -> None:
+        """Raise the bound of a node; none is raised without its line in the proof, also where time runs out."""
+        self.proof.bound(node.case, bound.proven)
+        node.units = max(node.units, bound.units)
 
     def _child(self, node: Node, lower: Bits, upper: Bits, case: int, branched: BranchStep | None = None) -> Node:
         self._created += 1
