@@ -24,7 +24,7 @@ from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bits, Bound, HighsLP, Reals, Relaxation
-from .neighbour_rows import NeighbourRows, neighbour_texts, no_neighbour_rows
+from .neighbour_rows import NeighbourRows, neighbour_texts
 from .presolve import Presolved
 from .separation import Goal
 from .topic_rows import (
@@ -95,7 +95,7 @@ def proven_bound(
     )
     total = sum((units * rows.rhs.astype(np.int64)).tolist())
     texts: Callable[[], Iterable[tuple[Hashable, int]]] = tuple
-    if near is not None and len(near[0].rhs):
+    if near is not None:
         factors = _rounded(near[1])
         reduced -= factors @ near[0].weights
         total += sum((factors * near[0].rhs).tolist())
@@ -188,7 +188,8 @@ class CuttingPlanes(Relaxation[TopicRows]):
         self.edges = self.columns = CandidateEdges(instance, pairs)
         self._costs, self._separator = goal.costs_on(n), goal.separator()
         self.lp, self.rows, self.idle = HighsLP(first=1), no_rows(), np.empty(0, np.int64)
-        self.near, self._degree_rows = no_neighbour_rows(len(pairs)), 0
+        self.near: NeighbourRows | None = None
+        self._degree_rows = 0
         least, most = goal.degree_range(n)
         self.lp.append_columns(np.array([float(goal.degree_cost)]), float(least), float(most))
         if goal.degree_cost > 0 or goal.cap < n:
@@ -248,16 +249,17 @@ class CuttingPlanes(Relaxation[TopicRows]):
 
         All pairs with a topic in common must be candidates.
         """
-        used = self.lp.row_duals[self._degree_rows : self.fixed_rows] > _USED
-        kept = self.near.chosen(used) if len(used) else no_neighbour_rows(len(self.edges))
-        self.near = kept.joined(rows)
+        near = rows
+        if self.near is not None:
+            used = self.lp.row_duals[self._degree_rows : self.fixed_rows] > _USED
+            near = self.near.chosen(used).joined(rows)
         topics, idle = self.rows, self.idle
         self.lp.delete_rows(np.arange(self._degree_rows, self.fixed_rows + len(topics.topic)))
-        row, edge = np.nonzero(self.near.weights)
-        starts = np.searchsorted(row, np.arange(len(self.near.rhs)))
-        weights, rhs = self.near.weights[row, edge].astype(np.float64), self.near.rhs.astype(np.float64)
-        self.lp.append_rows(rhs, starts, edge + 1, weights)
-        self.cuts, self.fixed_rows = self.cuts + len(rows.rhs), self._degree_rows + len(self.near.rhs)
+        row, edge = np.nonzero(near.weights)
+        starts, weights = np.searchsorted(row, np.arange(len(near.rhs))), near.weights[row, edge].astype(np.float64)
+        self.lp.append_rows(near.rhs.astype(np.float64), starts, edge + 1, weights)
+        self.near, self.fixed_rows = near, self._degree_rows + len(near.rhs)
+        self.cuts += len(rows.rhs)
         self.rows, self.idle = no_rows(), np.zeros(0, np.int64)
         self._add_rows(topics)
         self.idle = idle
@@ -279,7 +281,7 @@ class CuttingPlanes(Relaxation[TopicRows]):
     def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
         duals = self.lp.row_duals
         prices = duals[: self._degree_rows] if self._degree_rows else np.zeros(self.instance.num_nodes)
-        near = self.near, duals[self._degree_rows : self.fixed_rows]
+        near = None if self.near is None else (self.near, duals[self._degree_rows : self.fixed_rows])
         goal = self.goal if self.lp.feasible else replace(self.goal, edge_cost=0, degree_cost=0)
         duals = duals[self.fixed_rows :]
         return proven_bound(self.edges, self.rows, duals, prices, goal, lower=lower, upper=upper, near=near)

@@ -47,11 +47,6 @@ class NeighbourRows(NamedTuple):
         return NeighbourRows(node, np.concatenate([self.weights, others.weights]), rhs)
 
 
-def no_neighbour_rows(num_edges: int) -> NeighbourRows:
-    """An empty set of rows."""
-    return NeighbourRows(np.empty(0, np.int32), np.zeros((0, num_edges), np.int64), np.empty(0, np.int64))
-
-
 def neighbour_texts(
     edges: CandidateEdges, rows: NeighbourRows, units: Units
 ) -> Iterator[tuple[tuple[str, int, tuple[int, ...]], int]]:
@@ -71,25 +66,23 @@ class NeighbourSeparation:
     """Finds violated rows of all nodes of an instance; all its useful pairs are candidate edges."""
 
     def __init__(self, edges: CandidateEdges) -> None:
-        self._edges = edges
         self._nodes = [node for v in range(edges.instance.num_nodes) if (node := _around(edges, v)) is not None]
 
     def violated(self, x: Reals) -> NeighbourRows:
         """At most one row a node, which x violates by 2% of its right-hand side or more."""
-        found = [(node.v, *row) for node in self._nodes if (row := node.violated(x)) is not None]
-        weights = np.zeros((len(found), len(self._edges)), np.int64)
-        for r, (v, weight, _) in enumerate(found):
-            weights[r, _ends(self._edges, v)[0]] = weight
-        return NeighbourRows(
-            np.array([v for v, *_ in found], np.int32), weights, np.array([r for *_, r in found], np.int64)
-        )
+        found = [(node, *row) for node in self._nodes if (row := node.violated(x)) is not None]
+        weights = np.zeros((len(found), len(x)), np.int64)
+        for r, (node, weight, _) in enumerate(found):
+            weights[r, node.at] = weight
+        nodes, rhs = [node.v for node, *_ in found], [least for *_, least in found]
+        return NeighbourRows(np.array(nodes, np.int32), weights, np.array(rhs, np.int64))
 
 
 class _Node:
     """A node, its edges, the topics that each neighbour shares with it as bits, and the covers found so far."""
 
     def __init__(self, v: int, at: npt.NDArray[np.int64], masks: Units) -> None:
-        self.v, self._at, self._masks = v, at, masks
+        self.v, self.at, self._masks = v, at, masks
         self._all = np.bitwise_or.reduce(masks)
         self._covers = [least_cover(masks, np.ones_like(masks), self._all, _STEPS)[1]]
 
@@ -98,7 +91,7 @@ class _Node:
 
         The weights minimise weight·x, subject to a weight of at least 1 for every cover.
         """
-        values = x[self._at]
+        values = x[self.at]
         lp = HighsLP()
         lp.append_columns(values, 0.0, 1.0)
         _add_covers(lp, self._covers)

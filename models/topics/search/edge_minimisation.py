@@ -159,15 +159,24 @@ class _Search:
 
     def _tighten_near(self, clock: Clock, root: Bound) -> Bound:
         """Raise the root's bound by rows of neighbours, where pairs are few and a tree would have far to go."""
-        planes, pairs, before = self.planes, all_pairs(self.instance), -np.inf
+        planes, before = self.planes, -np.inf
         assert planes is not None
-        if len(pairs) > MOST_PAIRS or self.incumbent.cutoff / UNIT < planes.lp.value + _FAR * planes.cost_scale:
+        most_shared = int(np.diff(self.instance.node_offsets).max(initial=0))
+        if count_links(self.instance) > MOST_PAIRS * most_shared:  # so there are too many pairs, which need no listing
+            return root
+        if self.incumbent.cutoff / UNIT < planes.lp.value + _FAR * planes.cost_scale:
+            return root
+        pairs = all_pairs(self.instance)
+        if len(pairs) > MOST_PAIRS:
             return root
         planes.include(pairs)
         separation = NeighbourSeparation(planes.edges)
         while planes.lp.feasible and planes.lp.value > before + _ROOT_STALL and not clock.passed:
             before = planes.lp.value
-            planes.add_near(separation.violated(np.pad(planes.lp.x, (0, len(pairs) - len(planes.lp.x)))))
+            rows = separation.violated(np.pad(planes.lp.x, (0, len(pairs) - len(planes.lp.x))))
+            if not len(rows.rhs):
+                break
+            planes.add_near(rows)
             found = planes.tighten(clock, stall=_ROOT_STALL, at_round=self._at_round)
             root = root if found is None or found.units < root.units else found
         self._write_root(root.proven)
