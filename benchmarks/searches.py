@@ -120,14 +120,15 @@ def instance_of(problem: str, shape: str, number: int, *, tuning: bool) -> Any:
     return SHAPES[problem][shape](np.random.default_rng(seed), seed)
 
 
-def write(instance: TopicInstance | SteinerInstance, file: Path) -> None:
-    """Write it; topics with labels whose order every tree takes for the order of nodes."""
+def write(instance: TopicInstance | SteinerInstance, folder: Path) -> Path:
+    """Write it to a file; topics with labels whose order every tree takes for the order of nodes."""
     if isinstance(instance, SteinerInstance):
-        write_stp(instance, file)
-        return
+        write_stp(instance, file := folder / "instance.stp")
+        return file
     rows = np.split(instance.node_topics, instance.node_offsets[1:-1])
     wanted = {f"n{v:06d}": [f"t{t:06d}" for t in row.tolist()] for v, row in enumerate(rows)}
-    file.write_text(json.dumps({"format": "topics/1", "subscriptions": wanted}))
+    (file := folder / "instance.json").write_text(json.dumps({"format": "topics/1", "subscriptions": wanted}))
+    return file
 
 
 class Tree:
@@ -173,7 +174,7 @@ def measure(trees: dict[str, Tree], asked: argparse.Namespace, folder: Path) -> 
     for number in range(asked.first, asked.first + asked.each):
         for shape in asked.shapes:
             instance = instance_of(asked.problem, shape, number, tuning=asked.tuning)
-            write(instance, file := folder / f"instance.{'stp' if asked.problem == 'steiner' else 'json'}")
+            file = write(instance, folder)
             for method in asked.methods:
                 options = {"steps": asked.steps} if asked.steps else {}
                 given = {"limit": None if asked.steps else asked.limit, "options": options, "seed": asked.seed}
