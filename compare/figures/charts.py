@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import altair as alt
@@ -182,6 +183,7 @@ def _about(runs: pd.DataFrame) -> list[str]:
     ]
 
 
+@cache
 def chosen_charts() -> dict[str, Any]:
     """The charts whose axes the reader of a page chooses: every run (runs), their means, and the profile.
 

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from overlaybench.compare.command_line import main
+from overlaybench.compare.report import writing
 from overlaybench.instances.contract.signals import SIGNALS
 
 Run = Callable[..., tuple[int, str, str]]
@@ -41,10 +42,14 @@ def figure_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write PDF files without content and charts without marks, in tests of what stands beside them."""
+    """Write no charts of topics, others without marks and as empty PDF files, in tests of what stands beside them."""
     leave_out_pdf(monkeypatch)
     blank = '<svg width="9pt" height="9pt" viewBox="0 0 9 9"></svg>'
     monkeypatch.setattr("overlaybench.compare.figures.style.vega_svg", lambda spec: blank)
+    monkeypatch.setattr(writing, "TOPIC_CHARTS", ())
+    monkeypatch.setattr(writing, "default_plots", lambda runs: [])
+    for name in ("overview_chart", "anytime_chart", "overlay_drawing"):
+        monkeypatch.setattr(writing, name, lambda *given: None)
 
 
 def leave_out_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
