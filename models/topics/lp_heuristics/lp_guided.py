@@ -67,6 +67,7 @@ _HOT, _COLD = 0.2, 0.05
 _FEW_NODES = 50
 _MANY_NODES, _FLAT_SHARE = 10_000, 0.5
 _LARGE, _MORE_NEAREST = 0.8, 200
+_OVERLOAD = 1.5
 
 
 def heuristic_overlays(
@@ -294,6 +295,23 @@ def flatter_overlays(
     return candidate_lists(instance, keys), overlays
 
 
+def flatter_along(
+    edges: CandidateEdges, x: Reals, best: Overlay, clock: Clock, *, steps: int, seed: int, least: int
+) -> Overlay:
+    """An overlay of smaller maximum degree than `best`, or that: row weighting along the LP values of a cap `least`.
+
+    It begins at the greedy overlay along the values, and takes as long as so many steps of ruin and recreate.
+    """
+    if _seconds_of_greedy(edges) > clock.left:
+        return best
+    values = _padded(x, len(edges))
+    start = weighted_greedy(edges, values + 0.01, cap=least, overload=_OVERLOAD, seed=seed)
+    search = RowWeighting(*_searched(edges, values), start, seed)
+    for found in search.overlays(best.max_degree, clock, steps * ENTRIES_A_STEP, least, of_degree=True):
+        offer(best := found)
+    return best
+
+
 def _near_pairs(instance: TopicInstance, start: Overlay) -> Keys:
     """The edges of an overlay, and the pairs of each node with its nearest ones, more if its degree is large."""
     large = np.flatnonzero(start.degrees >= _LARGE * start.max_degree).astype(np.int32)
@@ -414,7 +432,7 @@ class GuidedIncumbent(tree_search.Incumbent):
 
     @property
     def _overload(self) -> float:
-        return 1.5 if self.cap < self.instance.num_nodes else 0.0
+        return _OVERLOAD if self.cap < self.instance.num_nodes else 0.0
 
     def _next(self) -> int:
         self.seed = (self.seed * 6364136223846793005 + 1442695040888963407) % 2**62

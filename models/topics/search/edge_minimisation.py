@@ -17,7 +17,7 @@ from ...engine.parallel_tree import search_tree
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
-from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, flatter_overlays, guided_candidates
+from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, flatter_along, flatter_overlays, guided_candidates
 from ..relaxation.cost_splitting import Splitting, is_affordable, proof_rows, split_by_pricing
 from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, KeptRows, is_timely, write_case
 from ..relaxation.neighbour_rows import MOST_PAIRS, NeighbourSeparation
@@ -33,6 +33,7 @@ _MANY_EDGES = 500  # of the start; the tree's searches do better below
 _EDGES_FLATTENED = 1_000  # by one round of steps
 _CLOSED_BY_TREES = 10  # edges, at most
 _NEAR_SHARE, _FAR = 0.2, 0.2  # of the time left; of an edge, from the LP to the end of the tree
+_FLAT_SHARE, _FLAT_STALL, _FLAT_WORK = 0.5, 1e-2, 2  # of the time left; edges in ten rounds; times the LPs' work
 _SEARCHED = 0.1  # seconds for each edge of the start, where no tree can close the gap
 
 
@@ -262,22 +263,24 @@ def minimise_degree(
     """Find an overlay of smallest maximum degree, and prove it.
 
     First the LP that minimises D subject to the partition inequalities and degree(v) ≤ D gives a bound, rounded up, and
-    row weighting an overlay. Then the search looks for any overlay with degrees below the incumbent's, until there is
-    none or the incumbent's degree equals the bound, which is proven. `least` is a known lower bound, `written` one that
-    the proof has already; the `starts` are topic-connected. The outcome has the counters of all searches and the reason
-    of the last one.
+    row weighting an overlay, among near nodes and then along the LP of fewest edges under that bound as a cap. Then the
+    search looks for any overlay with degrees below the incumbent's, until there is none or the incumbent's degree
+    equals the bound, which is proven. `least` is a known lower bound, `written` one that the proof has already; the
+    `starts` are topic-connected. The outcome has the counters of all searches and the reason of the last one.
 
     MinMax-TCO: P2 §2.1. With equal duals on all degree rows the LP's bound is 2·(bound on |E|) ÷ |V|; with a dual on
     one node's row alone it is that node's fractional cover of its topics by neighbours. The LP dominates both.
     """
     best = min(starts, key=lambda overlay: (overlay.max_degree, overlay.num_edges))
     counters: dict[str, float | str] = {}
-    bound, reason = least, ""
+    bound, reason, kept = least, "", KeptRows()
+    kept.topics = [instance.topic_label(t) for t in range(instance.num_topics)]
     if is_timely(instance, clock):
         part = clock.share(0.3)
         planes = CuttingPlanes(instance, Goal(edge_cost=0, degree_cost=1), best)
         with suppress(MemoryError):
             planes.tighten(part, stall=1e-4)
+        kept.take(planes)
         by_lp = max(0, -(-planes.best_units // UNIT))
         bound = max(bound, by_lp)
         if settings.proof.is_written:
@@ -288,10 +291,23 @@ def minimise_degree(
         steps = settings.steps * max(1, best.num_edges // _EDGES_FLATTENED)
         _, found = flatter_overlays(instance, best, clock, steps=steps, seed=settings.seed, least=bound)
         best = found[-1] if found else best
+    if bound < best.max_degree and is_timely(instance, clock):
+        part = clock.share(_FLAT_SHARE)
+        planes = CuttingPlanes(instance, Goal(cap=bound), best)
+        kept.give(planes)
+        with suppress(MemoryError):
+            planes.tighten(part, stall=_FLAT_STALL)
+            kept.take(planes)
+            if planes.lp.feasible and len(planes.lp.x):
+                steps = max(_LONG_SEARCH, _FLAT_WORK * planes.lp.work // WORK_A_STEP)
+                part = clock.share(_FLAT_SHARE)
+                best = flatter_along(
+                    planes.edges, planes.lp.x, best, part, steps=steps, seed=settings.seed, least=bound
+                )
     while bound < best.max_degree and is_timely(instance, clock):
         cap = best.max_degree - 1
         outcome = minimise_edges(
-            instance, Goal(cap=cap, least_degree=min(bound, cap)), best, clock, settings, stop_at_first=True
+            instance, Goal(cap=cap, least_degree=min(bound, cap)), best, clock, settings, stop_at_first=True, kept=kept
         )
         for name, value in outcome.counters.items():
             if name in ("cuts", "nodes", "simplex_iterations") and not isinstance(value, str):

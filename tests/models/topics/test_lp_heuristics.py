@@ -14,7 +14,7 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
-from overlaybench.models.topics.lp_heuristics.lp_guided import GuidedIncumbent, weighted_greedy
+from overlaybench.models.topics.lp_heuristics.lp_guided import GuidedIncumbent, flatter_along, stars, weighted_greedy
 from overlaybench.models.topics.lp_heuristics.row_weighting import (
     DEGREE,
     GAIN,
@@ -188,8 +188,12 @@ def test_an_incumbent_respects_a_cap_that_no_overlay_can_lower() -> None:
         capped = GuidedIncumbent(instance, Goal(cap=cap), None, seed)
         capped.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=0, steps=1000)
         assert capped.overlay is not None
-        assert capped.overlay.max_degree <= cap
+        flat = flatter_along(
+            edges, np.zeros(len(edges)), stars(instance), Clock(None), steps=1000, seed=seed, least=cap
+        )
+        assert capped.overlay.max_degree == flat.max_degree == cap
         assert is_connected(instance, capped.overlay)
+        assert is_connected(instance, flat)
 
 
 STAR = PROBLEMS["2d-star"]
