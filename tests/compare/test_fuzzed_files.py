@@ -384,7 +384,7 @@ def fuzz(case: str, folder: Path, examples: int, number: int) -> Counter[str]:
 @pytest.mark.interpreted
 @pytest.mark.parametrize("case", CASES)
 def test_a_damaged_file_is_read_or_refused_in_one_line(case: str, tmp_path: Path, small_machine: None) -> None:
-    fuzz(case, tmp_path, 6, 0)
+    fuzz(case, tmp_path, 4, 0)
 
 
 @pytest.mark.slow

@@ -313,7 +313,7 @@ TOPIC_PROBLEMS = [problem.name for problem in ob.PROBLEMS.values() if problem.ki
 def test_every_method_answers_with_them_and_exact_ones_as_without_them(problem: str) -> None:
     for name, method in ob.METHODS.items():
         if method.answers(problem):
-            result = ob.solve(WITH_LONE_NODES, problem, name, time_limit=3 if method.exact else 0.1)
+            result = ob.solve(WITH_LONE_NODES, problem, name, time_limit=3 if method.exact else 0.02)
             assert result.status is not ob.Status.FAILED, (name, result.reason)
             if method.exact and result.status is ob.Status.OPTIMAL:
                 assert result.value == ob.solve(ob.read(SHARED), problem, name, time_limit=3).value, name

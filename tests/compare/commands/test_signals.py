@@ -20,7 +20,7 @@ COMMAND = (sys.executable, "-m", "overlaybench.compare")
 MOMENTS = (0.7, 2.0, 3.5, 5.0)
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 METHODS = ("branch-and-cut", "ilp", "cp-sat", "polish")
-FEW = [("branch-and-cut", 1.0, signal.SIGINT), ("polish", 2.0, signal.SIGHUP)]
+FEW = [("branch-and-cut", 1.0, signal.SIGINT), ("polish", 1.0, signal.SIGHUP)]
 MANY = [("ilp", 4.0, signal.SIGTERM)] + [
     (name, moment, NUMBERS[(i + j) % 3]) for i, name in enumerate(METHODS) for j, moment in enumerate(MOMENTS)
 ]

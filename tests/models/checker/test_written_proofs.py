@@ -50,7 +50,7 @@ def test_optima_of_tiny_instances_are_proven(problem: str, seed: int) -> None:
 
 
 @pytest.mark.interpreted
-@property_test(60, SEEDS, quick=2)
+@property_test(60, SEEDS, quick=1)
 @pytest.mark.parametrize("problem", ONE_OF_CONTENT)
 def test_a_stopped_search_has_proven_its_bound(problem: str, seed: int) -> None:
     draw = random.Random(seed)

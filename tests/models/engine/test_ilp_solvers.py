@@ -34,7 +34,7 @@ from tests.models.topics.small_instances import uniform_instance
 
 Solve = Callable[..., Any]
 FOREVER = Clock(None)
-INSTANCE = uniform_instance(14, 10, 3)
+INSTANCE = uniform_instance(10, 8, 3)
 
 
 def knapsack(most: int) -> Highs:

@@ -80,7 +80,7 @@ def test_without_a_cost_of_changes_it_is_the_sum_of_the_optima_of_snapshots(seed
 
 
 def test_no_method_is_below_it_and_it_rises_with_the_cost_of_changes() -> None:
-    trace = ob.generate("churn", seed=5, nodes=12, topics=6, subscriptions=3, events=6)
+    trace = ob.generate("churn", seed=5, nodes=10, topics=6, subscriptions=3, events=5)
     values = []
     for change_cost in (0, 4):
         values.append(value_of(smoothed(trace, change_cost)))
