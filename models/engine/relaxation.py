@@ -23,7 +23,7 @@ UNIT = 2**32
 Units = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.int8]
-_PATIENCE = 25
+_PATIENCE = 60
 _USED = 1e-9
 NO_COLUMNS = np.empty(0, np.int64)
 NO_CUTOFF = 2**62
@@ -182,7 +182,7 @@ class Relaxation(ABC, Generic[Rows]):
     """A restricted LP over 0/1 decisions to which violated rows and columns of negative reduced cost are added.
 
     Those of `rows` follow the first `fixed_rows` rows of the LP; the first `permanent` of them stay in it, others are
-    dropped once they were slack in 25 consecutive solutions, which `idle` counts.
+    dropped once they were slack in 60 consecutive solutions, which `idle` counts.
     `cuts` counts rows added so far; `best_units` is the best bound proven without fixed columns, times `unit`,
     `best_proven` the multipliers that prove it. `converged` says whether the last call of :meth:`tighten` ended because
     no row is violated and no column improves.
@@ -319,6 +319,10 @@ class Relaxation(ABC, Generic[Rows]):
     def satisfied(self, x: Reals) -> bool:
         """Whether 0/1 values violate no row of the relaxation, so that they are an answer."""
         return not len(self.violated(x, exact=False).rhs)
+
+    def refine(self, x: Reals) -> bool:
+        """Add rows that are looked for once at a node, before it is branched on; whether there are any."""
+        return False
 
     def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The columns to branch on first among those with fractional value; by default, all."""

@@ -18,8 +18,8 @@ from .relaxation import NO_COLUMNS, NO_CUTOFF, UNIT, Bits, Bound, HighsLP, Reals
 if TYPE_CHECKING:
     from highspy import HighsBasis
 
-_RELIABLE = 2
-_PROBED, _ITERATIONS = 10, 60  # columns of a node at most, and iterations in each direction
+_RELIABLE = 4
+_PROBED, _ITERATIONS = 20, 120  # columns of a node at most, and iterations in each direction
 _LEAST = 1e-6
 
 
@@ -93,7 +93,8 @@ class Branching:
 
 _INTEGRAL = 1e-6
 WORK_A_STEP = 150  # of the LP, in about the time of a step of local search
-_FIRST_STEPS, _DOUBLINGS, _SEARCH_SHARE = 5_000, 8, 2
+_FIRST_STEPS, _DOUBLINGS = 5_000, 8
+_SEARCH_SHARE, _LAST_SHARE = 2, 8  # of the LP's work; where only one better value is left, likely none
 
 
 class Incumbent(ABC):
@@ -255,7 +256,7 @@ class TreeSearch:
         if node.basis is not None:
             lp.start_from(node.basis)
             node.basis = None
-        stall = 0.02
+        stall, refined = 0.02, False
         while True:
             bound = planes.tighten(
                 clock,
@@ -277,7 +278,10 @@ class TreeSearch:
             x = lp.x
             fractional = np.flatnonzero((x > _INTEGRAL) & (x < 1 - _INTEGRAL))
             if len(fractional):
-                break
+                if refined or not planes.refine(x):
+                    break
+                refined = True
+                continue
             if planes.satisfied(x):
                 self.incumbent.offer_chosen(planes.columns, x > 0.5)
                 self._prove(node, bound)
@@ -327,9 +331,11 @@ class TreeSearch:
                 self.fixed = int((node.upper == 0).sum() + (node.lower == 1).sum()) - before
 
     def _improve(self, x: Reals, clock: Clock) -> None:
-        """Construct an answer, then search locally, longer each time, for half of the LP's work."""
+        """Construct an answer, then search locally, longer each time, for half of the LP's work or an eighth of it."""
         self.incumbent.build_along(self.planes.columns, x)
-        allowed, goal = self.planes.lp.work // (_SEARCH_SHARE * WORK_A_STEP), self.planes.least_value(self.units)
+        goal = self.planes.least_value(self.units)
+        share = _SEARCH_SHARE if self.incumbent.value > goal + 1 else _LAST_SHARE
+        allowed = self.planes.lp.work // (share * WORK_A_STEP)
         while self.incumbent.value > goal and not clock.passed:
             steps = _FIRST_STEPS << min(self._searches, _DOUBLINGS)
             if self._steps + steps > allowed:

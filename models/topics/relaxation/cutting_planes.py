@@ -24,7 +24,7 @@ from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bits, Bound, HighsLP, Reals, Relaxation
-from .neighbour_rows import NeighbourRows, neighbour_texts
+from .neighbour_rows import NeighbourRows, NeighbourSeparation, neighbour_texts
 from .presolve import Presolved
 from .separation import Goal
 from .topic_rows import (
@@ -50,6 +50,7 @@ from .topic_rows import (
 )
 
 _NO_PRICES = np.empty(0, np.int64)
+_REFINED = 100  # nodes of the tree at which rows of neighbours are looked for
 _KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice", CENTRES: "centres"}
 LP_LINKS = 30_000
 """Up to so many pairs of subscribers of a topic the LP alone gives the best bound within seconds."""
@@ -189,7 +190,8 @@ class CuttingPlanes(Relaxation[TopicRows]):
         self._costs, self._separator = goal.costs_on(n), goal.separator()
         self.lp, self.rows, self.idle = HighsLP(first=1), no_rows(), np.empty(0, np.int64)
         self.near: NeighbourRows | None = None
-        self._degree_rows = 0
+        self._near_separation: NeighbourSeparation | None = None
+        self._refined = self._degree_rows = 0
         least, most = goal.degree_range(n)
         self.lp.append_columns(np.array([float(goal.degree_cost)]), float(least), float(most))
         if goal.degree_cost > 0 or goal.cap < n:
@@ -244,25 +246,34 @@ class CuttingPlanes(Relaxation[TopicRows]):
         offsets = np.cumsum([0, *map(len, labels)]).astype(np.int64)
         self._add_rows(TopicRows(of, np.zeros_like(of), np.array(rhs, np.int32), offsets, np.concatenate(labels)))
 
-    def add_near(self, rows: NeighbourRows) -> None:
-        """Add rows of neighbours before those of topics, in place of the ones that the last LP did not use.
+    def add_near(self) -> bool:
+        """Add violated rows of neighbours, which come before those of topics; whether there are any.
 
-        All pairs with a topic in common must be candidates.
+        All pairs with a topic in common become candidates.
         """
-        near = rows
-        if self.near is not None:
-            used = self.lp.row_duals[self._degree_rows : self.fixed_rows] > _USED
-            near = self.near.chosen(used).joined(rows)
+        if self._near_separation is None:
+            self.include(all_pairs(self.instance))
+            self._near_separation = NeighbourSeparation(self.edges)
+        rows = self._near_separation.violated(np.pad(self.lp.x, (0, len(self.edges) - len(self.lp.x))))
+        if not len(rows.rhs):
+            return False
         topics, idle = self.rows, self.idle
-        self.lp.delete_rows(np.arange(self._degree_rows, self.fixed_rows + len(topics.topic)))
-        row, edge = np.nonzero(near.weights)
-        starts, weights = np.searchsorted(row, np.arange(len(near.rhs))), near.weights[row, edge].astype(np.float64)
-        self.lp.append_rows(near.rhs.astype(np.float64), starts, edge + 1, weights)
-        self.near, self.fixed_rows = near, self._degree_rows + len(near.rhs)
+        self.lp.delete_rows(np.arange(self.fixed_rows, self.fixed_rows + len(topics.topic)))
+        row, edge = np.nonzero(rows.weights)
+        starts, weights = np.searchsorted(row, np.arange(len(rows.rhs))), rows.weights[row, edge].astype(np.float64)
+        self.lp.append_rows(rows.rhs.astype(np.float64), starts, edge + 1, weights)
+        self.near = rows if self.near is None else self.near.joined(rows)
+        self.fixed_rows = self._degree_rows + len(self.near.rhs)
         self.cuts += len(rows.rhs)
         self.rows, self.idle = no_rows(), np.zeros(0, np.int64)
         self._add_rows(topics)
         self.idle = idle
+        return True
+
+    def refine(self, x: Reals) -> bool:
+        """Add rows of neighbours at the first nodes of a tree, for all nodes, if the root has some."""
+        self._refined += 1
+        return self.near is not None and self._refined <= _REFINED and self.add_near()
 
     def violated(self, x: Reals, *, exact: bool) -> TopicRows:
         """Rows that x violates. If x is 0/1, there are none exactly if x is an overlay within the goal's limits."""

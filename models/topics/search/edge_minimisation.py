@@ -20,7 +20,7 @@ from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, flatter_along, flatter_overlays, guided_candidates
 from ..relaxation.cost_splitting import Splitting, is_affordable, proof_rows, split_by_pricing
 from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, KeptRows, is_timely, write_case
-from ..relaxation.neighbour_rows import MOST_PAIRS, NeighbourSeparation
+from ..relaxation.neighbour_rows import MOST_PAIRS
 from ..relaxation.separation import Goal
 from ..relaxation.topic_rows import all_pairs, count_links
 
@@ -167,17 +167,12 @@ class _Search:
             return root
         if self.incumbent.cutoff / UNIT < planes.lp.value + _FAR * planes.cost_scale:
             return root
-        pairs = all_pairs(self.instance)
-        if len(pairs) > MOST_PAIRS:
+        if len(all_pairs(self.instance)) > MOST_PAIRS:
             return root
-        planes.include(pairs)
-        separation = NeighbourSeparation(planes.edges)
         while planes.lp.feasible and planes.lp.value > before + _ROOT_STALL and not clock.passed:
             before = planes.lp.value
-            rows = separation.violated(np.pad(planes.lp.x, (0, len(pairs) - len(planes.lp.x))))
-            if not len(rows.rhs):
+            if not planes.add_near():
                 break
-            planes.add_near(rows)
             found = planes.tighten(clock, stall=_ROOT_STALL, at_round=self._at_round)
             root = root if found is None or found.units < root.units else found
         self._write_root(root.proven)
