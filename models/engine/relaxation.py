@@ -23,7 +23,6 @@ UNIT = 2**32
 Units = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.int8]
-_PATIENCE = 60
 _USED = 1e-9
 NO_COLUMNS = np.empty(0, np.int64)
 NO_CUTOFF = 2**62
@@ -166,6 +165,17 @@ class HighsLP:
         return False
 
 
+class Probing(NamedTuple):
+    """How strong branching tries columns: how often each, how many at a node, iterations in each direction."""
+
+    reliable: int
+    columns: int
+    iterations: int
+
+
+FEW_PROBES, MANY_PROBES = Probing(2, 10, 60), Probing(4, 20, 120)
+
+
 class AnyRows(Protocol):
     """Some rows, by columns or by labels."""
 
@@ -182,7 +192,7 @@ class Relaxation(ABC, Generic[Rows]):
     """A restricted LP over 0/1 decisions to which violated rows and columns of negative reduced cost are added.
 
     Those of `rows` follow the first `fixed_rows` rows of the LP; the first `permanent` of them stay in it, others are
-    dropped once they were slack in 60 consecutive solutions, which `idle` counts.
+    dropped once they were slack in `patience` consecutive solutions, which `idle` counts.
     `cuts` counts rows added so far; `best_units` is the best bound proven without fixed columns, times `unit`,
     `best_proven` the multipliers that prove it. `converged` says whether the last call of :meth:`tighten` ended because
     no row is violated and no column improves.
@@ -196,6 +206,8 @@ class Relaxation(ABC, Generic[Rows]):
     unit = UNIT  # bounds are proven in integer arithmetic, as multiples of 1/unit
     cost_scale = 1.0  # a typical cost
     columns_at_once = _FEW_COLUMNS  # the most that are added in a round
+    patience = 25
+    probing = FEW_PROBES
     keeps_rows = False  # whether the tree leaves rows and columns, so that a node starts from its parent's basis
 
     def __init__(self) -> None:
@@ -346,7 +358,7 @@ class Relaxation(ABC, Generic[Rows]):
     def _add_rows(self, rows: Rows) -> None: ...
 
     def _drop_idle_rows(self) -> None:
-        drop = self.idle >= _PATIENCE
+        drop = self.idle >= self.patience
         drop[: self.permanent] = False
         if drop.any():
             self.lp.delete_rows(np.flatnonzero(drop) + self.fixed_rows)

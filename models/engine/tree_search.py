@@ -13,13 +13,11 @@ import numpy.typing as npt
 from ...instances.contract.run import Clock
 from .exact_method import SearchLog
 from .proof import NO_PROOF, ProofTree
-from .relaxation import NO_COLUMNS, NO_CUTOFF, UNIT, Bits, Bound, HighsLP, Reals, Relaxation
+from .relaxation import FEW_PROBES, NO_COLUMNS, NO_CUTOFF, UNIT, Bits, Bound, HighsLP, Probing, Reals, Relaxation
 
 if TYPE_CHECKING:
     from highspy import HighsBasis
 
-_RELIABLE = 4
-_PROBED, _ITERATIONS = 20, 120  # columns of a node at most, and iterations in each direction
 _LEAST = 1e-6
 
 
@@ -39,8 +37,8 @@ class Branching:
     https://doi.org/10.1016/j.orl.2004.04.002
     """
 
-    def __init__(self, lp: HighsLP, scale: float = 1.0) -> None:
-        self._lp, self._scale = lp, scale
+    def __init__(self, lp: HighsLP, scale: float = 1.0, probing: Probing = FEW_PROBES) -> None:
+        self._lp, self._scale, self._probing = lp, scale, probing
         self._gain = np.zeros((2, 0))
         self._count = np.zeros((2, 0), np.int64)
 
@@ -59,13 +57,14 @@ class Branching:
         best, best_score = int(order[0]), float(score.max())
         value, basis = self._lp.value, self._lp.basis
         probed = False
-        for column in order[:_PROBED].tolist():
-            if self._count[:, column].min() >= _RELIABLE or clock.passed:
+        reliable, most, iterations = self._probing
+        for column in order[:most].tolist():
+            if self._count[:, column].min() >= reliable or clock.passed:
                 continue
             gains = []
             for direction in (0, 1):
                 probed = True
-                gained = max(0.0, self._lp.probe(column, direction, basis, _ITERATIONS) - value) / self._scale
+                gained = max(0.0, self._lp.probe(column, direction, basis, iterations) - value) / self._scale
                 change = x[column] if direction == 0 else 1 - x[column]
                 self._count_gain(column, direction, change, gained)
                 gains.append(max(gained, _LEAST))
@@ -167,7 +166,7 @@ class TreeSearch:
     ) -> None:
         self.proof = proof
         self.planes, self.incumbent, self.progress = planes, incumbent, progress
-        self.branching = Branching(planes.lp, planes.cost_scale)
+        self.branching = Branching(planes.lp, planes.cost_scale, planes.probing)
         self.nodes = self.fixed = 0
         self.complete = False
         self._stop_at_first = stop_at_first

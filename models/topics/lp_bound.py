@@ -176,7 +176,7 @@ def _solve(
     *,
     seed: int,
     time_limit: float | None,
-    method: str,
+    by: str,
     presolve: bool,
     stall: float,
     progress: str,
@@ -189,8 +189,8 @@ def _solve(
         begin_proof(file, instance, problem.name, reduced)
         overlays, value, stopped = [any_overlay(instance, problem)], 1, False
         if objective.weighted and problem.value(instance, overlays[0]) >= MOST_PROVEN:
-            method = "fitting"
-        if method != "fitting":
+            by = "fitting"
+        if by != "fitting":
             first = clock.share(0.5)
             overlays += heuristic_overlays(instance, problem, seed=seed, clock=first)
             stopped = first.passed
@@ -203,7 +203,7 @@ def _solve(
                 clock.share(0.5) if number < len(factors) else clock,
                 of_degree=factor == "minmax-tco",
                 weighted=objective.weighted,
-                method=method,
+                method=by,
                 stall=stall,
                 log=log,
                 enough=min(PROBLEMS[factor].value(instance, overlay) for overlay in overlays),
@@ -234,7 +234,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
     engine="branch-and-cut",
     solve=_solve,
     options=(
-        Option("method", "auto", "cutting planes; cost splitting; dual fitting alone; or by size", choices=_METHODS),
+        Option("by", "auto", "cutting planes; cost splitting; dual fitting alone; or by size", choices=_METHODS),
         PRESOLVE,
         Option("stall", 1e-3, "stop when ten rounds gain less than this", least=0.0, most=1e9),
         PROGRESS,

@@ -1,5 +1,6 @@
 """The catalogue: names, and packages that register items."""
 
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +72,10 @@ def test_the_files_that_contain_a_name_define_all_items_of_that_name(catalogue: 
     for name in {item.name for item in every}:
         named = [item for item in catalogue._load(name) if item.name == name]
         assert {id(item) for item in named} == {id(item) for item in every if item.name == name}
+
+
+def test_no_option_has_the_name_of_a_parameter_that_calls_and_studies_have_themselves() -> None:
+    taken = {name for call in (ob.solve, ob.Method.run) for name in signature(call).parameters} | {"method", "methods"}
+    used = {option.name for method in ob.METHODS.values() for option in method.options}
+    assert "time_limit" in taken
+    assert not used & taken

@@ -23,7 +23,7 @@ from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers, ProofFile, Proven
-from ...engine.relaxation import UNIT, Bits, Bound, HighsLP, Reals, Relaxation
+from ...engine.relaxation import MANY_PROBES, UNIT, Bits, Bound, HighsLP, Reals, Relaxation
 from .neighbour_rows import NeighbourRows, NeighbourSeparation, neighbour_texts
 from .presolve import Presolved
 from .separation import Goal
@@ -181,6 +181,8 @@ class CuttingPlanes(Relaxation[TopicRows]):
     which are there only if D has a cost or the degrees a cap. The edges of a valid overlay, `start`, are candidates. If
     `sparse`, there are few more, and the others are priced in; otherwise all pairs with a topic in common are.
     """
+
+    patience, probing = 60, MANY_PROBES
 
     def __init__(self, instance: TopicInstance, goal: Goal, start: Overlay, *, sparse: bool = True) -> None:
         super().__init__()
