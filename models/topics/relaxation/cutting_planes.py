@@ -50,6 +50,7 @@ from .topic_rows import (
 )
 
 _NO_PRICES = np.empty(0, np.int64)
+_PATIENCE = 60
 _REFINED = 100  # nodes of the tree at which rows of neighbours are looked for
 _KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice", CENTRES: "centres"}
 LP_LINKS = 30_000
@@ -182,8 +183,6 @@ class CuttingPlanes(Relaxation[TopicRows]):
     `sparse`, there are few more, and the others are priced in; otherwise all pairs with a topic in common are.
     """
 
-    patience, probing = 60, MANY_PROBES
-
     def __init__(self, instance: TopicInstance, goal: Goal, start: Overlay, *, sparse: bool = True) -> None:
         super().__init__()
         self.instance, self.goal, n = instance, goal, instance.num_nodes
@@ -194,6 +193,8 @@ class CuttingPlanes(Relaxation[TopicRows]):
         self.near: NeighbourRows | None = None
         self._near_separation: NeighbourSeparation | None = None
         self._refined = self._degree_rows = 0
+        if goal.separator.quick:
+            self.patience, self.probing = _PATIENCE, MANY_PROBES
         least, most = goal.degree_range(n)
         self.lp.append_columns(np.array([float(goal.degree_cost)]), float(least), float(most))
         if goal.degree_cost > 0 or goal.cap < n:

@@ -34,10 +34,10 @@ class Separator:
     """The rows of connected topics.
 
     `derivable` is the separator of those of its rows that follow from the compact model (docs/proofs.md), None if all
-    do.
+    do. `quick` says whether LPs take milliseconds, so that trees have thousands of nodes.
     """
 
-    splits = True
+    splits = quick = True
     derivable: type[Separator] | None = None
 
     def first_rows(self, topic_offsets: Offsets) -> TopicRows:
@@ -59,6 +59,8 @@ class Separator:
 
 class PairSeparator(Separator):
     """The rows of pairs of topics of diameter at most 2."""
+
+    quick = False
 
     def _others(self, edges: CandidateEdges, x: Weights, tolerance: float) -> TopicRows:
         return violated_diameters(edges.instance.topic_offsets, edges.links, x, tolerance=tolerance)
