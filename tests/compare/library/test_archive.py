@@ -278,3 +278,13 @@ def test_what_is_no_archive_is_bad_input(tmp_path: Path) -> None:
         assert name in str(done.exception)
     done = CliRunner().invoke(cli, ["library", "archive", "-o", str(tmp_path / "a.zip")])
     assert isinstance(done.exception, BadInput)
+
+
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.SYMTYPE], ids=["a file above", "a link"])
+def test_no_archive_writes_outside_its_folder(kind: bytes, tmp_path: Path) -> None:
+    member = tarfile.TarInfo("../above" if kind == tarfile.REGTYPE else "link")
+    member.type, member.linkname = kind, str(tmp_path)
+    with pa.output_stream(str(tmp_path / "a.tar.zst"), "zstd") as out, tarfile.open(fileobj=out, mode="w|") as tar:
+        tar.addfile(member)
+    with pytest.raises(BadInput, match="is no file of its folder"), unpacked(tmp_path / "a.tar.zst"):
+        pass
