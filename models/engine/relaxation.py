@@ -332,7 +332,7 @@ class Relaxation(ABC, Generic[Rows]):
         """Whether 0/1 values violate no row of the relaxation, so that they are an answer."""
         return not len(self.violated(x, exact=False).rhs)
 
-    def refine(self, x: Reals) -> bool:
+    def refine(self) -> bool:
         """Add rows that are looked for once at a node, before it is branched on; whether there are any."""
         return False
 

@@ -277,7 +277,7 @@ class TreeSearch:
             x = lp.x
             fractional = np.flatnonzero((x > _INTEGRAL) & (x < 1 - _INTEGRAL))
             if len(fractional):
-                if refined or not planes.refine(x):
+                if refined or not planes.refine():
                     break
                 refined = True
                 continue

@@ -273,7 +273,7 @@ class CuttingPlanes(Relaxation[TopicRows]):
         self.idle = idle
         return True
 
-    def refine(self, x: Reals) -> bool:
+    def refine(self) -> bool:
         """Add rows of neighbours at the first nodes of a tree, for all nodes, if the root has some."""
         self._refined += 1
         return self.near is not None and self._refined <= _REFINED and self.add_near()

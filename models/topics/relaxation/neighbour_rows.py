@@ -37,10 +37,6 @@ class NeighbourRows(NamedTuple):
     weights: Units  # (rows, edges)
     rhs: Units
 
-    def chosen(self, rows: npt.NDArray[np.bool_]) -> NeighbourRows:
-        """Those for which `rows` is True."""
-        return NeighbourRows(self.node[rows], self.weights[rows], self.rhs[rows])
-
     def joined(self, others: NeighbourRows) -> NeighbourRows:
         """The rows of both, in order."""
         node, rhs = np.concatenate([self.node, others.node]), np.concatenate([self.rhs, others.rhs])
