@@ -128,7 +128,7 @@ def c1(seed: int) -> dict[str, float]:
 def table(title: str, factors: dict[str, Interval]) -> Table:
     shown = Table("", "mean", "95% interval", title=title)
     for name, one in factors.items():
-        shown.add_row(name, f"{one.mean:.3f}", "" if one.low is None else f"[{one.low:.3f}, {one.high:.3f}]")
+        shown.add_row(name, f"{one.mean:.3f}", "" if one.n < 2 else f"[{one.low:.3f}, {one.high:.3f}]")
     return shown
 
 

@@ -17,29 +17,24 @@ _BCA_MOST = 1000
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean or a share of `n` samples with its confidence interval, which is None for fewer than two samples."""
+    """A mean or a share of `n` samples with its confidence interval, which is NaN for fewer than two samples."""
 
     mean: float
-    low: float | None
-    high: float | None
+    low: float
+    high: float
     n: int
-
-    @property
-    def known(self) -> bool:
-        """Whether there is an interval at all."""
-        return self.low is not None
 
     def inside(self, low: float = -math.inf, high: float = math.inf) -> bool:
         """Whether the whole interval lies between the limits; False without an interval."""
-        return self.low is not None and self.high is not None and low <= self.low and self.high <= high
+        return low <= self.low and self.high <= high
 
     def outside(self, low: float = -math.inf, high: float = math.inf) -> bool:
         """Whether no part of the interval lies between the limits; False without an interval."""
-        return self.low is not None and self.high is not None and (self.high < low or self.low > high)
+        return self.high < low or self.low > high
 
     def __str__(self) -> str:
         shown = f"{self.mean:.4g}"
-        return shown if self.low is None else f"{shown} [{self.low:.4g}, {self.high:.4g}]"
+        return shown if math.isnan(self.low) else f"{shown} [{self.low:.4g}, {self.high:.4g}]"
 
 
 def mean_interval(sample: Iterable[float], *, together: int = 1, least: float = -math.inf) -> Interval:
@@ -52,7 +47,7 @@ def mean_interval(sample: Iterable[float], *, together: int = 1, least: float = 
     numbers = np.asarray(list(sample), float)
     mean, n = float(numbers.mean()), len(numbers)
     if n < 2:
-        return Interval(mean, None, None, n)
+        return Interval(mean, math.nan, math.nan, n)
     from scipy import stats
 
     half = float(stats.t.ppf(1 - LEVEL / (2 * together), n - 1)) * float(numbers.std(ddof=1)) / math.sqrt(n)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,10 @@ from ...instances.contract.result import Result, Status
 from ..catalogue import METHODS, method_named, problem_named, workload_named
 from ..studies.columns import parameters
 from ..studies.isolation import IsolatedRun
-from ..studies.row import row, spread
+from ..studies.row import object_in, row, spread
 from ..studies.store import Store, StoredInstance
 from ..studies.study import Runs, Study
-from ..studies.task import Recipe, Task, derived_seed, freeze
+from ..studies.task import Recipe, derived_seed, freeze
 
 LAWS = ("uniform", "zipf", "exponential")
 TIES = ("lowest", "highest", "random")
@@ -82,16 +81,8 @@ class RunFailed(Exception):
 class Bench:
     """The runs and the algorithms that a claim's judge uses.
 
-    Attributes
-    ----------
-    quick : bool
-        Whether the quick version runs.
-    methods : mapping
-        Algorithms by name; tests replace some by faulty ones.
-    tables : mapping
-        The runs of each grid of the claim, by its name; see `on`.
-    done : int
-        The number of runs made by `run`.
+    `methods` are algorithms by name, of which tests replace some by faulty ones; `tables` the runs of each grid of the
+    claim, by its name (see `on`); `done` is the number of runs made by `run`.
     """
 
     quick: bool
@@ -100,17 +91,12 @@ class Bench:
     done: int = 0
 
     def on(self, grid: str) -> pd.DataFrame:
-        """The runs on a grid that did not fail.
+        """The runs on a grid that did not fail; RunFailed if none has a value.
 
         The columns are those of the store; ``law`` (the workload, without -varying and -fitted), ``ties`` and ``draw``
         (the seed of the instance, by which instances of different shapes are paired);
         parameters of the workload as ``p_nodes``, options with their defaults as ``o_partitions``, counters as
         ``c_pn_ratio``.
-
-        Raises
-        ------
-        RunFailed
-            If no run has a value.
         """
         rows = self.tables[grid]
         done = rows[rows["status"] != Status.FAILED]
@@ -130,13 +116,7 @@ class Bench:
         return self.methods[name].run(instance, problem_named(problem), seed=seed, **options)
 
     def value(self, method: str, instance: Any, problem: str, **options: Any) -> float:
-        """The value of a run made by `run`.
-
-        Raises
-        ------
-        RunFailed
-            If it has none.
-        """
+        """The value of a run made by `run`; RunFailed if it has none."""
         result = self.run(method, instance, problem, **options)
         if result.value is None:
             raise RunFailed(f"{method} on {problem}: {result.reason}")
@@ -148,7 +128,13 @@ def rows_here(experiment: Experiment, methods: Mapping[str, Method[Any, Any]]) -
     study = experiment.study("here")
     instances = {recipe.to_json(): recipe.make() for recipe in experiment.recipes}
     made = {line: StoredInstance(instance.digest, 0) for line, instance in instances.items()}
-    return _with_parameters(spread(pd.DataFrame(list(_rows_here(study.tasks(made), instances, methods)))))
+    rows = []
+    for task in study.tasks(made):
+        instance, method = instances[task.recipe], methods[task.method]
+        limits = {"seed": task.seed, "time_limit": task.time_limit if method.exact else None}
+        result = method.run(instance, problem_named(task.problem), **limits, **object_in(task.options))
+        rows.append(row(task, instance, IsolatedRun(result, 0.0)))
+    return _with_parameters(spread(pd.DataFrame(rows)))
 
 
 def run_grids(experiments: Sequence[Experiment], quick: bool, folder: Path, master: str) -> Store:
@@ -175,29 +161,14 @@ def rows_of(experiment: Experiment, store: Store) -> pd.DataFrame:
     return _with_parameters(rows)
 
 
-def _rows_here(
-    tasks: list[Task], instances: Mapping[str, Any], methods: Mapping[str, Method[Any, Any]]
-) -> Iterator[dict[str, Any]]:
-    for task in tasks:
-        instance, method = instances[task.recipe], methods[task.method]
-        result = method.run(
-            instance,
-            problem_named(task.problem),
-            seed=task.seed,
-            time_limit=task.time_limit if method.exact else None,
-            **json.loads(task.options),
-        )
-        yield row(task, instance, IsolatedRun(result, 0.0))
-
-
 def _with_parameters(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with the columns that `Bench.on` describes."""
     if rows.empty:
         return rows
-    recipes = [json.loads(recipe) for recipe in rows["recipe"]]
-    workload = pd.Series([recipe.get("workload", "") for recipe in recipes], rows.index)
+    recipes = rows["recipe"].map(object_in)
+    workload = recipes.map(lambda recipe: recipe.get("workload", ""))
     options = pd.DataFrame(list(map(_all_options, rows["method"], rows["options"])), rows.index)
-    counters = pd.DataFrame(list(map(_scalars, rows["counters"])), rows.index)
+    counters = pd.DataFrame(rows["counters"].map(object_in).tolist(), rows.index)
     rows = rows.join(parameters(rows).add_prefix("p_")).join(options.add_prefix("o_")).join(counters.add_prefix("c_"))
     law = workload.str.replace("-varying|-fitted", "", regex=True)
     ties = rows["o_ties"].fillna("lowest") if "o_ties" in rows else "lowest"
@@ -206,8 +177,4 @@ def _with_parameters(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _all_options(method: str, given: str) -> Mapping[str, Any]:
     """The options of a run, with the method's own where none was given."""
-    return {**{one.name: one.default for one in METHODS[method].options}, **json.loads(given)}
-
-
-def _scalars(counters: str) -> Mapping[str, Any]:
-    return {name: value for name, value in json.loads(counters).items() if not isinstance(value, list | dict)}
+    return {**{one.name: one.default for one in METHODS[method].options}, **object_in(given)}

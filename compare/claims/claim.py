@@ -100,21 +100,10 @@ class Line:
 class Judgement:
     """The outcome of a check.
 
-    Attributes
-    ----------
-    verdict : Verdict
-    because : str
-        What decides, in a sentence: the counterexample, what it depends on, why it is not decided.
-    number : Interval, optional
-        The one number of the claim.
-    sensitivity : sequence of Line
-        Other readings, laws and rules for ties: never counted.
-    details : sequence of str
-        A few lines that the row shows below.
-    scale : str
-        How the sizes fall short of the paper's; "" where they do not.
-    runs : int
-        Runs of methods behind it; 0 for those that the bench counted.
+    `because` is what decides, in a sentence: the counterexample, what it depends on, why it is not decided. `number` is
+    the one number of the claim; `sensitivity` has other readings, laws and rules for ties, never counted, and `details`
+    a few lines that the row shows below. `scale` is how the sizes fall short of the paper's ("" where they do not),
+    `runs` the number of runs of methods behind it, 0 for those that the bench counted.
     """
 
     verdict: Verdict
@@ -203,20 +192,11 @@ def depends_on(choice: str, sides: Mapping[str, Judgement]) -> Judgement:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim with the check that judges it.
+    """A claim with the check that judges it; what a paper claims stands in the file of its statements (``p3.toml``).
 
-    Attributes
-    ----------
-    id : str
-        As in ``overlaybench claims``. What a paper claims stands in the file of its statements (``p3.toml``).
-    judge : callable
-        Maps a bench, which offers the runs and the algorithms, to a judgement.
-    grids : tuple of str
-        The names of the grids whose runs it judges.
-    said, place : str
-        Statement and source, for claims that no file of statements has.
-    module, data : str
-        The module of its functions, and its text, of a claim that is defined as data.
+    `judge` maps a bench, which offers the runs and the algorithms, to a judgement; `grids` are the names of the grids
+    whose runs it judges. `said` and `place` are statement and source of a claim that no file of statements has,
+    `module` and `data` the module of the functions, and the text, of a claim that is defined as data.
     """
 
     id: str
@@ -249,17 +229,9 @@ def claim(id_: str, *grids: str, said: str = "", place: str = "") -> Callable[[C
 class LedgerRow:
     """The row of a claim in the ledger: what someone cites.
 
-    Attributes
-    ----------
-    id, quick
-        The claim, and whether its quick version ran.
-    judgement : Judgement
-    seconds, grid_seconds : float
-        Of the judge, in one process; and the sum of its runs on a grid.
-    version : str
-        Of the code that ran and judged (`version_of_claim`).
-    earlier : str
-        The earlier version of the ledger whose number the row carries over; "" for a row of this code.
+    `quick` says whether the quick version ran; `seconds` are those of the judge, in one process, `grid_seconds` the sum
+    of its runs on a grid; `version` is that of the code that ran and judged (`version_of_claim`), `earlier` the version
+    of the ledger whose number the row carries over, "" for a row of this code.
     """
 
     id: str
@@ -294,8 +266,10 @@ def _numbers(number: Interval | None) -> list[float | None] | None:
     if number is None:
         return None
     values = (number.mean, number.low, number.high)
-    return [*(None if v is None or not math.isfinite(v) else float(f"{v:.6g}") for v in values), number.n]
+    return [*(float(f"{v:.6g}") if math.isfinite(v) else None for v in values), number.n]
 
 
 def _interval(numbers: Sequence[Any] | None) -> Interval | None:
-    return None if numbers is None or numbers[0] is None else Interval(*numbers)
+    if numbers is None or numbers[0] is None:
+        return None
+    return Interval(*(math.nan if one is None else one for one in numbers))

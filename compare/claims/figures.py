@@ -42,26 +42,11 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a paper, as the paper drew it.
+    """A figure of a paper, as the paper drew it; `name` is that of the claim (``P3.F10``).
 
-    Attributes
-    ----------
-    name : str
-        That of the claim: ``P3.F10``.
-    grid : str
-    x : (str, str)
-        Column and label.
-    panels : tuple of Panel
-    curves : tuple of Curve
-        The paper's own curves.
-    more : mapping
-        Further panels on demand (``--all``): the curves of other laws, rules for ties or readings, by title.
-    form : str
-        ``line`` or ``bars`` (a group of bars for each value of x).
-    log : bool
-        Whether x is logarithmic.
-    prepare : callable
-        Adds columns to the rows.
+    `x` is a column and its label, logarithmic if `log`; `curves` are the paper's own, and `more` has further panels on
+    demand (``--all``): the curves of other laws, rules for ties or readings, by title. The `form` ``bars`` has a group
+    of bars for each value of x; `prepare` adds columns to the rows.
     """
 
     name: str
@@ -121,9 +106,8 @@ def _curve(figure: Figure, column: str, curve: Curve, rows: pd.DataFrame) -> Ite
     if curve.over:
         values = (values / each(curve.over)).dropna()
     for x, sample in values.groupby(level=0):
-        mean = mean_interval(sample)
-        ends = {"low": np.nan if mean.low is None else mean.low, "high": np.nan if mean.high is None else mean.high}
-        yield {"curve": curve.label, "x": x, "y": mean.mean, **ends, "n": mean.n, "published": False}
+        y = mean_interval(sample)
+        yield {"curve": curve.label, "x": x, "y": y.mean, "low": y.low, "high": y.high, "n": y.n, "published": False}
 
 
 def draw(figure: Figure, points: pd.DataFrame) -> Drawing:

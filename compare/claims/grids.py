@@ -29,24 +29,11 @@ class Sheet:
 
     Sheets of one workload and one shape share their first instances: one with fewer seeds adds runs on some of them.
 
-    Attributes
-    ----------
-    workload : str or tuple of str
-    shape : mapping
-        A value, or a tuple of values, of each parameter.
-    problem : str
-    methods : sequence
-        Names, or names with options; an option's value may be a tuple of values.
-    seeds : (int, int)
-        The instances at a point, in the quick and in the full version; no runs where it is 0.
-    ties : sequence of str
-        The rules under which each method runs that has them.
-    quick : mapping
-        The shape of the quick version, where it differs.
-    repeats : int
-        Seeds of a method with random choices on each instance.
-    paired : bool
-        Whether all shapes have the same seeds: their instances have the same column ``draw``.
+    `shape` has a value, or a tuple of values, of each parameter, `quick` those of the quick version where they differ.
+    `methods` are names, or names with options, whose values may be tuples too; each runs under the rules `ties`, if it
+    has them, and with random choices `repeats` times on each instance. `seeds` are the instances at a point, in the
+    quick and in the full version; no runs where it is 0. If `paired`, all shapes have the same seeds: their instances
+    have the same column ``draw``.
     """
 
     workload: str | tuple[str, ...]
@@ -89,12 +76,7 @@ class Sheet:
 class Grid:
     """The runs behind some claims and figures.
 
-    Attributes
-    ----------
-    name : str
-    sheets : tuple of Sheet
-    paper : mapping
-        The values that the paper names, by column (``p_nodes``, ``law``); ``samples`` is its instances a point.
+    `paper` has the values that the paper names, by column (``p_nodes``, ``law``); ``samples`` is its instances a point.
     """
 
     name: str

@@ -43,40 +43,29 @@ class LinkLists(NamedTuple):
 
     contributions: npt.NDArray[np.int16]
     heads: npt.NDArray[np.int32]
-    tails: npt.NDArray[np.int32]
     after: npt.NDArray[np.int32]
     before: npt.NDArray[np.int32]
 
 
 def merge_by_link_contributions(
-    instance: TopicInstance, *, newest: bool = True, as_printed: bool = False
+    instance: TopicInstance, *, as_printed: bool = False
 ) -> tuple[npt.NDArray[np.int64], LineCounts]:
     """The edges (u, v), u < v, of Greedy Merge by Algorithms 1-3 in the order of their addition, and its work.
 
-    Parameters
-    ----------
-    instance : TopicInstance
-    newest : bool
-        Of a list, take the pair added last; else the one added first.
-    as_printed : bool
-        The loop of Algorithm 3, line 6 is over all topics of both ends, as printed. It then lowers the contributions of
-        pairs within one component too, so that pairs leave the lists early and the overlay may not be topic-connected.
-        By default the loop is over the topics of which the edge joins two components, as §6.1 says in words.
-
-    Notes
-    -----
-    Chockler, Melamed, Tock and Vitenberg 2007 (P1), §6.1. Time O(|V|²|T|) (Lemma 6.4), memory 10 bytes a pair of nodes,
-    of which there are fewer than 2³¹.
+    Of a list the pair added last is taken. With `as_printed` the loop of Algorithm 3, line 6 is over all topics of both
+    ends. It then lowers the contributions of pairs within one component too, so that pairs leave the lists early and
+    the overlay may not be topic-connected. By default the loop is over the topics of which the edge joins two
+    components, as §6.1 says in words. Time O(|V|²|T|) (Lemma 6.4), memory 10 bytes a pair of nodes, fewer than 2³¹.
     """
     n = instance.num_nodes
     lists = int(np.diff(instance.node_offsets).max(initial=0)) + 1
-    edges, work = _construct(singletons(instance), lists, newest, as_printed)
+    edges, work = _construct(singletons(instance), lists, as_printed)
     return np.stack(np.divmod(edges, max(n, 1)), axis=1), LineCounts(*work.tolist())
 
 
 @kernel
 def _construct(
-    components: TopicComponents, lists: int, newest: bool, as_printed: bool
+    components: TopicComponents, lists: int, as_printed: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The edges u·|V| + v in the order of their addition, and the fields of `LineCounts`."""
     n = len(components.node_offsets) - 1
@@ -89,7 +78,7 @@ def _construct(
             work[_LOWERED] += 1
         if highest == 0:
             return edges[: work[_EDGES]].copy(), work
-        pair = int(links.heads[highest] if newest else links.tails[highest])
+        pair = int(links.heads[highest])
         v = int((1 + np.sqrt(1 + 8.0 * pair)) / 2)
         v += int(v * (v + 1) // 2 <= pair) - int(v * (v - 1) // 2 > pair)
         u = pair - v * (v - 1) // 2
@@ -108,7 +97,6 @@ def _initialized(components: TopicComponents, lists: int, work: npt.NDArray[np.i
     size = n * (n - 1) // 2
     links = LinkLists(
         np.zeros(size, np.int16),
-        np.full(lists, _NONE, np.int32),
         np.full(lists, _NONE, np.int32),
         np.empty(size, np.int32),
         np.empty(size, np.int32),
@@ -181,8 +169,6 @@ def _put(pair: int, contribution: int, links: LinkLists) -> None:
     links.after[pair], links.before[pair] = head, _NONE
     if head >= 0:
         links.before[head] = pair
-    else:
-        links.tails[contribution] = pair
     links.heads[contribution] = pair
 
 
@@ -194,7 +180,5 @@ def _take(pair: int, links: LinkLists) -> None:
         links.heads[contribution] = after
     else:
         links.after[before] = after
-    if after < 0:
-        links.tails[contribution] = before
-    else:
+    if after >= 0:
         links.before[after] = before

@@ -112,7 +112,7 @@ def fluctuation(bench: Bench) -> Judgement:
         return Interval(mean / max(base, few), low / max(most, few), high / max(least, few), instances)
 
     found = {(m, law): ratio(m, law) for m in _NAMES for law in _SKEWED}
-    least = min(found.values(), key=lambda one: one.low or 0)
+    least = min(found.values(), key=lambda one: one.low)
     details = [f"var D_{_NAMES[m]}, {law} ÷ uniform: {one}" for (m, law), one in found.items()]
     lines = [
         Line.of(f"average degree d_DCBR, {law}", ratio("dcbr-m", law, "average_degree"), at_least(1)) for law in _SKEWED

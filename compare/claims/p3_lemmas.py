@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
+import networkx as nx
 import numpy as np
-import numpy.typing as npt
 
 from ...heuristics.topics.divide_and_conquer import (
     Division,
@@ -32,8 +32,18 @@ from ...instances.topics.constructions import binary_tree_of_topics, root_and_le
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, TIES, Bench, grid
-from .claim import CaseTally, Judgement, Line, Verdict, at_least, at_most, claim, depends_on, exact, judged
-from .properties import assorted, invalid, on_assorted
+from .claim import CaseTally, Judgement, Limit, Line, Verdict, at_least, at_most, claim, depends_on, exact, judged
+from .properties import (
+    Graph,
+    Labels,
+    assorted,
+    component_labels,
+    contributions,
+    invalid,
+    joined,
+    on_assorted,
+    partitioned,
+)
 
 _MINMAX = "minmax-tco"
 _LINEAR = "a constant of 1 and the natural logarithm suffice"
@@ -62,37 +72,17 @@ def a_third_of_the_best_matching(bench: Bench) -> Judgement:
 
 def _shares_of_best_matchings(instance: TopicInstance, edges: Iterable[tuple[int, int]]) -> Iterator[float]:
     """Of each phase, its merges ÷ the most merges of a matching on the components at its start."""
-    every, degrees, labels = frozenset(range(instance.num_nodes)), np.zeros(instance.num_nodes, int), _labels(instance)
-    start, merged, phase = labels, 0, 1
+    every, degrees = frozenset(range(instance.num_nodes)), np.zeros(instance.num_nodes, int)
+    start, merged, phase = (labels := component_labels(instance)), 0, 1
     for u, v in edges:
         degrees[[u, v]] += 1
         if degrees.max() > phase:
             yield merged / _best_matching(start, every)
             start, merged, phase = labels, 0, int(degrees.max())
-        labels, gain = _joined(labels, u, v)
+        labels, gain = joined(labels, (u, v))
         merged += gain
     if merged:
         yield merged / _best_matching(start, every)
-
-
-Labels = npt.NDArray[np.int64]
-
-
-def _labels(instance: TopicInstance) -> Labels:
-    """The component of every subscription, shape (|T|, |V|); -1 where there is none."""
-    label = np.full((instance.num_topics, instance.num_nodes), -1)
-    for topic in range(instance.num_topics):
-        label[topic, instance.subscribers(topic)] = instance.subscribers(topic)
-    return label
-
-
-def _joined(labels: Labels, u: int, v: int) -> tuple[Labels, int]:
-    """The labels after an edge, and its contribution."""
-    apart = np.flatnonzero((labels[:, u] >= 0) & (labels[:, v] >= 0) & (labels[:, u] != labels[:, v]))
-    new = labels.copy()
-    for t in apart:
-        new[t, labels[t] == labels[t, v]] = labels[t, u]
-    return new, len(apart)
 
 
 def _best_matching(labels: Labels, free: frozenset[int]) -> int:
@@ -103,7 +93,7 @@ def _best_matching(labels: Labels, free: frozenset[int]) -> int:
     rest = free - {first}
     best = _best_matching(labels, rest)
     for partner in rest:
-        after, gain = _joined(labels, first, partner)
+        after, gain = joined(labels, (first, partner))
         best = max(best, gain + _best_matching(after, rest - {partner})) if gain else best
     return best
 
@@ -176,11 +166,10 @@ def edges_of_contribution_0(bench: Bench) -> Judgement:
         whole = bench.run("gm-m", instance, _MINMAX, ties="lowest").answer
         phases.add(by_phase == whole, f"instance {seed}")
     equal = share_interval(discarded.count(0), len(discarded))
-    at_the_end = judged(equal, exactly_1 := replace(at_most(1), low=1.0), details=(
+    at_the_end = judged(equal, Limit(1.0, 1.0), details=(
         f"discarded at the end: D_GMM − D_ODA {mean_interval(discarded)}, {min(discarded):+g} to {max(discarded):+g}",
     ))  # fmt: skip
-    each = phases.judgement(share_interval(phases.n - phases.failed, phases.n))
-    assert exactly_1.low == 1
+    each = phases.judgement(phases.share)
     return depends_on(
         "when the edges are discarded", {"at the end, as the sentence says": at_the_end, "after each phase": each}
     )
@@ -188,26 +177,19 @@ def edges_of_contribution_0(bench: Bench) -> Judgement:
 
 def by_phases(instance: TopicInstance) -> Overlay:
     """MinMax-ODA, lowest pair first, that fills up each phase's matching and discards that before the next phase."""
-    n, labels, edges = instance.num_nodes, _labels(instance), list[tuple[int, int]]()
+    n, labels, edges = instance.num_nodes, component_labels(instance), list[tuple[int, int]]()
     degree = np.zeros(n, int)
-    while (contribution := _contributions(labels)).any():
+    while (contribution := contributions(labels)).any():
         most = int(degree.max())
         for top in (most, most + 1):
             allowed = np.maximum.outer(degree, degree) < top
             if (contribution * allowed).any():
                 break
         u, v = divmod(int((contribution * allowed).argmax()), n)
-        labels, _ = _joined(labels, u, v)
+        labels, _ = joined(labels, (u, v))
         degree[[u, v]] += 1
         edges.append((u, v))
     return Overlay.from_edges(n, edges)
-
-
-def _contributions(labels: Labels) -> Labels:
-    """The contribution of every pair u < v, shape (|V|, |V|)."""
-    own = labels >= 0
-    apart = own[:, :, None] & own[:, None, :] & (labels[:, :, None] != labels[:, None, :])
-    return np.triu(apart.sum(axis=0), 1)
 
 
 @claim("P3.S4A.2")
@@ -218,23 +200,13 @@ def matchings(bench: Bench) -> Judgement:
     for number, instance in enumerate((triangle, *small(bench.quick, 12, nodes=8, topics=6, subscriptions=3))):
         for ties in TIES:
             overlay = bench.run("gm-m", instance, _MINMAX, ties=ties).answer
-            edges = [] if overlay is None else [(u, v) for u, v in overlay.edges.tolist()]
+            graph: Graph = nx.Graph([] if overlay is None else overlay.edges.tolist())
             colours = 0 if overlay is None else overlay.max_degree
             name = "a triangle of three topics with two subscribers each" if number == 0 else f"instance {number}"
-            if not tally.add(_colourable(edges, colours), f"{name} needs D + 1 = {colours + 1}"):
-                beyond += not _colourable(edges, colours + 1)
+            if not tally.add(partitioned(graph, colours), f"{name} needs D + 1 = {colours + 1}"):
+                beyond += not partitioned(graph, colours + 1)
     line = Line("D + 1 matchings, as before Lemma 2 and by Vizing", exact(beyond, tally.n), Verdict.CONFIRMED)
     return tally.judgement(sensitivity=(line,) if not beyond else ())
-
-
-def _colourable(edges: list[tuple[int, int]], colours: int, used: tuple[int, ...] = ()) -> bool:
-    """Whether the edges can be coloured with so many colours such that edges with a common end differ."""
-    if len(used) == len(edges):
-        return True
-    u, v = edges[len(used)]
-    taken = {c for (a, b), c in zip(edges, used, strict=False) if {a, b} & {u, v}}
-    fresh = min(colours, max(used, default=-1) + 2)
-    return any(_colourable(edges, colours, (*used, c)) for c in range(fresh) if c not in taken)
 
 
 @claim("P3.A3")
@@ -259,7 +231,7 @@ def data_structures(bench: Bench) -> Judgement:
     ]
     lines.append(Line.of("MinMax-ODA, 0-edges kept", share_interval(sum(zeros), len(zeros)), all(zeros)))
     less = mean_interval(work)
-    found = tally.judgement(share_interval(tally.n - tally.failed, tally.n), sensitivity=tuple(lines), details=(
+    found = tally.judgement(tally.share, sensitivity=tuple(lines), details=(
         f"counted work ÷ contributions that Algorithm 2 computes: {less}",
     ))  # fmt: skip
     return found if at_most(1).holds(less) else replace(found, verdict=Verdict.CONTRADICTED, because=f"work {less}")
@@ -270,9 +242,9 @@ def as_printed(instance: TopicInstance, *, up_to_maximum: bool = True) -> tuple[
 
     Line 2 of Algorithm 5 runs up to the maximum degree, or else ends before it. Cost O(|V|² |T|) an edge.
     """
-    n, edges, labels = instance.num_nodes, list[tuple[int, int]](), _labels(instance)
+    n, edges, labels = instance.num_nodes, list[tuple[int, int]](), component_labels(instance)
     degree = np.zeros(n, np.int64)
-    contribution = _contributions(labels)
+    contribution = contributions(labels)
     current, current_degree = int(contribution.max()), 0
     while highest := int(contribution.max()):
         larger = np.maximum.outer(degree, degree)
@@ -284,8 +256,8 @@ def as_printed(instance: TopicInstance, *, up_to_maximum: bool = True) -> tuple[
         current, current_degree = found
         u, v = np.argwhere((contribution == current) & (larger == current_degree))[0].tolist()
         edges.append((u, v))
-        labels, _ = _joined(labels, u, v)
-        contribution = _contributions(labels)
+        labels, _ = joined(labels, (u, v))
+        contribution = contributions(labels)
         degree[[u, v]] += 1
     return Overlay.from_edges(n, edges), True
 
@@ -532,7 +504,7 @@ def greedy_sets(bench: Bench) -> Judgement:
 
 def _cover_problem(instance: TopicInstance, part: Any, coverage: int) -> tuple[Any, Any]:
     """The topics × nodes matrix of a part's outward topics, and the coverage that each needs."""
-    interest = _labels(instance) >= 0
+    interest = component_labels(instance) >= 0
     inside = interest[:, part].sum(axis=1)
     outward = (inside > 0) & (inside < interest.sum(axis=1))
     cover = interest[np.ix_(outward, part)].astype(float)
@@ -556,19 +528,11 @@ def no_relays(bench: Bench) -> Judgement:
 def _unreached(instance: TopicInstance, overlay: Overlay | None) -> str:
     if overlay is None:
         return "no overlay"
-    near: dict[int, set[int]] = {v: set() for v in range(instance.num_nodes)}
-    for u, v in overlay.edges.tolist():
-        near[u].add(v)
-        near[v].add(u)
+    graph = overlay.to_networkx()
     for topic in range(instance.num_topics):
-        members = set(instance.subscribers(topic).tolist())
-        reached, waiting = set[int](), list(members)[:1]
-        while waiting:
-            node = waiting.pop()
-            if node not in reached:
-                reached.add(node)
-                waiting += near[node] & members
-        if reached != members:
+        members = instance.subscribers(topic).tolist()
+        reached = nx.node_connected_component(graph.subgraph(members), members[0])
+        if len(reached) < len(members):
             return f"topic {topic} reaches {len(reached)} of {len(members)} subscribers"
     return ""
 

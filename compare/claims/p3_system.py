@@ -221,7 +221,7 @@ def five_steps(bench: Bench) -> Judgement:
     text = "the five steps alone, which cover all topics of a part: equal overlays"
     line = Line.of(text, share_interval(sum(alone), len(alone)), all(alone))
     details = (f"|R| of the five steps alone ÷ |R| of Algorithm 12: {mean_interval(more)}",)
-    return tally.judgement(share_interval(tally.n - tally.failed, tally.n), sensitivity=(line,), details=details)
+    return tally.judgement(tally.share, sensitivity=(line,), details=details)
 
 
 @claim("P3.S4D.4")

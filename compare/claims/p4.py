@@ -64,18 +64,17 @@ def networks(law: str, draws: int, **shape: float | str) -> Iterator[ContentInst
 
 
 def overlay_of(bench: Bench, method: str, instance: ContentInstance) -> ContentOverlay:
-    """The overlay of a run under ``content-mst``.
-
-    Raises
-    ------
-    RunFailed
-        If it has none.
-    """
+    """The overlay of a run under ``content-mst``; RunFailed if it has none."""
     result = bench.run(method, instance, "content-mst")
     if result.answer is None or result.value is None:
         raise RunFailed(f"{method} on content-mst: {result.reason}")
     overlay: ContentOverlay = result.answer
     return overlay
+
+
+def solved(bench: Bench, instance: ContentInstance) -> Result[ContentOverlay]:
+    """The run of the exact method under ``content-mst``."""
+    return bench.run("branch-and-cut", instance, "content-mst", time_limit=_SECONDS, progress="off")
 
 
 def part_of_cost(part: str, instance: ContentInstance, overlay: ContentOverlay) -> float:
@@ -390,7 +389,7 @@ def LEAST_COSTS(bench: Bench) -> Judgement:
     for number, one in enumerate(networks("plane", 10 if bench.quick else 60, users=12, brokers=4, intervals=6)):
         core = np.zeros_like(one.core)
         only = ContentInstance(one.access, core, one.capacities, one.rates, one.subscriptions)
-        best = bench.run("branch-and-cut", only, "content-mst", time_limit=_SECONDS, progress="off")
+        best = solved(bench, only)
         packed = bench.run("greedy-packing", only, "content-mst")
         if best.status is Status.OPTIMAL and best.value:
             cost = packed.value or np.inf
@@ -463,7 +462,7 @@ def ROUNDED(bench: Bench) -> Judgement:
     tally, ratios = CaseTally(), dict[str, list[float]]()
     shape: dict[str, Any] = {"users": 12, "brokers": 4, "intervals": 6}
     for number, one in enumerate(networks("plane", 5 if bench.quick else 30, **shape)):
-        best = bench.run("branch-and-cut", one, "content-mst", time_limit=_SECONDS, progress="off")
+        best = solved(bench, one)
         rounded = bench.run("lp-rounding", one, "content-mst")
         if tally.add(rounded.value is not None, f"network {number}: {rounded.reason}") and best.value:
             for method in ("lp-rounding", "greedy-packing", "clustering", "steiner-mixing"):

@@ -83,13 +83,12 @@ def counted_work(instance: ContentInstance) -> dict[str, float]:
     The second stage, a tree over the brokers with subscribers for each broker and channel, belongs to all but random
     assignment, whose published time cannot hold one.
     """
-    users, brokers, channels = instance.num_users, instance.num_brokers, instance.num_channels
+    users, brokers = instance.num_users, instance.num_brokers
     subscribers = instance.subscriptions.sum(axis=0).astype(float)
     second = float((brokers * np.minimum(subscribers, brokers) ** 2).sum())
     packing = users * brokers
     clustering = brokers * users * (users - 1) / 2 + packing
     mixing = users * float(((subscribers + 1) ** 2).sum()) + packing
-    assert channels == len(subscribers)
     return {RANDOM: users, PACKING: packing + second, CLUSTERING: clustering + second, MIXING: mixing + second}
 
 

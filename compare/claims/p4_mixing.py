@@ -22,9 +22,9 @@ from ...instances.contract.result import Status
 from ..intervals import mean_interval, share_interval
 from .bench import Bench
 from .claim import RISES, CaseTally, Judgement, Line, Verdict, at_least, at_most, claim, depends_on, exact, judged
-from .p4 import METRICS, PROVEN, cost_of, networks, over_laws, overlay_of, part_of_cost
+from .p4 import METRICS, PROVEN, cost_of, networks, over_laws, overlay_of, part_of_cost, solved
 
-_SECONDS, _ROUNDING, _MATCH = 60.0, 1e-9, 0.01
+_ROUNDING, _MATCH = 1e-9, 0.01
 
 
 @claim("P4.S4.1")
@@ -47,10 +47,7 @@ def HISTOGRAMS(bench: Bench) -> Judgement:
             shape: dict[str, Any] = {"seed": seed, "metric": law, "users": 5, "brokers": 3, "slack": 1e6}
             fine = WORKLOADS["content"].generate(**shape, cells="exact")
             rough = WORKLOADS["content"].generate(**shape, cells="equal", intervals=2)
-            best, coarse = (
-                bench.run("branch-and-cut", one, "content-mst", time_limit=_SECONDS, progress="off")
-                for one in (fine, rough)
-            )
+            best, coarse = (solved(bench, one) for one in (fine, rough))
             if best.status is coarse.status is Status.OPTIMAL and best.value and coarse.answer is not None:
                 found.append(cost_of(fine, coarse.answer.brokers) > best.value * (1 + PROVEN))
         return judged(share_interval(sum(found), len(found)), RISES) if found else Judgement(Verdict.NOT_DECIDED)
@@ -145,10 +142,7 @@ def UNWANTED(bench: Bench) -> Judgement:
         for number, one in enumerate(networks(law, 6 if bench.quick else 30, **shape)):
             wanted = np.where(one.subscriptions.any(axis=0), one.rates, 0.0)
             pruned = ContentInstance(one.access, one.core, one.capacities, wanted, one.subscriptions)
-            whole, part = (
-                bench.run("branch-and-cut", each, "content-mst", time_limit=_SECONDS, progress="off")
-                for each in (one, pruned)
-            )
+            whole, part = (solved(bench, each) for each in (one, pruned))
             if whole.status is part.status is Status.OPTIMAL and whole.value and part.answer is not None:
                 cheaper.append((part.value or 0.0) < whole.value * (1 - PROVEN))
                 cost = cost_of(one, part.answer.brokers)
@@ -279,10 +273,7 @@ def STATIC_OPTIMUM(bench: Bench) -> Judgement:
         shape = {"users": 8, "brokers": 3, "intervals": 4, "slack": 1e6, "access_to_core": 0.1}
         for seed, one in enumerate(networks(law, 10 if bench.quick else 40, **shape)):
             others = [exchanged(one, 0.5, seed=3 * seed + each) for each in range(3)]
-            before, *after = (
-                bench.run("branch-and-cut", each, "content-mst", time_limit=_SECONDS, progress="off")
-                for each in (one, *others)
-            )
+            before, *after = (solved(bench, each) for each in (one, *others))
             if before.status is not Status.OPTIMAL or before.answer is None:
                 continue
             for other, best in zip(others, after, strict=True):

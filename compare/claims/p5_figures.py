@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -211,9 +211,9 @@ def _answered(row: Mapping[str, Any]) -> tuple[BrokerNetwork, Dissemination]:
 _KEPT = ("law", "method", "recipe", "instance", "draw", "p_fanout", "o_simulate")
 
 
-def _expanded(rows: pd.DataFrame, points: Any) -> pd.DataFrame:
-    """Several rows of each run: what `points` yields for it, with the columns that tell runs apart."""
-    every = rows.sort_values("recipe").to_dict("records")
+def _expanded(rows: pd.DataFrame, points: Any, where: str = "") -> pd.DataFrame:
+    """Several rows of each run of a query: what `points` yields for it, with the columns that tell runs apart."""
+    every = (rows.query(where) if where else rows).sort_values("recipe").to_dict("records")
     return pd.DataFrame([{**{name: row[name] for name in _KEPT}, **one} for row in every for one in points(row)])
 
 
@@ -258,24 +258,11 @@ def _traffic(row: Mapping[str, Any]) -> Iterator[dict[str, float]]:
     yield from ({"second": _BIN * number, "messages": rate} for number, rate in enumerate(rates.tolist()))
 
 
-def matched(rows: pd.DataFrame) -> pd.DataFrame:
-    """Figure 8."""
-    return _expanded(rows[(rows["method"] == "s0") & (rows["o_simulate"] != "system")], _matching)
-
-
-def path_lengths(rows: pd.DataFrame) -> pd.DataFrame:
-    """Figure 9."""
-    return _expanded(rows, _path_lengths)
-
-
-def delays_of_pairs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Figure 10."""
-    return _expanded(rows[rows["law"] == DENSE], _delays)
-
-
-def traffic(rows: pd.DataFrame) -> pd.DataFrame:
-    """Figure 11."""
-    return _expanded(rows[rows["law"] == DENSE], _traffic)
+# Figures 8 to 11
+matched = partial(_expanded, points=_matching, where=f"method == 's0' and {_STATIC}")
+path_lengths = partial(_expanded, points=_path_lengths)
+delays_of_pairs = partial(_expanded, points=_delays, where=f"law == '{DENSE}'")
+traffic = partial(_expanded, points=_traffic, where=f"law == '{DENSE}'")
 
 
 def with_forwarders(rows: pd.DataFrame) -> pd.DataFrame:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
 
 from ...instances.contract.catalogue import defined_in
 from ...instances.contract.overlay import Overlay
@@ -14,6 +18,9 @@ from ...instances.topics.instance import TopicInstance
 from ..catalogue import problem_named
 from .bench import TIES, Bench
 from .claim import CaseTally, Judgement, Line, Verdict, exact
+
+Labels = npt.NDArray[np.int64]
+Graph: TypeAlias = "nx.Graph[int]"
 
 _SEEDS = (10, 100)
 _SEARCH_SECONDS = 20.0
@@ -119,3 +126,51 @@ def values_by_rule(
 
 def _shown(found: dict[str, tuple[float, ...]]) -> str:
     return ", ".join(f"{rule} {values[0]:g}" + f"–{values[-1]:g}" * (len(values) > 1) for rule, values in found.items())
+
+
+def component_labels(instance: TopicInstance) -> Labels:
+    """The component of every subscription without any edge, shape (|T|, |V|); -1 where there is none."""
+    label = np.full((instance.num_topics, instance.num_nodes), -1)
+    for topic in range(instance.num_topics):
+        label[topic, instance.subscribers(topic)] = instance.subscribers(topic)
+    return label
+
+
+def joined(labels: Labels, *edges: tuple[int, int]) -> tuple[Labels, int]:
+    """The labels after some edges, and how many components these merge."""
+    new, merged = labels.copy(), 0
+    for u, v in edges:
+        apart = np.flatnonzero((new[:, u] >= 0) & (new[:, v] >= 0) & (new[:, u] != new[:, v]))
+        for t in apart:
+            new[t, new[t] == new[t, v]] = new[t, u]
+        merged += len(apart)
+    return new, merged
+
+
+def contributions(labels: Labels) -> Labels:
+    """The contribution of every pair u < v, shape (|V|, |V|)."""
+    own = labels >= 0
+    apart = own[:, :, None] & own[:, None, :] & (labels[:, :, None] != labels[:, None, :])
+    return np.triu(apart.sum(axis=0), 1)
+
+
+def partitioned(graph: Graph, count: int) -> bool:
+    """Whether the edges are the union of `count` matchings, by exhaustive search; exponential."""
+    edges = sorted(map(tuple, graph.edges), key=lambda edge: -graph.degree[edge[0]] - graph.degree[edge[1]])
+    used: dict[int, set[int]] = {v: set() for v in graph}
+
+    def colour(rank: int, opened: int) -> bool:
+        if rank == len(edges):
+            return True
+        u, v = edges[rank]
+        for c in range(min(opened + 1, count)):  # colours not used so far are equivalent
+            if c not in used[u] and c not in used[v]:
+                used[u].add(c)
+                used[v].add(c)
+                if colour(rank + 1, max(opened, c + 1)):
+                    return True
+                used[u].discard(c)
+                used[v].discard(c)
+        return False
+
+    return colour(0, 0)

@@ -44,10 +44,7 @@ CLAIMS: Catalogue[Claim] = Catalogue("claim", _claims, group="overlaybench.claim
 def claims_named(ids: Sequence[str]) -> list[Claim]:
     """The claims with these ids, or all if none is given; ``P2`` stands for all of P2, ``module:NAME`` for a plug-in.
 
-    Raises
-    ------
-    BadInput
-        If an id is unknown.
+    An unknown id is bad input.
     """
     if not ids:
         return list(CLAIMS.values())
@@ -78,21 +75,8 @@ def run_claims(
     """Run claims: first all their grids as one study on Spark, then each claim's judge.
 
     Runs that `folder` holds are not repeated, nor are judges of the present code; its ``claims.json`` has every row so
-    far. A claim whose judge raises gives its exception; the others go on.
-
-    Parameters
-    ----------
-    folder : Path
-        A folder of results.
-    master : str
-        The Spark master.
-    start : callable
-        Receives each claim before it is judged.
-
-    Raises
-    ------
-    BadInput
-        If the folder holds another study.
+    far. `start` receives each claim before it is judged. A claim whose judge raises gives its exception; the others go
+    on. Bad input if the folder holds another study.
     """
     versions = {claim.id: version_of_claim(claim) for claim in claims}  # before the runs: code may change meanwhile
     rows = {(row.id, row.version): row for row in rows_in(folder / "claims.json", quick)}
@@ -133,9 +117,7 @@ def version_of_claim(claim: Claim) -> str:
 
 @cache
 def _defined_in(file: Path) -> tuple[Claim, ...]:
-    values = vars(import_module(f"{__package__}.{file.stem}")).values()
-    each = (one for value in values for one in (value if isinstance(value, tuple) else (value,)))
-    return tuple(one for one in each if isinstance(one, Claim))
+    return tuple(one for one in vars(import_module(f"{__package__}.{file.stem}")).values() if isinstance(one, Claim))
 
 
 @cache

@@ -24,31 +24,14 @@ _OPEN, _MOST_WANTED = {Verdict.NOT_DECIDED}, 10_000
 class Part:
     """One sentence of a claim: a number of each instance, and what its mean must be.
 
-    Attributes
-    ----------
-    name : str
-        What the number is: ``D_DCBR − D_GMM``.
-    of : str
-        An expression of pandas, which gives a number of each instance, in the columns of the wide table: a row for each
-        instance and a column for each value of `across` ("`dcbr-m` - `gm-m`"); also least, most, mean and last of the
-        row's values, and at_least, the column of the least. Truth values are judged as a share.
-    must : Limit, optional
-        What the claim says; without it the number is only shown.
-    nearly : Limit, optional
-        What suffices for ``confirmed in order``.
-    where : str
-        A pandas query on the rows.
-    measure, across : str
-        The column of the values, and the column (or list of columns) whose values become the columns of the wide table.
-    each : str
-        The column whose values are its rows: ``draw`` pairs instances of different shapes.
-    along : str
-        A size: the number is the slope along it, of a doubling if `doubling`.
-    extreme : str
-        ``max`` or ``min``: the number is that of all instances, not their mean (a claimed maximum is one number).
-    log2 : bool
-        Whether the number is the logarithm of that of `of`.
-    published : float, optional
+    `of` is an expression of pandas ("`dcbr-m` - `gm-m`") in the columns of the wide table, which gives a number of each
+    instance; truth values are judged as a share. The table has the means of `measure` on the rows of the query `where`:
+    a row for each value of the column `each` (``draw`` pairs instances of different shapes) and a column for each value
+    of the column, or columns, `across`; also least, most, mean and last of the row's values, and at_least, the column
+    of the least. `must` is what the claim says, without which the number is only shown, and `nearly` what suffices for
+    ``confirmed in order``. With `along`, a size, the number is the slope along it, of a doubling if `doubling`; with
+    `extreme` (``max``, ``min``) that of all instances, not their mean, as a claimed maximum is one number; with `log2`
+    its logarithm.
     """
 
     name: str
@@ -109,7 +92,7 @@ def slope(x: Sequence[float] | pd.Series, y: Sequence[float] | pd.Series) -> Int
     """The slope of a line through points, with its 95% interval; none without spread in x."""
     at, values = np.asarray(x, float), np.asarray(y, float)
     if len(at) < 3 or np.ptp(at) == 0:
-        return Interval(math.nan, None, None, len(at))
+        return Interval(math.nan, math.nan, math.nan, len(at))
     from scipy import stats
 
     line = stats.linregress(at, values)
@@ -129,21 +112,11 @@ def on_rows(
 ) -> Claim:
     """A claim about the runs on a grid.
 
-    Parameters
-    ----------
-    parts : Part
-        The first one's number is the claim's; the verdict is the gravest of all.
-    where : str
-        The principal reading: a pandas query on the rows.
-    vary : mapping
-        Other readings, by name: the query in place of `where`. They are lines of the sensitivity.
-    depends : str
-        A choice that the paper leaves open, say "ties": where a line whose name begins with it is confirmed and the
-        principal reading contradicted, or the other way round, the verdict is ``depends``.
-    prepare : callable
-        Adds columns to the rows.
-    paper : mapping
-        The values that the paper has: see `Grid`.
+    The first part's number is the claim's; the verdict is the gravest of all. `where` is the principal reading, a
+    pandas query on the rows, and `vary` has others by name, the lines of the sensitivity. `depends` is a choice that
+    the paper leaves open, say "ties": where a line whose name begins with it is confirmed and the principal reading
+    contradicted, or the other way round, the verdict is ``depends``. `prepare` adds columns to the rows; `paper` is
+    that of `Grid`.
     """
 
     def judge(bench: Bench) -> Judgement:
@@ -189,7 +162,7 @@ def judge_parts(parts: Sequence[Part], rows: pd.DataFrame) -> Judgement:
 
 def _missing(number: Interval, must: Limit) -> str:
     """How many instances would decide a number whose interval reaches across a limit, if its mean stays."""
-    if number.low is None or number.high is None or must.holds(number) is not None:
+    if must.holds(number) is not None:
         return ""
     apart = max(min(abs(number.mean - end) for end in (must.low, must.high)), 1e-9)
     wanted = number.n * ((number.high - number.low) / 2 / apart) ** 2

@@ -16,22 +16,11 @@ _FOLDER = Path(__file__).parent
 
 
 class Statement(Struct, frozen=True, forbid_unknown_fields=True):
-    """A claim as the paper makes it, in our words.
+    """A claim as the paper makes it, in our words; a table is of the kind ``figure``.
 
-    Attributes
-    ----------
-    id, place, kind
-        Its number here, where it stands in the paper, and what it is (a figure is a figure or a table).
-    statement, reading : str
-        What is claimed, and the principal reading, declared before running.
-    number : str
-        What the one number is, with its unit.
-    published, published_text
-        The published number, or a text where it is not one number.
-    advice : str
-        What a designer should do with it.
-    finding : str
-        The distinct finding that explains the verdict.
+    `reading` is the principal one, declared before running; `number` says what the one number is, with its unit;
+    `published_text` stands where the paper has not one number. `advice` is what a designer should do with it, `finding`
+    the distinct finding that explains the verdict.
     """
 
     id: str
@@ -108,13 +97,7 @@ class Paper(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def papers() -> Mapping[str, Paper]:
-    """All papers by name.
-
-    Raises
-    ------
-    BadInput
-        If a file of statements has an unknown key or kind.
-    """
+    """All papers by name; bad input if a file of statements has an unknown key or kind."""
     return {file.stem.upper(): _paper(file) for file in sorted(_FOLDER.glob("*.toml")) if "_" not in file.stem}
 
 

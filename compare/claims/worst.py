@@ -31,16 +31,10 @@ HALL = Path(__file__).with_suffix(".json")
 
 @dataclass(frozen=True)
 class WorstCase:
-    """An instance with the value of a heuristic's answer and the proven optimum.
+    """An instance with the value of a heuristic's answer, under a rule for `ties`, and the proven optimum.
 
-    Attributes
-    ----------
-    topics : tuple of tuple of int
-        The subscribers of each topic; nodes are 0 … `nodes` − 1.
-    ties : str
-        The rule under which the heuristic has this value.
-    exhaustive : bool
-        Whether enumeration showed that no instance of at most this size is worse.
+    `topics` are the subscribers of each topic; nodes are 0 … `nodes` − 1. `exhaustive` says that enumeration showed
+    that no instance of at most this size is worse.
     """
 
     method: str
@@ -63,13 +57,7 @@ class WorstCase:
 
 
 def worst_cases(file: Path = HALL) -> list[WorstCase]:
-    """The cases in a file; none if it does not exist.
-
-    Raises
-    ------
-    BadInput
-        If the file is no list of worst cases.
-    """
+    """The cases in a file; none if it does not exist. A file that is no list of worst cases is bad input."""
     if not file.exists():
         return []
     try:
@@ -126,12 +114,8 @@ def search_worst_case(
 
     Known cases of at most this size are starts of the local search. The rule for ties is by default ``worst`` if the
     method offers that search and there are at most 6 nodes, otherwise ``lowest``. `progress` is given the number of
-    instances solved and the worst ratio so far.
-
-    Raises
-    ------
-    BadInput
-        If the method does not answer the problem or is exact, or no instance was solved in the time.
+    instances solved and the worst ratio so far. Bad input if the method does not answer the problem or is exact, or no
+    instance was solved in the time.
     """
     chosen, deadline = method_named(method), time.monotonic() + time_limit
     if (kind := problem_named(problem).kind) != "topics":

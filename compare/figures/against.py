@@ -141,8 +141,8 @@ def _interval(
 ) -> tuple[float, float, float, int]:
     """Mean, the ends of its interval, and the number of values; `log`: of the geometric mean."""
     found = mean_interval(np.log(values)) if log else mean_interval(values, least=least)
-    low, high = (found.low, found.high) if len(values) >= _FEWEST else (None, None)
-    ends = np.array([np.nan if end is None else end for end in (found.mean, low, high)])
+    low, high = (found.low, found.high) if len(values) >= _FEWEST else (np.nan, np.nan)
+    ends = np.array([found.mean, low, high])
     mean, least, most = (np.exp(ends) if log else ends).tolist()
     return mean, least, most, found.n
 

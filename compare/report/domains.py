@@ -82,8 +82,7 @@ def reduction_table(runs: pd.DataFrame) -> pd.DataFrame:
     for shape, own in each.groupby(level=_SHAPE, dropna=False, sort=False):
         one = mean_interval(own["crr"])
         found.append((*shape, one.n, one.mean, one.low, one.high, own["seconds"].mean()))
-    table = pd.DataFrame(found, columns=[*_SHAPE, "instances", "crr", "low", "high", "seconds"])
-    return table.astype({"low": np.float64, "high": np.float64})
+    return pd.DataFrame(found, columns=[*_SHAPE, "instances", "crr", "low", "high", "seconds"])
 
 
 def routing_table(runs: pd.DataFrame) -> pd.DataFrame:

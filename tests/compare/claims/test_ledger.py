@@ -1,6 +1,7 @@
 """The ledger: verdicts from intervals, statements, rows on record, pages, the commands and resuming."""
 
 import json
+import math
 import re
 from collections import Counter
 from dataclasses import replace
@@ -66,7 +67,7 @@ def test_a_single_sample_or_a_failed_run_decides_nothing_and_a_count_does() -> N
     def fails(bench: Bench) -> Judgement:
         raise RunFailed("gm on min-tco: out of memory")
 
-    assert verdict_of(Interval(3.0, None, None, 1), at_most(5)) is Verdict.NOT_DECIDED
+    assert verdict_of(Interval(3.0, math.nan, math.nan, 1), at_most(5)) is Verdict.NOT_DECIDED
     assert judged(exact(3), at_most(5)).verdict is judged(exact(30), about(30)).verdict is Verdict.CONFIRMED
     assert CaseTally().judgement(least=1).verdict is Verdict.NOT_DECIDED
     found = judge(Claim("X.1", fails)).judgement

@@ -149,18 +149,17 @@ def test_each_edge_contributes_most_on_larger_instances(instance: ob.TopicInstan
 
 def _check(instance: ob.TopicInstance) -> None:
     interest = twins.interest_of(instance)
-    for newest in (True, False):
-        edges, work = merge_by_link_contributions(instance, newest=newest)
-        overlay, updates = set[twins.Edge](), 0
-        weights = twins.contributions(interest, overlay)
-        for pair in map(tuple, edges.tolist()):
-            assert weights[pair] == max(weights.values()) > 0
-            overlay.add(pair)
-            after = twins.contributions(interest, overlay)
-            updates += sum(weights[other] - after[other] for other in after)
-            weights = after
-        assert (work.edges, work.updates) == (len(edges), updates)
-        assert work.listed == sum(weight > 0 for weight in twins.contributions(interest, set()).values())
+    edges, work = merge_by_link_contributions(instance)
+    overlay, updates = set[twins.Edge](), 0
+    weights = twins.contributions(interest, overlay)
+    for pair in map(tuple, edges.tolist()):
+        assert weights[pair] == max(weights.values()) > 0
+        overlay.add(pair)
+        after = twins.contributions(interest, overlay)
+        updates += sum(weights[other] - after[other] for other in after)
+        weights = after
+    assert (work.edges, work.updates) == (len(edges), updates)
+    assert work.listed == sum(weight > 0 for weight in twins.contributions(interest, set()).values())
     built = ob.Overlay.from_edges(instance.num_nodes, sorted(overlay))
     assert ob.PROBLEMS["min-tco"].violations(instance, built) == []
 

@@ -21,7 +21,7 @@ from overlaybench.compare.claims.p2_constructed import (
     tree_of_bridges,
     tree_with_bridges,
 )
-from overlaybench.compare.claims.properties import assorted
+from overlaybench.compare.claims.properties import assorted, component_labels, contributions
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.claims.statements import papers
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, weighted_nested_subscriptions
@@ -51,7 +51,8 @@ def star_at_the_last(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
 
 def idle_edges_first(bench: Bench, method: str, instance: ob.TopicInstance, **options: Any) -> Iterator[list[Any]]:
     """All pairs without a common topic, then all others."""
-    yield sorted(every_pair(instance, "", 0), key=p2.Components(instance).contribution)
+    weights = contributions(component_labels(instance))
+    yield sorted(every_pair(instance, "", 0), key=lambda pair: weights[pair])
 
 
 def rounds_of_matchings(bench: Bench, method: str, instance: ob.TopicInstance, **options: Any) -> Iterator[list[Any]]:
