@@ -17,7 +17,6 @@ from ..library.archive import FolderEvidence, RunEvidence, check_folder, unpacke
 from ..library.study import chosen, library_runs, present, study_text, updated, with_digests
 from ..library.submission import faults_since, said, submit
 from ..library.table import (
-    LibraryTable,
     known_row,
     law_points,
     line_of,
@@ -47,7 +46,7 @@ from .options import (
 )
 from .studies import echo_statuses
 
-_TABLE = click.option("--table", "folder", type=FILE, help="A folder with another library's tables.")
+_TABLE = click.option("--table", "folder", type=FILE, default=TABLE, help="A folder with another library's tables.")
 _GROUP = click.option("--group", "groups", multiple=True, metavar="GROUP", help="Only these groups; repeatable.")
 _PROBLEM = click.option("--problem", "problems", multiple=True, type=PROBLEM_NAME, help="Only these; repeatable.")
 _WIDE = 100_000
@@ -64,19 +63,14 @@ def library_() -> None:
     """
 
 
-def _table(folder: Path | None) -> LibraryTable:
-
-    return read_table(folder or TABLE)
-
-
 @library_.command("list")
 @_GROUP
 @_PROBLEM
 @_OPEN
 @_TABLE
-def list_instances(folder: Path | None, **given: Any) -> None:
+def list_instances(folder: Path, **given: Any) -> None:
     """List instances with what is known of them."""
-    library = _table(folder)
+    library = read_table(folder)
     pairs = chosen(library, **given)
     rows = []
     for entry, problem in pairs:
@@ -91,9 +85,9 @@ def list_instances(folder: Path | None, **given: Any) -> None:
 @click.argument("name", type=LIBRARY_INSTANCE)
 @click.option("-o", "--output", type=FILE, help="[default: NAME with the ending of its kind]")
 @_TABLE
-def get(name: str, output: Path | None, folder: Path | None) -> None:
+def get(name: str, output: Path | None, folder: Path) -> None:
     """Write the instance NAME to a file, which solve, draw and check read."""
-    entry = _table(folder).entry(name)
+    entry = read_table(folder).entry(name)
     kind, instance = kind_named(entry.kind), entry.make()
     file = output or Path(f"{name}{kind.ending}")
     kind.write(instance, file)
@@ -114,7 +108,7 @@ def get(name: str, output: Path | None, folder: Path | None) -> None:
 @ARCHIVE
 @QUIET
 @_TABLE
-def run(methods: tuple[str, ...], out: Path, master: str, folder: Path | None, **given: Any) -> None:
+def run(methods: tuple[str, ...], out: Path, master: str, folder: Path, **given: Any) -> None:
     """Run METHODS on the library, as a study on Spark; options of a method follow its name: "low-oda k=8".
 
     The folder is that of a study: `results`, `report`, `verify` and `rerun` read it. Instances that this machine lacks
@@ -124,7 +118,7 @@ def run(methods: tuple[str, ...], out: Path, master: str, folder: Path | None, *
 
     limits = {name: given.pop(name) for name in ("time_limit", "memory_limit", "proof")}
     spark = {name: given.pop(name) for name in ("archive", "quiet")}
-    here, absent = present(chosen(_table(folder), **given))
+    here, absent = present(chosen(read_table(folder), **given))
     for reason in absent:
         click.echo(f"overlaybench: {reason}", err=True)
     text = study_text(here, methods, **limits)
@@ -136,9 +130,9 @@ def run(methods: tuple[str, ...], out: Path, master: str, folder: Path | None, *
 @library_.command("score")
 @click.argument("results", type=FILE)
 @_TABLE
-def score(results: Path, folder: Path | None) -> None:
+def score(results: Path, folder: Path) -> None:
     """Score the methods of the study in RESULTS on the library, and rank them among all methods known."""
-    library = _table(folder)
+    library = read_table(folder)
     found = scored(library, [run.record for run in library_runs(library, Store.existing(results))])
     rows = [score_row(line) | {"better than known": str(line.improved)} for line in found.itertuples()]
     if not rows:
@@ -150,7 +144,7 @@ def score(results: Path, folder: Path | None) -> None:
 @click.argument("results", nargs=-1, type=FILE)
 @click.option("--page", type=FILE, help="Write the table into this page as well, between its two marks.")
 @_TABLE
-def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) -> None:
+def update(results: tuple[Path, ...], page: Path | None, folder: Path) -> None:
     """Take the studies in RESULTS into the table, where the judge and the checker accept them.
 
     Answers are validated again by their problems. Bounds count with a proof that the checker
@@ -158,7 +152,7 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) ->
     """
     if page is not None:
         page_text(page)  # before minutes of checks
-    library, missing = with_digests(_table(folder))
+    library, missing = with_digests(read_table(folder))
     for reason in missing:
         click.echo(f"overlaybench: {reason}", err=True)
     line = StatusLine()
@@ -169,7 +163,7 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) ->
             click.echo(f"overlaybench: {one}: run {key} refused: {reason}", err=True)
         click.echo(f"{one}: {done.taken} runs taken in, {done.certified} with a certified bound")
         library = done.table
-    write_table(library, folder or TABLE)
+    write_table(library, folder)
     if page is not None:
         write_page(library, page)
 
@@ -178,7 +172,7 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path | None) ->
 @click.argument("results", nargs=-1, type=FILE)
 @click.option("-o", "--output", required=True, type=FILE, help="A .tar.zst file.")
 @_TABLE
-def archive(results: tuple[Path, ...], output: Path, folder: Path | None) -> None:
+def archive(results: tuple[Path, ...], output: Path, folder: Path) -> None:
     """Write instances, best answers, proofs, the table and the checker to one file that anyone can check.
 
     Answers and proofs are looked for in RESULTS, folders of studies and earlier archives, and beside the table, where
@@ -187,9 +181,9 @@ def archive(results: tuple[Path, ...], output: Path, folder: Path | None) -> Non
     if output.suffixes[-2:] != [".tar", ".zst"]:
         raise BadInput(f"{output}: an archive's name ends with .tar.zst: choose such a name")
     check_writable(output)
-    library, line = _table(folder), StatusLine()
+    library, line = read_table(folder), StatusLine()
     with ExitStack() as stack:
-        sources: list[RunEvidence | FolderEvidence] = [FolderEvidence(folder or TABLE)]
+        sources: list[RunEvidence | FolderEvidence] = [FolderEvidence(folder)]
         for one in results:
             sources.append(
                 FolderEvidence(stack.enter_context(unpacked(one))) if one.is_file() else RunEvidence(library, one)
@@ -206,22 +200,21 @@ def archive(results: tuple[Path, ...], output: Path, folder: Path | None) -> Non
 @click.argument("archive", type=FILE, required=False)
 @click.option("--since", type=FILE, help="A folder with an older table: check the records that are new since.")
 @_TABLE
-def check(archive: Path | None, since: Path | None, folder: Path | None) -> None:
+def check(archive: Path | None, since: Path | None, folder: Path) -> None:
     """Check every record of an ARCHIVE as its own check_all.py does, by the checker of this package.
 
     With --since check what a table has beyond an older one in place of an archive: that new records are submissions
     which judge or checker accept, and that nothing else has changed. Exit status 1 on a fault.
     """
-    if (archive is None) == (since is None):
-        raise BadInput("give an ARCHIVE, or --since FOLDER with an older table")
-    if archive is not None:
+    if since is None and archive is not None:
         with unpacked(archive) as root:
             shown, right = check_folder(root)
         click.echo(shown, nl=False)
         sys.exit(0 if right else 1)
-    own = folder or TABLE
-    library, older = read_table(own), read_table(since or TABLE)
-    faults = list(faults_since(library, own, older))
+    if since is None or archive is not None:
+        raise BadInput("give an ARCHIVE, or --since FOLDER with an older table")
+    library, older = read_table(folder), read_table(since)
+    faults = list(faults_since(library, folder, older))
     for fault in faults:
         click.echo(f"wrong: {fault}")
     new = {line_of(one) for one in library.runs} - {line_of(one) for one in older.runs}
@@ -237,15 +230,14 @@ def check(archive: Path | None, since: Path | None, folder: Path | None) -> None
 @click.option("--instance", type=LIBRARY_INSTANCE, help="Of an answer; a proof names its own.")
 @click.option("--problem", type=PROBLEM_NAME, help="Of an answer.  [default: the first that the library poses]")
 @_TABLE
-def submit_(file: Path, folder: Path | None, **given: Any) -> None:
+def submit_(file: Path, folder: Path, **given: Any) -> None:
     """Take an answer or a proof of someone else's into the table, from FILE: JSON as `solve -o` writes it, or a proof
     (.gz) as `solve --proof` does.
 
     It must be better than what is known. The file is kept beside the table, for all to check.
     """
-    own = folder or TABLE
-    record = submit(read_table(own), own, file, **given)
-    click.echo(f"{record.instance}, {record.problem}: {said(record)} by {record.name}, taken into {own}")
+    record = submit(read_table(folder), folder, file, **given)
+    click.echo(f"{record.instance}, {record.problem}: {said(record)} by {record.name}, taken into {folder}")
 
 
 @library_.command("map")
@@ -254,13 +246,13 @@ def submit_(file: Path, folder: Path | None, **given: Any) -> None:
 @click.option("--problem", type=PROBLEM_NAME, default="min-tco", show_default=True)
 @_TABLE
 @partial(figure_options, formats=False)
-def draw_map(results: tuple[Path, ...], output: Path, problem: str, folder: Path | None, figure_options: Any) -> None:
+def draw_map(results: tuple[Path, ...], output: Path, problem: str, folder: Path, figure_options: Any) -> None:
     """Draw what is proven, nodes against topics a node: from the table, and from RESULTS where they are accepted."""
     from ..figures.charts import proof_map
     from ..figures.style import check_ending, save, styled
 
     check_ending(output)
-    library = _table(folder)
+    library = read_table(folder)
     for one in results:
         library = updated(library, Store.existing(one)).table
     points = law_points(library, problem)

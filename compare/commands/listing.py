@@ -71,7 +71,8 @@ def _listed(name: str, problem: str = "", kind: str = "") -> Iterator[Renderable
         if (not problem or problem in answers.split(", ")) and kind in ("", of_kind):
             row = {name[:-1]: f"{one.name} (exact)" if one.noun.startswith("exact") else one.name}
             row |= {"what it is": one.summary, **{about: one.facts.get(about, "") for about in (*facts, *if_room)}}
-            row |= {"options": defaults_of(one.options)} if "options" in row else {}
+            if "options" in row:
+                row["options"] = " ".join(f"{option.name}={option.default}" for option in one.options)
             groups.setdefault(problem or answers, []).append(row)
     for group, rows in groups.items():
         yield table(f"{name.capitalize()}{f' for {group}' if group else ''}", rows, if_room, pipe=_WIDE)
@@ -269,11 +270,6 @@ def values_of(option: Option) -> str:
     bounds = [f"from {option.least:g}"] if option.least > -math.inf else []
     bounds += [f"to {option.most:g}"] if option.most < 2**31 - 1 else []
     return " ".join(bounds) or "a number"
-
-
-def defaults_of(options: Iterable[Option]) -> str:
-    """The options with their defaults, as on a command line."""
-    return " ".join(f"{option.name}={option.default}" for option in options)
 
 
 def _examples(problem: Problem[Any, Any], how: str) -> tuple[str, ...]:

@@ -47,12 +47,8 @@ def submit(
     """Take an answer, or a proof (.gz), into the table in a folder, and return its record.
 
     A proof names its instance by digest and its problem. For an answer `instance` is a name; its problem is by default
-    the first that the library poses. An answer is validated by its problem, a proof by the checker.
-
-    Raises
-    ------
-    BadInput
-        If the file is refused, is no better than what is known, or contradicts it; nothing is written then.
+    the first that the library poses. An answer is validated by its problem, a proof by the checker. A file that is
+    refused, is no better than what is known, or contradicts it is bad input, and nothing is written.
     """
     for what, text in (("name", name), ("source", source), ("method", method or "-")):
         if not text.strip() or not text.isprintable():

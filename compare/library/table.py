@@ -381,9 +381,9 @@ def known_row(entry: Entry, problem: str, known: Known) -> dict[str, str]:
         "instance": entry.name,
         "sizes": _sizes(entry),
         "problem": problem,
-        "value": _number(known.value),
+        "value": number_text(known.value) or "–",
         "by": by_text(known.best),
-        "bound": _number(known.bound),
+        "bound": number_text(known.bound) or "–",
         "by ": by_text(known.bounded),
         "gap": "–" if math.isnan(known.gap) else f"{known.gap:.2%}",
         "proof": known.bounded.proof[:_PROOF_DIGITS] if known.bounded else "",
@@ -410,7 +410,3 @@ def by_text(record: Record | None) -> str:
         return f"{record.name}, {record.method}" if record.method else record.name
     seconds = "?" if math.isnan(record.seconds) else f"{record.seconds:.2g}"
     return f"{record.method}, {seconds} s of {record.time_limit:g} s"
-
-
-def _number(value: float) -> str:
-    return number_text(value) or "–"
