@@ -68,7 +68,7 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
     in the study file, and the ratio of each value to the best proven bound of its instance.
     """
     from ..python_api.studies import StudyResults
-    from ..studies.plot import names_of
+    from ..studies.plot import report_of
     from ..studies.results import export, grouped, write_answers
     from ..studies.store import Store
 
@@ -80,7 +80,7 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
     if isinstance(answers, Path):
         click.echo(f"{answers}: {write_answers(folder, runs, answers)} answers", err=True)
     if output is not None:
-        names = {**names_of(Store.existing(folder).plan().spec), **key_values(others["rename"], "--rename")}
+        names = {**report_of(Store.existing(folder).plan().spec).names, **key_values(others["rename"], "--rename")}
         export(rows, output, by=by, bold=bool(others["bold"]), names=names)
         click.echo(f"{output}: {len(rows)} rows", err=True)
     elif answers is None and not len(rows):

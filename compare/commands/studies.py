@@ -268,7 +268,7 @@ def rerun(folder: Path, key: str) -> None:
 
     run = rerun_run(folder, key)
     for name in ("status", "value", "lower_bound", "seconds"):
-        click.echo(f"{name}: {_text(run.before[name])} before, {_text(run.after[name])} now")
+        click.echo("{}: {} before, {} now".format(name, *run.values(name)))
     if run.differences:
         click.echo(f"differs in {', '.join(run.differences)}")
         for name in run.differences:
@@ -277,10 +277,6 @@ def rerun(folder: Path, key: str) -> None:
     else:
         click.echo("the same row")
     sys.exit(1 if run.differences else 0)
-
-
-def _text(value: object) -> str:
-    return f"{value:.10g}" if isinstance(value, (int, float)) else str(value)
 
 
 @click.command("archive")

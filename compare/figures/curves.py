@@ -53,37 +53,12 @@ def curves(
 ) -> Drawing:
     """Draw curves in panels: lines through means with their intervals, and published values as hollow marks.
 
-    Parameters
-    ----------
-    points : DataFrame
-        A row a point. Needed: curve (its name, as in the legend), x (numbers, or words in their order) and y. If there
-        are any: low and high (the interval, NaN for none), panel (its title; panels stand in the order of their rows),
-        published (True for a value from a paper: a hollow diamond in the colour of its curve).
-    x, y : Axis
-    name, caption : str
-        See `Drawing`.
-    styles : mapping, optional
-        By the names of curves; by default each curve has a colour of its own (`rank_styles`).
-    form : {"line", "step", "bars"}
-    shaded : bool
-        Intervals are areas rather than bars.
-    rule : float, optional
-        A line across at this value.
-
-    Returns
-    -------
-    Drawing
-        With the files of the formats of the options: within ``styled(FigureOptions(formats=("pdf", "svg", "png")))``
-        its `files` are a PDF, an SVG and a PNG file, each with the legend inside the page.
-
-    Examples
-    --------
-    >>> points = pd.DataFrame({"curve": ["GM", "GM", "GM"], "x": [1, 2, 2], "y": [3.0, 4.0, 5.0],
-    ...                        "low": [2.5, 3.5, None], "high": [3.5, 4.5, None], "published": [False, False, True]})
-    >>> with styled(FigureOptions(formats=("pdf", "svg"))):
-    ...     drawn = curves(points, Axis("nodes"), Axis("edges", zero=True), name="edges")
-    >>> sorted(drawn.files)
-    ['pdf', 'svg']
+    `points` has a row a point: curve (its name, as in the legend), x (numbers, or words in their order) and y; if there
+    are any, low and high (the interval, NaN for none), panel (its title; panels stand in the order of their rows) and
+    published (True for a value from a paper: a hollow diamond in the colour of its curve). `styles` are by the names of
+    curves, by default a colour for each (`rank_styles`); intervals are areas if `shaded`, else bars; `rule` is where a
+    line goes across. The files of the drawing have the formats of the options (`styled`), each with the legend inside
+    the page.
     """
     names = list(dict.fromkeys(points["curve"]))
     chosen = rank_styles(names) if styles is None else {name: styles[name] for name in styles if name in set(names)}
@@ -145,14 +120,13 @@ def panels(
     entries: Iterable[str],
     *,
     size: tuple[float, float] = (_PANEL_WIDTH, _PANEL_HEIGHT),
-    independent: Sequence[str] = ("x", "y", "xOffset"),
     most: int = _COLUMNS,
 ) -> dict[str, Any]:
     """The specification of layers in a grid of panels, one for each value of ``panel``, with the legend below.
 
     The layers have no data of their own: all have the `points`, without NaN. The texts of the legend (`entries`) decide
     how many stand side by side. `size` is a panel's width and height in points; the width is fitted where the options
-    have one. `independent` are the axes that are a panel's own; at most `most` panels stand side by side.
+    have one. At most `most` panels stand side by side, each with axes of its own.
     """
     options = current_options()
     points = points.assign(
@@ -174,12 +148,11 @@ def panels(
     title = alt.Header(
         title=None, labelExpr="split(datum.label, '\\n')", labelAnchor="start", labelFontWeight="bold", labelPadding=4
     )
-    own: dict[str, Any] = dict.fromkeys(independent, "independent")
     chart = (
         alt.layer(*layers)
         .properties(width=width, height=height)
         .facet(facet=alt.Facet("panel:N", sort=titles, header=title), columns=columns, data=alt.NamedData("points"))
-        .resolve_scale(**own)
+        .resolve_scale(x="independent", y="independent", xOffset="independent")
     )
     spec: dict[str, Any] = _called(chart.to_dict(validate=False))
     spec["data"] = {"values": records(table)}

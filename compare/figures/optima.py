@@ -59,13 +59,7 @@ class SharedPanel(Panels):
 def shared_figure(
     instance: TopicInstance, found: SharedEdges, title: str, facts: str, options: DrawOptions = DEFAULT
 ) -> Figure:
-    """Draw what optimal overlays share.
-
-    Raises
-    ------
-    BadInput
-        If there are more than 1,000 nodes.
-    """
+    """Draw what optimal overlays share; more than 1,000 nodes are bad input."""
     if instance.num_nodes > MOST_NODES:
         raise BadInput(f"a drawing of {instance.num_nodes} nodes: at most {MOST_NODES}: write the .json instead")
     with styled(options.figure):

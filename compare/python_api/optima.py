@@ -101,8 +101,7 @@ def optima(
             "share": found.shares,
         }
     )
-    order = {name: rank for rank, name in enumerate((EVERY, SOME, OPEN, NONE))}
-    rank = rows["class"].map(order)
+    rank = rows["class"].map([EVERY, SOME, OPEN, NONE].index)
     at = rows.assign(rank=rank).sort_values(["rank", "share"], ascending=[True, False], kind="stable").index
     counts = {name: int((found.classes == name).sum()) for name in CLASSES}
     size = f"{len(found.overlays):,}"

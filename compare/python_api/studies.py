@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ...instances.contract.catalogue import KINDS
@@ -28,7 +27,7 @@ from ..studies.columns import varied, without_limit
 from ..studies.comparison import StudyComparison, compared, results_of_version
 from ..studies.paired import Paired, explained
 from ..studies.paired import paired as paired_on
-from ..studies.plot import MEASURES, names_of, plot_of
+from ..studies.plot import MEASURES, plot_of, report_of
 from ..studies.results import as_text, results
 from ..studies.store import Store
 from .tables import ResultTable
@@ -163,7 +162,7 @@ class StudyResults:
     def names(self) -> dict[str, str]:
         """What methods, problems and columns are called in tables for papers, by the study file."""
         store = Store(self.path)
-        return names_of(store.plan().spec) if store.has_plan else {}
+        return report_of(store.plan().spec).names if store.has_plan else {}
 
     @property
     def path(self) -> Path:
@@ -341,9 +340,7 @@ def mean_interval(
     rows = []
     for at, values in each.groupby(["problem", "label", *keys], sort=False):
         found = student(values, least=MEASURES[measure].least)
-        low, high = (np.nan if end is None else end for end in (found.low, found.high))
-        numbers = {"instances": found.n, "mean": found.mean, "low": low, "high": high, "worst": values.max()}
-        rows.append(dict(zip(["problem", "method", *keys], at, strict=True)) | numbers)
+        rows.append((*at, found.n, found.mean, found.low, found.high, values.max()))
     table = pd.DataFrame(rows, columns=["problem", "method", *keys, "instances", "mean", "low", "high", "worst"])
 
     def drawn() -> Any:

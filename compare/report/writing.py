@@ -31,7 +31,7 @@ from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
 from ..printable import printable, printable_rows
 from ..studies.bounds import IMPLICATIONS, disagreements, problem_order, proven
 from ..studies.latex import called, csv_text, latex_table
-from ..studies.plot import MEASURES, Plot, names_of, plots_of
+from ..studies.plot import MEASURES, Plot, report_of
 from ..studies.progress import Bar
 from ..studies.store import Store
 from .cells import Anchors, PageTable, carried, linked, listed_runs, number, ratio, run_links, seconds, table
@@ -85,7 +85,7 @@ def report_study(
     plan = store.plan()
     rows = store.rows(None if all_runs else plan.keys)
     kinds = {digest: kind_named(kind) for digest, kind in zip(rows["instance"], rows["kind"], strict=True)}
-    notes = list(plan.notes)
+    notes, report = list(plan.notes), report_of(plan.spec)
     if missing := len(set(plan.keys) - set(rows["key"])):
         notes.append(f"{missing} of {len(plan.keys)} runs are missing: the same study command resumes.")
     with Bar(0, "figures drawn", quiet=quiet) as bar:
@@ -96,9 +96,9 @@ def report_study(
             title=plan.name,
             spec=plan.spec,
             notes=notes,
-            plots=plots or plots_of(plan.spec),
+            plots=plots or tuple(dict.fromkeys(report.plots)),
             strict=bool(plots),
-            names=names_of(plan.spec),
+            names=report.names,
             figure_options=figure_options,
             bar=bar,
         )

@@ -7,7 +7,7 @@ import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,10 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ..printable import printable
 
-Best = Literal["min", "max"]
 _LONG = 40
 COMPARED = "compared"
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "bound", "ratio", "seconds")
-_BEST: Mapping[str, Best] = dict.fromkeys(("mean_ratio", "mean_value", "mean_seconds"), "min")
+_BEST = ("mean_ratio", "mean_value", "mean_seconds")
 _HEADS: Mapping[str, tuple[str, float]] = {
     "variant": ("method", 1),
     "instances": ("n", 1),
@@ -55,7 +54,7 @@ def latex_table(
     caption: str = "",
     label: str = "",
     *,
-    best: Mapping[str, Best] | None = None,
+    best: Sequence[str] = (),
     within: Sequence[str] = (),
     among: pd.Series[bool] | None = None,
     names: Mapping[str, str] | None = None,
@@ -63,9 +62,9 @@ def latex_table(
     r"""A ``table`` for a paper that loads ``booktabs`` (a ``longtable`` for more than 40 rows).
 
     The columns of the frame become the columns, its index is left out, and so are columns of empty texts. Texts and
-    headers are escaped; an underscore in a header becomes a space. `best` has the columns whose lowest (``min``) or
-    highest (``max``) number is bold, ties included, of the rows `among` (all) that agree in the columns `within`;
-    `names` says what columns and entries are called in the paper (``gm``: ``Greedy Merge``).
+    headers are escaped; an underscore in a header becomes a space. `best` are the columns whose lowest number is bold,
+    ties included, of the rows `among` (all) that agree in the columns `within`; `names` says what columns and entries
+    are called in the paper (``gm``: ``Greedy Merge``).
 
     Examples
     --------
@@ -103,9 +102,9 @@ def latex_table(
     )
     groups = [shown[at] for at in shown if frame.columns[at] in within] or [pd.Series(0, shown.index)]
     for at in shown:
-        if best and frame.columns[at] in best:
+        if frame.columns[at] in best:
             compared = shown[at] if among is None else shown[at].where(among.to_numpy())
-            leading = compared == compared.groupby(groups, dropna=False).transform(best[frame.columns[at]])
+            leading = compared == compared.groupby(groups, dropna=False).transform("min")
             styler = styler.apply(lambda _, bold=leading: np.where(bold, "textbf:--rwrap;", ""), subset=[at])
     long = len(frame) > _LONG
     text: str = styler.to_latex(
@@ -153,7 +152,7 @@ def results_latex(
     repeated = ["runs"] if bounded and (rows["runs"] != rows["instances"]).any() else []  # more runs than n reach it
     columns = [*first, "instances", *repeated, *ratios, *more, "mean_seconds"]
     compared = rows.attrs.get(COMPARED, first[-1:])
-    best, within = _BEST if bold and compared else {}, [name for name in first if name not in compared]
+    best, within = _BEST if bold and compared else (), [name for name in first if name not in compared]
     caption = f"Results by {heads}: {what}."
     return latex_table(shown[columns], caption, "tab:results", best=best, within=within, among=whole, names=names)
 

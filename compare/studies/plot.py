@@ -62,14 +62,9 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     names: dict[str, str] = {}
 
 
-def plots_of(spec: str) -> tuple[Plot, ...]:
-    """The plots chosen in a stored study's text, which was checked when the study was read."""
-    return tuple(dict.fromkeys(checked(tomllib.loads(spec).get("report", {}), Report).plots))
-
-
-def names_of(spec: str) -> dict[str, str]:
-    """What methods, problems, families and columns are called in tables for papers, by a stored study's text."""
-    return checked(tomllib.loads(spec).get("report", {}), Report).names
+def report_of(spec: str) -> Report:
+    """The table ``[report]`` of a stored study's text, which was checked when the study was read."""
+    return checked(tomllib.loads(spec).get("report", {}), Report)
 
 
 def plot_of(table: object) -> Plot:

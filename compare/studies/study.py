@@ -110,7 +110,7 @@ class Study:
     """A study, read and checked: its instances, the runs on them, and its text (`spec`).
 
     Instance and method seeds derive from `seed` and from their instance or run, not from an order. `notes` are remarks
-    for readers of the results (a file that was replaced by a stand-in), `plots` those of its ``[report]`` table.
+    for readers of the results (a file that was replaced by a stand-in).
     """
 
     name: str
@@ -119,7 +119,6 @@ class Study:
     runs: tuple[Runs, ...]
     notes: tuple[str, ...]
     spec: str
-    plots: tuple[Plot, ...] = ()
 
     def tasks(self, index: Mapping[str, StoredInstance]) -> list[Task]:
         """Every run on the stored instances (by recipe, as JSON), each once.
@@ -213,15 +212,8 @@ def study_of(spec: str, path: Path, name: str = "") -> Study:
         for number, plot in enumerate(plots, start=1):
             with located(f"report.plots[{number}]"):
                 _check_plot(plot, distinct, runs)
-        return Study(
-            name if table.name is None else table.name,
-            table.seed,
-            distinct,
-            tuple(runs),
-            tuple(sources.notes),
-            spec,
-            plots,
-        )
+        named = name if table.name is None else table.name
+        return Study(named, table.seed, distinct, tuple(runs), tuple(sources.notes), spec)
 
 
 def _resolved(runs: Runs, recipes: list[Recipe]) -> Runs:

@@ -286,10 +286,6 @@ def _improves(points: Sequence[Row]) -> bool:
     return ordered and all(number is None or abs(number) < _LARGEST for point in points for number in point.values())
 
 
-def _machine(row: Row) -> Any:
-    return json.loads(row["machine"])
-
-
 RULES: dict[str, Callable[[Row], bool]] = {
     "seconds within its limit, and above 0": lambda r: (
         r["status"] in _ENDED_WITHOUT or 0 < r["seconds"] <= _SLACK_SHARE * r["time_limit"] + _SLACK_SECONDS
@@ -298,9 +294,9 @@ RULES: dict[str, Callable[[Row], bool]] = {
     "processor seconds that its machine can give within its limit": lambda r: (
         r["status"] in (Status.FAILED, Status.TIME_LIMIT, Status.OPTIMAL)
         if math.isnan(r["cpu_seconds"])
-        else r["cpu_seconds"] <= (_JUDGED_SHARE * r["time_limit"] + _SLACK_SECONDS) * _machine(r)["cores"]
+        else r["cpu_seconds"] <= (_JUDGED_SHARE * r["time_limit"] + _SLACK_SECONDS) * object_in(r["machine"])["cores"]
     ),
-    "memory that its machine has": lambda r: r["peak_memory"] <= _machine(r)["memory"] * 2**20,
+    "memory that its machine has": lambda r: r["peak_memory"] <= object_in(r["machine"])["memory"] * 2**20,
     "a status that a lower bound can have": lambda r: r["status"] not in _ENDED_WITHOUT or r["lower_bound"] is None,
     "a finite lower bound": lambda r: r["lower_bound"] != math.inf or r["status"] == Status.INFEASIBLE,
     "points that are finite, each later and better": lambda r: _improves(r["points"]),

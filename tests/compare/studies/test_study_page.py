@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import overlaybench as ob
-from overlaybench.compare.studies.plot import MEASURES, Plot, plots_of
+from overlaybench.compare.studies.plot import MEASURES, Plot, report_of
 from overlaybench.compare.studies.study import Files, Runs, Study, StudyTable, read_study, study_schema
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -145,10 +145,9 @@ def test_the_schema_knows_every_method_and_workload_and_their_options() -> None:
 def test_a_study_chooses_its_plots_and_keeps_them_in_its_text(tmp_path: Path) -> None:
     text = STUDY.replace(INSTANCES, VARIED)
     text += '[report]\nplots = [{ x = "nodes" }, { x = "topics", y = "time", group = "family" }]\n'
-    plots = (Plot("nodes"), Plot("topics", "time", "family"))
-    assert read(text, tmp_path).plots == plots
-    assert plots_of(text) == plots
-    assert plots_of(STUDY) == ()
+    plots = [Plot("nodes"), Plot("topics", "time", "family")]
+    assert report_of(read(text, tmp_path).spec).plots == plots
+    assert report_of(STUDY).plots == []
 
 
 def test_the_measures_of_the_page_are_those_there_are() -> None:
