@@ -48,7 +48,6 @@ class Sheet:
     paired: bool = False
 
     def experiment(self, family: str, quick: bool) -> Experiment:
-        """The runs."""
         seeds = self.seeds[0 if quick else 1]
         shapes = list(_combined({**self.shape, **(self.quick if quick else {})}))
         workloads = (self.workload,) if isinstance(self.workload, str) else self.workload
@@ -84,7 +83,6 @@ class Grid:
     paper: Mapping[str, Any] = field(default_factory=dict)
 
     def experiment(self, quick: bool) -> Experiment:
-        """All runs of the grid."""
         numbered = ((f"{self.name} {rank}", sheet) for rank, sheet in enumerate(self.sheets))
         return together([sheet.experiment(family, quick) for family, sheet in numbered if sheet.seeds[not quick]])
 

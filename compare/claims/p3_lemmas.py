@@ -73,7 +73,8 @@ def a_third_of_the_best_matching(bench: Bench) -> Judgement:
 def _shares_of_best_matchings(instance: TopicInstance, edges: Iterable[tuple[int, int]]) -> Iterator[float]:
     """Of each phase, its merges ÷ the most merges of a matching on the components at its start."""
     every, degrees = frozenset(range(instance.num_nodes)), np.zeros(instance.num_nodes, int)
-    start, merged, phase = (labels := component_labels(instance)), 0, 1
+    start = labels = component_labels(instance)
+    merged, phase = 0, 1
     for u, v in edges:
         degrees[[u, v]] += 1
         if degrees.max() > phase:

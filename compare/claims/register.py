@@ -212,7 +212,6 @@ class TimeToGo:
 
     @property
     def share(self) -> float:
-        """The share of the claims that are done."""
         return len(self._measured) / max(len(self._expected), 1)
 
     @property

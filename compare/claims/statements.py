@@ -91,7 +91,6 @@ class Paper(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def claims(self) -> dict[str, Statement]:
-        """By id."""
         return {one.id: one for one in self.claim}
 
 

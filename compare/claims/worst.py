@@ -48,7 +48,6 @@ class WorstCase:
 
     @property
     def ratio(self) -> float:
-        """The value divided by the optimum."""
         return self.value / self.optimum
 
     def instance(self) -> TopicInstance:

@@ -39,14 +39,8 @@ _GROUPS_IF_ROOM = (
     *("mean_primal_integral", "mean_dual_integral", "reached", "max_ratio", "ratio_low", "ratio_high"),
 )
 _CHANGES_IF_ROOM = (
-    "value_ratio",
-    "time_ratio",
-    "only_a",
-    "only_b",
-    "bounds_up",
-    "bounds_down",
-    "time_low",
-    "time_high",
+    *("value_ratio", "time_ratio", "only_a", "only_b", "bounds_up", "bounds_down"),
+    *("time_low", "time_high"),
 )
 _NARROW = 80  # columns of the tables of changes in a pipe
 
@@ -167,11 +161,8 @@ def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
         check_ending(file, FORMATS)
         rows = totals if file.suffix == ".tex" else comparison.pairs
         if file.suffix == ".tex":
-            caption, renamed = (
-                "What changed from A to B, by problem and method.",
-                key_values(given["rename"], "--rename"),
-            )
-            atomic_write(file, latex_table(totals, caption, "tab:comparison", names=renamed))
+            caption, names = "What changed from A to B, by problem and method.", key_values(given["rename"], "--rename")
+            atomic_write(file, latex_table(totals, caption, "tab:comparison", names=names))
         else:
             export(rows, file)
         click.echo(f"{file}: {len(rows)} rows", err=True)

@@ -299,7 +299,6 @@ class RunPair(NamedTuple):
 
     @property
     def worse(self) -> bool:
-        """Whether the other answer is no optimum."""
         return bool(self.other.value > self.optimal.value + TOLERANCE)
 
 

@@ -47,7 +47,6 @@ class SharedPanel(Panels):
         graph.nodes([self.instance.node_label(v) for v in range(self.size)])
 
     def legend(self) -> list[Line2D]:
-        """The entries for the classes that there are."""
         entries = {
             EVERY: line(INK, "in every optimum", _SOLID),
             SOME: line(PLAIN, "in some, by the share that has it", 0.8),

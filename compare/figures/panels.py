@@ -200,15 +200,12 @@ class Panels:
 
     @property
     def size(self) -> int:
-        """The number of nodes that are placed."""
         return int(self.instance.num_nodes)
 
     def placed(self) -> Positions:
-        """The positions of the nodes."""
         return layout(self.size, sorted({edge for links in self.links for edge in links}))
 
     def links_of(self, answer: Any) -> list[Edge]:
-        """The edges of an answer."""
         return pairs(answer.edges)
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:
@@ -216,7 +213,6 @@ class Panels:
         raise NotImplementedError
 
     def legend(self) -> list[Line2D]:
-        """The entries that explain the marks."""
         return []
 
     def paint_links(self, graph: GraphAxes, number: int, plain: float = 1.0) -> None:
@@ -336,7 +332,6 @@ class OverTime(Panels):
         return sorted({link for moment in self.moments[-1] for link in moment.links})
 
     def moments_of(self, answer: Any) -> Iterable[Moment]:
-        """The overlays of an answer over time."""
         raise NotImplementedError
 
     def words(self, number: int, moment: Moment) -> tuple[str, str]:
@@ -368,11 +363,9 @@ class OverTime(Panels):
         self.mark(graph, shown, dict.fromkeys(self.actors[self.acting(moment.time)].tolist(), CENTRE))
 
     def paint_lasting(self, graph: GraphAxes, links: Sequence[Edge], **look: Any) -> None:
-        """Links that are there for a while."""
         graph.edges(links, PLAIN, 1.0, **look)
 
     def mark(self, graph: GraphAxes, shown: Sequence[int], fill: Mapping[int, str] | None = None, **look: Any) -> None:
-        """Some of the nodes."""
         graph.nodes(self.labels, fill, shown=shown, **look)
 
     def legend(self) -> list[Line2D]:
@@ -413,7 +406,6 @@ class ContentTraceOverlays(OverTime):
         super().__init__(trace, logs, options, **how)
 
     def placed(self) -> Positions:
-        """Brokers by the prices between them."""
         whole = self.instance.instance
         brokers = by_prices(whole)
         gaps = np.linalg.norm(brokers[:, None] - brokers, axis=2)
@@ -494,7 +486,6 @@ class ContentOverlays(Panels):
         return int(self.instance.num_brokers)
 
     def placed(self) -> Positions:
-        """By the prices."""
         return by_prices(self.instance)
 
     def links_of(self, answer: ContentOverlay) -> list[Edge]:
@@ -547,7 +538,6 @@ class BrokerTrees(Panels):
         return int(self.instance.num_brokers)
 
     def placed(self) -> Positions:
-        """Around the centre of the tree."""
         return tree_layout(self.instance)
 
     def links_of(self, answer: Any) -> list[Edge]:
@@ -583,7 +573,6 @@ class SteinerTrees(Panels):
     strong, thin = 2.4, 2.0
 
     def placed(self) -> Positions:
-        """By the graph."""
         return layout(self.size, pairs(self.instance.edges))
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:

@@ -61,7 +61,6 @@ class SteppedOverlay(Panels):
         return f"Step {number} of {len(self.trace)}: {self.trace.choice(self.trace[number - 1])}"
 
     def text(self, number: int) -> str:
-        """A step in words."""
         step = self.trace[number - 1]
         topics = [self.trace.topic_labels[t] for t in step.topics]
         listed = " ".join(topics[:_TOPICS_SHOWN]) + (f" … ({len(topics)})" if len(topics) > _TOPICS_SHOWN else "")
@@ -75,7 +74,6 @@ class SteppedOverlay(Panels):
         )
 
     def frames(self) -> Iterator[Figure]:
-        """A figure for each step."""
         if len(self.trace) > MOST_FRAMES:
             raise BadInput(f"{len(self.trace)} steps in frames: at most {MOST_FRAMES}: write a page (.html)")
         options = replace(self.options.figure, width=self.options.figure.width or _WIDTH)

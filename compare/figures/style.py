@@ -90,7 +90,6 @@ class FigureOptions:
 
     @property
     def family(self) -> str:
-        """The font family."""
         return self.font or ("serif" if self.usetex else "DejaVu Sans")
 
     def settings(self) -> dict[str, Any]:

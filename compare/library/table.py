@@ -121,7 +121,6 @@ class LibraryTable:
 
     @cached_property
     def by_digest(self) -> dict[str, Entry]:
-        """The entries by the digest of their instance."""
         return {entry.digest: entry for entry in self.entries.values() if entry.digest}
 
     @cached_property
@@ -132,7 +131,6 @@ class LibraryTable:
         return pairs
 
     def of_pair(self, instance: str, problem: str) -> list[Record]:
-        """The records of an instance and a problem."""
         return self._by_pair.get((instance, problem), [])
 
     def entry(self, name: str) -> Entry:
@@ -142,7 +140,6 @@ class LibraryTable:
         return self.entries[name]
 
     def pairs(self) -> Iterator[tuple[Entry, str]]:
-        """Every entry with each of its problems."""
         for entry in self.entries.values():
             for problem in entry.problems:
                 yield entry, problem
@@ -322,10 +319,8 @@ def law_points(table: LibraryTable, problem: str = "min-tco") -> pd.DataFrame:
         if posed == problem and "subscriptions" in given and entry.kind == "topics":
             known = table.known(entry.name, problem)
             seconds = [math.nan if record is None else record.seconds for record in (known.best, known.bounded)]
-            left = known.gap if known.is_open else 0.0
-            rows.append(
-                (entry.workload, float(given["nodes"]), float(given["subscriptions"]), left, float(np.max(seconds)))
-            )
+            sizes = float(given["nodes"]), float(given["subscriptions"])
+            rows.append((entry.workload, *sizes, known.gap if known.is_open else 0.0, float(np.max(seconds))))
     return pd.DataFrame(rows, columns=["law", "nodes", "subscriptions", "gap", "seconds"])
 
 

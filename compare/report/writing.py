@@ -374,27 +374,16 @@ class StudyPage:
         """The instances of the study by family and size."""
         rows = family_table(self.runs)
         parts = zip(rows["kind"], rows["family"], rows["extent"].map(str), strict=True)
-        to, heads = [self.anchors.of("inputs", *each) for each in parts], {"seconds": "total time"}
-        return table(
-            rows,
-            _INPUTS,
-            self.keep("inputs", rows, "The instances of the study."),
-            to=to,
-            links={"family": [""] * len(rows)},
-            heads=heads,
-        )
+        to, links = [self.anchors.of("inputs", *each) for each in parts], {"family": [""] * len(rows)}
+        kept = self.keep("inputs", rows, "The instances of the study.")
+        return table(rows, _INPUTS, kept, to=to, links=links, heads={"seconds": "total time"})
 
     def _efforts(self) -> PageTable:
         """The methods with their limits and the outcomes of their runs."""
         rows = effort_table(self.runs)
         to = [self.anchors.of("method", method) for method in rows["method"]]
-        return table(
-            rows,
-            _EFFORTS,
-            self.keep("methods", rows, "The runs of each method."),
-            to=to,
-            heads={"seconds": "total time"},
-        )
+        kept = self.keep("methods", rows, "The runs of each method.")
+        return table(rows, _EFFORTS, kept, to=to, heads={"seconds": "total time"})
 
     def _failures(self) -> PageTable | None:
         """Failed runs by problem, method and reason, with links; None without any."""
@@ -403,9 +392,8 @@ class StudyPage:
             return None
         anchors = failed.groupby(["problem", "label", "reason"], sort=False)["anchor"].agg(list)
         shown = rows.assign(run=[listed_runs(each) for each in anchors])
-        return table(
-            shown, ("problem", "method", "runs", "reason", "run"), self.keep("failures", rows, "The runs that failed.")
-        )
+        kept = self.keep("failures", rows, "The runs that failed.")
+        return table(shown, ("problem", "method", "runs", "reason", "run"), kept)
 
     def _contradictions(self) -> Iterator[dict[str, Any]]:
         """Contradictions between results, with links to their runs."""

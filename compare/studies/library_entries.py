@@ -48,7 +48,6 @@ class Entry(Struct, frozen=True):
 
     @property
     def complete(self) -> dict[str, Value]:
-        """All parameters of the workload."""
         return workload_named(self.workload).complete(dict(self.parameters))
 
     @property

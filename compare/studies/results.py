@@ -98,11 +98,9 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     found["ratio_instances"] = groups["ratio_instances"].nunique()
     found["reached"], found["max_ratio"] = groups["reached"].sum(), groups["ratio"].max()
     each = counted[counted["ratio"].notna()].groupby([*names, "ratio_instances"], dropna=False)["ratio"].mean()
-    for end in ("low", "high"):
-        own = each.groupby(level=names if len(names) > 1 else names[0], dropna=False)
-        found[f"ratio_{end}"] = own.agg(lambda ratios, end=end: getattr(mean_interval(ratios, least=1), end)).astype(
-            np.float64
-        )
+    ratios = each.groupby(level=names if len(names) > 1 else names[0], dropna=False)
+    found["ratio_low"] = ratios.agg(lambda own: mean_interval(own, least=1).low).astype(np.float64)
+    found["ratio_high"] = ratios.agg(lambda own: mean_interval(own, least=1).high).astype(np.float64)
     table = pd.concat([found, groups[list(_MEANS)].mean().add_prefix("mean_")], axis=1).reset_index()
     table.attrs[COMPARED] = list(compared)
     return table

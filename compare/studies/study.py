@@ -291,7 +291,6 @@ class Sources:
     notes: list[str] = field(default_factory=list)
 
     def recipes(self, source: dict[str, Any]) -> Iterator[Recipe]:
-        """The recipes of the instances of a table."""
         if ("file" in source) == ("workload" in source):
             raise BadInput("name either a file or a workload")
         if "file" in source:
