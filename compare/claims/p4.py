@@ -387,8 +387,7 @@ def LEAST_COSTS(bench: Bench) -> Judgement:
         tree = spanning_price(one.core, np.arange(4, dtype=np.int32))
         relays.add(tree <= steiner_price(one.core, 4) * (1 + _ROUNDING), f"core of network {number} with relays")
     for number, one in enumerate(networks("plane", 10 if bench.quick else 60, users=12, brokers=4, intervals=6)):
-        core = np.zeros_like(one.core)
-        only = ContentInstance(one.access, core, one.capacities, one.rates, one.subscriptions)
+        only = replace(one, core=np.zeros_like(one.core))
         best = solved(bench, only)
         packed = bench.run("greedy-packing", only, "content-mst")
         if best.status is Status.OPTIMAL and best.value:

@@ -141,7 +141,7 @@ def UNWANTED(bench: Bench) -> Judgement:
         shape = {"users": 6, "brokers": 3, "intervals": 12, "width": 0.2, "slack": 1e6}
         for number, one in enumerate(networks(law, 6 if bench.quick else 30, **shape)):
             wanted = np.where(one.subscriptions.any(axis=0), one.rates, 0.0)
-            pruned = ContentInstance(one.access, one.core, one.capacities, wanted, one.subscriptions)
+            pruned = replace(one, rates=wanted)
             whole, part = (solved(bench, each) for each in (one, pruned))
             if whole.status is part.status is Status.OPTIMAL and whole.value and part.answer is not None:
                 cheaper.append((part.value or 0.0) < whole.value * (1 - PROVEN))
@@ -187,7 +187,7 @@ def _needs_rates(seed: int) -> bool:
     """Whether the best broker of user 0 differs between two networks that differ in rates only."""
     one = WORKLOADS["content"].generate(seed=seed, users=8, brokers=3, intervals=4, slack=1e6, access_to_core=0.1)
     rates = np.random.default_rng(seed).permutation(one.rates)
-    other = ContentInstance(one.access, one.core, one.capacities, rates, one.subscriptions)
+    other = replace(one, rates=rates)
     brokers = random_assignment(one, seed=seed)
     best = [int(np.argmin([moved_cost(each, brokers, 0, b) for b in range(3)])) for each in (one, other)]
     return best[0] != best[1]
@@ -255,13 +255,8 @@ def exchanged(instance: ContentInstance, share: float, *, seed: int, churn: bool
     rates, wanted, access = (np.arange(instance.num_users) for _ in range(3))
     for step, source in enumerate((rates, wanted, access)[: 3 if churn else 1], start=1):
         source[users] = np.roll(users, step)
-    return ContentInstance(
-        instance.access[access],
-        instance.core,
-        instance.capacities,
-        instance.rates[rates],
-        instance.subscriptions[wanted],
-    )
+    changed = {"rates": instance.rates[rates], "subscriptions": instance.subscriptions[wanted]}
+    return replace(instance, access=instance.access[access], **changed)
 
 
 @claim("P4.S1.1")
@@ -334,8 +329,7 @@ def KNOWN_BROKERS(bench: Bench) -> Judgement:
 def only_known(instance: ContentInstance, known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> ContentInstance:
     """The instance with a prohibitive price to each broker that a user does not know: above that of any overlay."""
     price = 1e3 * float(instance.access.max() + instance.core.sum()) * instance.num_users
-    access = np.where(known, instance.access, price)
-    return ContentInstance(access, instance.core, instance.capacities, instance.rates, instance.subscriptions)
+    return replace(instance, access=np.where(known, instance.access, price))
 
 
 @claim("P4.S6.2")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -199,11 +200,7 @@ def _worse(best: WorstCase | None, other: WorstCase | None) -> WorstCase | None:
 
 def _count(nodes: int, topics: int) -> int:
     """The number of multisets of at most this many sets of two or more nodes."""
-    sets, found, power = 2**nodes - nodes - 1, 0, 1
-    for size in range(1, topics + 1):
-        power = power * (sets + size - 1) // size
-        found += power
-    return found
+    return math.comb(2**nodes - nodes - 1 + topics, topics) - 1
 
 
 def _up_to_names(nodes: int, topics: int) -> Iterator[tuple[tuple[int, ...], ...]]:

@@ -16,7 +16,7 @@ import click
 from ...instances.contract.errors import BadInput
 from ..printable import printable
 from ..studies.plot import MEASURES, Plot, plot_of
-from ..studies.progress import RunTally, duration, saved
+from ..studies.progress import RunTally, saved
 from ..studies.store import Store, StoredInstance
 from ..studies.study import Study, read_study, study_schema
 from .options import ARCHIVE, FILE, MASTER, QUIET, Positive, figure_options, key_values, trade_option
@@ -152,21 +152,17 @@ def status_of(folder: Path) -> str:
 
 def _by_method(table: pd.DataFrame, planned: Mapping[str, int]) -> Iterator[str]:
     """A line a method: its runs done, failed and, where they are known, left, and the mean time of those done."""
+    from ..report.cells import seconds
+
     counts, failed = Counter(table["method"]), Counter(table.loc[table["status"] == "failed", "method"])
-    seconds = table.groupby("method")["seconds"].mean()
+    times = table.groupby("method")["seconds"].mean()
     names = sorted({*counts, *planned})
     wide = max([len(name) for name in names], default=0)
     if names:
         yield f"{'':{wide}}     done   failed{'     left' if planned else ''}  mean time"
     for name in names:
         left = f" {max(0, planned.get(name, 0) - counts[name]):8}" if planned else ""
-        yield f"{name:{wide}} {counts[name]:8} {failed[name]:8}{left} {_duration(seconds.get(name, nan)):>10}"
-
-
-def _duration(seconds: float) -> str:
-    if not seconds >= 0:
-        return "–"
-    return duration(seconds) if seconds >= 60 else f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+        yield f"{name:{wide}} {counts[name]:8} {failed[name]:8}{left} {seconds(times.get(name, nan)):>10}"
 
 
 @click.command("report")
