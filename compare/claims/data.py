@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import product
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,10 @@ class _Reader:
         return found
 
     def _prepared(self, entry: Mapping[str, Any]) -> dict[str, Any]:
-        return {"prepare": self._named(entry["prepare"])} if "prepare" in entry else {}
+        """What adds columns to the rows, if anything does: a function, or assignments that pandas evaluates."""
+        text = entry.get("prepare", "")
+        prepare = methodcaller("eval", text, engine="python") if "=" in text else text and self._named(text)
+        return {"prepare": prepare} if prepare else {}
 
     def _grid(self, entry: Mapping[str, Any]) -> Grid:
         every = self._entries([{**entry.get("sheets", {}), **one} for one in entry["sheet"]])

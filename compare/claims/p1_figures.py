@@ -36,17 +36,6 @@ by_law_and_topics = partial(_numbered, cell=("law", "p_topics"))
 by_method_and_size = partial(_numbered, cell=("method", "p_subscriptions"))
 
 
-def by_twice(rows: pd.DataFrame) -> pd.DataFrame:
-    """Degrees as shares of twice the subscription size."""
-    twice = 2 * rows["p_subscriptions"].astype(float)
-    return rows.assign(average=rows["average_degree"] / twice, largest=rows["max_degree"] / twice)
-
-
-def by_rebuilt_share(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of runs on traces, the links added and removed an event as a share of the links."""
-    return rows.assign(rebuilt=rows["recourse"] / rows["edges"])
-
-
 def updates_of(instance: TopicInstance) -> float:
     """The number of times Algorithm 3 lowers the contribution of an edge (lines 6 to 11); ties do not change it.
 

@@ -39,11 +39,6 @@ def sized(rows: pd.DataFrame) -> pd.DataFrame:
     return measured(rows).assign(mean_size=(rows["p_least"] + rows["p_most"]) / 2)
 
 
-def with_seconds(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with processor seconds also of runs in this process."""
-    return rows.assign(cpu_seconds=rows["cpu_seconds"].fillna(rows["seconds"]))
-
-
 def with_bulk(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with |B| ÷ |V|, and η ÷ the most topics a node."""
     nodes = rows["p_nodes"].astype(float)

@@ -263,8 +263,3 @@ matched = partial(_expanded, points=_matching, where=f"method == 's0' and {_STAT
 path_lengths = partial(_expanded, points=_path_lengths)
 delays_of_pairs = partial(_expanded, points=_delays, where=f"law == '{DENSE}'")
 traffic = partial(_expanded, points=_traffic, where=f"law == '{DENSE}'")
-
-
-def with_forwarders(rows: pd.DataFrame) -> pd.DataFrame:
-    """Table 2: the pure forwarders of a publication."""
-    return rows.assign(forwarders=rows["pure_forwarders"] / rows["publications"])

@@ -132,8 +132,7 @@ def write_report(
     vary, or the options of figures are not possible here.
     """
     rows, title = printable_rows(rows), printable(title)
-    pairs = proven(rows)
-    study = StudyPage(rows, pairs, disagreements(rows, pairs), names or {})
+    study = StudyPage(rows, names or {})
     figure_options = replace(figure_options, names=names or {})
     plotted, missing = [], []
     for plot in plots or default_plots(study.runs):
@@ -232,11 +231,9 @@ def _template() -> Any:
 class StudyPage:
     """The runs of a study, what is proven of their instances, and the tables of the page with their identifiers."""
 
-    def __init__(
-        self, rows: pd.DataFrame, pairs: pd.DataFrame, contradictions: pd.DataFrame, names: Mapping[str, str]
-    ) -> None:
-        self.pairs, self.contradictions, self.names = pairs, contradictions, names
-        self.runs = judged_runs(rows, pairs)
+    def __init__(self, rows: pd.DataFrame, names: Mapping[str, str]) -> None:
+        self.names, self.pairs = names, proven(rows)
+        self.contradictions, self.runs = disagreements(rows, self.pairs), judged_runs(rows, self.pairs)
         self.anchors = Anchors()
         self.csv: dict[str, bytes] = {}
         self.tex: dict[str, str] = {}
