@@ -131,8 +131,8 @@ def rows_here(experiment: Experiment, methods: Mapping[str, Method[Any, Any]]) -
     rows = []
     for task in study.tasks(made):
         instance, method = instances[task.recipe], methods[task.method]
-        limits = {"seed": task.seed, "time_limit": task.time_limit if method.exact else None}
-        result = method.run(instance, problem_named(task.problem), **limits, **object_in(task.options))
+        given = {"time_limit": task.time_limit if method.exact else None, **object_in(task.options)}
+        result = method.run(instance, problem_named(task.problem), seed=task.seed, **given)
         rows.append(row(task, instance, IsolatedRun(result, 0.0)))
     return _with_parameters(spread(pd.DataFrame(rows)))
 

@@ -272,4 +272,6 @@ def _numbers(number: Interval | None) -> list[float | None] | None:
 def _interval(numbers: Sequence[Any] | None) -> Interval | None:
     if numbers is None or numbers[0] is None:
         return None
-    return Interval(*(math.nan if one is None else one for one in numbers))
+    mean, *ends, n = numbers
+    low, high = (math.nan if end is None else end for end in ends)
+    return Interval(mean, low, high, n)

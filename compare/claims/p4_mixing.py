@@ -255,8 +255,8 @@ def exchanged(instance: ContentInstance, share: float, *, seed: int, churn: bool
     rates, wanted, access = (np.arange(instance.num_users) for _ in range(3))
     for step, source in enumerate((rates, wanted, access)[: 3 if churn else 1], start=1):
         source[users] = np.roll(users, step)
-    changed = {"rates": instance.rates[rates], "subscriptions": instance.subscriptions[wanted]}
-    return replace(instance, access=instance.access[access], **changed)
+    changed = replace(instance, access=instance.access[access], rates=instance.rates[rates])
+    return replace(changed, subscriptions=instance.subscriptions[wanted])
 
 
 @claim("P4.S1.1")

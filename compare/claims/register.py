@@ -109,15 +109,11 @@ def version_of_claim(claim: Claim) -> str:
     (JSON) beside these files, and the text of a claim that is data. A claim of a plug-in has none (""), so that its
     judge is always repeated.
     """
-    defining = [file for file in sorted(_HERE.glob("*.py")) if any(one is claim for one in _defined_in(file))]
+    modules = {file: vars(import_module(f"{__package__}.{file.stem}")) for file in sorted(_HERE.glob("*.py"))}
+    defining = [file for file, names in modules.items() if any(one is claim for one in names.values())]
     if claim.module:
         defining = [_HERE / "data.py", *_HERE.glob(f"{claim.module}.py")]
     return f"{code_version()}-{_digest(tuple(defining), claim.data)}" if defining else ""
-
-
-@cache
-def _defined_in(file: Path) -> tuple[Claim, ...]:
-    return tuple(one for one in vars(import_module(f"{__package__}.{file.stem}")).values() if isinstance(one, Claim))
 
 
 @cache
