@@ -21,6 +21,7 @@ from overlaybench.instances.contract.result import Result, Status
 from overlaybench.instances.topics.files import read_topics
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.instances.topics.workloads import TOPIC_WORKLOADS
+from overlaybench.models.topics.compact.overlay_model import FORMULATED
 from overlaybench.models.topics.ilp_and_cp_sat import CP_SAT, ILP, relaxation_bound
 
 VARIANTS: dict[str, tuple[Method[Any, Any], dict[str, Any]]] = {
@@ -41,7 +42,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="nodes,topics,subscriptions of the workloads")
     parser.add_argument("--workloads", nargs="*", default=["uniform", "zipf"], help="laws of the generated instances")
     parser.add_argument("--listeners", nargs="*", type=int, default=list(LISTENERS), help="sizes of Last.fm samples")
-    parser.add_argument("--problems", nargs="*", default=list(ILP.problems), choices=ILP.problems, metavar="PROBLEM")
+    parser.add_argument("--problems", nargs="*", default=list(FORMULATED), choices=FORMULATED, metavar="PROBLEM")
     parser.add_argument("--variants", nargs="*", default=list(VARIANTS), choices=VARIANTS, metavar="VARIANT")
     parser.add_argument("--seed", type=int, default=0, help="of the instances")
     chosen = parser.parse_args()

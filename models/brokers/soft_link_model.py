@@ -48,7 +48,6 @@ class Demands:
 
     @property
     def arcs(self) -> tuple[Arc, ...]:
-        """Primary and soft links."""
         return self.primary + self.soft
 
     @property
@@ -95,12 +94,11 @@ def links_of(answer: Dissemination) -> set[Arc]:
 def routes_of(demands: Demands, answer: Dissemination) -> Routes:
     """The links on which an answer sends the first publication of each demand. Cost O(messages)."""
     first = {demand: p for p, demand in reversed(list(enumerate(demands.of))) if demand >= 0}
-    named = {p: demand for demand, p in first.items()}
-    routes: Routes = {demand: set() for demand in first}
+    links: dict[int, set[Arc]] = {p: set() for p in first.values()}
     for p, u, v in answer.messages.tolist():
-        if p in named:
-            routes[named[p]].add((u, v))
-    return routes
+        if p in links:
+            links[p].add((u, v))
+    return {demand: links[p] for demand, p in first.items()}
 
 
 def arborescence(demand: Demand, arcs: set[Arc]) -> set[Arc]:
@@ -194,11 +192,7 @@ class SoftLinkModel(IntegerModel):
                 self.require([y[arc], amount], [1, -1], least=0)
             for v in range(self.demands.num_brokers):
                 if v != demand.source:
-                    into, out = _at(v, flow)
-                    net = int(v == end)
-                    self.require(
-                        [*into.values(), *out.values()], [1] * len(into) + [-1] * len(out), least=net, most=net
-                    )
+                    self.require_surplus(flow, v, int(v == end))
 
     def start(self, links: set[Arc], routes: Routes) -> dict[int, int]:
         """The values of the decisions in a known answer."""
@@ -270,7 +264,7 @@ def _solve(
         offer(disseminate(instance, "s0"))
     answer = disseminate(instance, options.pop("strategy"), Management(**options))
     offer(answer)
-    return least_messages(instance, answer, seed=seed, time_limit=None if time_limit is None else clock.left)
+    return least_messages(instance, answer, seed=seed, time_limit=clock.left)
 
 
 LEAST_MESSAGES: Method[BrokerNetwork, Dissemination] = Method(

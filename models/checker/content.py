@@ -16,6 +16,7 @@ from itertools import combinations, product
 
 from cases import INFINITE, Model, document, is_count, need, need_labels, neighbours, reached, reading
 
+ROWS = ("on", "capacity", "cover", "there", "cut", "served", "enters", "links", "along", "tree")
 _LOAD = Fraction(1, 10**9)  # a load may exceed a capacity by this share
 _DETOUR = 1e-9  # a price may exceed a detour's by this share
 _GAP = Fraction(5, 10**7)  # a tree ends at nodes whose answers are cheaper by less than this share
@@ -108,12 +109,8 @@ class ContentRules(Model):
 
     def row(self, kind, *items):
         """The coefficients and the right-hand side of a row, if it is valid."""
-        build = {
-            "on": self.on, "capacity": self.capacity, "cover": self.cover, "there": self.there, "cut": self.cut,
-            "served": self.served, "enters": self.enters, "links": self.links, "along": self.along, "tree": self.tree,
-        }.get(kind)  # fmt: skip
-        need(build is not None, f"rows {kind!r} are not valid here")
-        coefficients, rhs = build(*items)
+        need(kind in ROWS, f"rows {kind!r} are not valid here")
+        coefficients, rhs = getattr(self, kind)(*items)
         need(all(column in self.costs for column, _ in coefficients), "the row has no such columns")
         return coefficients, rhs
 

@@ -140,10 +140,7 @@ def distances(sources, near, limit=INFINITE):
     return found
 
 
-FORMS = {
-    "graph": {"nodes": 1, "edges": 1, "e": 3},
-    "terminals": {"terminals": 1, "t": 1},
-}
+FORMS = {"graph": {"nodes": 1, "edges": 1, "e": 3}, "terminals": {"terminals": 1, "t": 1}}
 
 
 @reading

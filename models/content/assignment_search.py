@@ -30,16 +30,9 @@ def cheapest_assignment(
     trees of the users so far, a partial assignment costs at least what its users pay and, of each other user, the least
     that it pays on a broker with enough capacity left. Those that cost as much as the best overlay are dropped.
 
-    Parameters
-    ----------
-    instance : ContentInstance
-    start : int32 array, shape (|U|,), optional
-        An assignment within the capacities. It is returned if none is cheaper by more than a relative 5·10⁻⁷, which is
-        the distance of the bound from the value, and far above rounding errors.
-    clock : Clock
+    The `start`, shape (|U|,), an assignment within the capacities, is returned if none is cheaper by more than a
+    relative 5·10⁻⁷, which is the distance of the bound from the value, and far above rounding errors.
 
-    Notes
-    -----
     The search gives up above 8 brokers, or if a level has more than 10⁶ numbers: that of partial assignments times
     |B|² |C|. Cost O(2^|B| |B|²) for the prices of trees, and O(|U| |B| |C|) for each partial assignment. It is ours.
     """

@@ -51,11 +51,9 @@ class ContentCuts(SparseRelaxation):
         super().__init__(np.array(model.costs), model.rows.rows())
 
     def least_value(self, units: int) -> float:
-        """See :class:`Relaxation`; costs need not be integers."""
         return units / self.unit
 
     def described(self, column: int) -> list[object]:
-        """See :meth:`.ContentModel.described`."""
         return self.model.described(column)
 
     def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -117,7 +115,6 @@ class ContentIncumbent(Incumbent):
         return int(self.value * (1 - TOLERANCE) * self.unit) if np.isfinite(self.value) else NO_CUTOFF
 
     def offer_chosen(self, columns: object, chosen: Flags) -> None:
-        """Offer the overlay of 0/1 values."""
         self._offer(self.model.answer(chosen.astype(np.float64)))
 
     def build_along(self, columns: object, x: Floats) -> ContentOverlay | None:
@@ -192,16 +189,12 @@ CONTENT_BRANCH_AND_CUT = exact_method(
     minimise,
     summary="content: branch-and-cut on directed cuts of each publisher's arborescence",
     options=(START, PROGRESS),
-    proves=True,
+    inputs=("proof",),
 )
 
 
 def _round(
-    instance: ContentInstance,
-    problem: Problem[ContentInstance, ContentOverlay],
-    *,
-    seed: int,
-    time_limit: float | None,
+    instance: ContentInstance, problem: Problem[ContentInstance, ContentOverlay], *, seed: int, time_limit: float | None
 ) -> Proposal[ContentOverlay]:
     """Solve the relaxation by directed cuts and round it.
 

@@ -28,8 +28,8 @@ Outcome = SolverOutcome[ContentOverlay]
 _FIRST_STEP, _DECAY = 0.3, 0.75
 _ROUNDING = 1e-9
 _MOST_MOVES, _RELATIVE_GAIN = 2_000, 1e-12
-_CLOSED = 1e-6
-TOLERANCE = _CLOSED / 2  # half of the relative tolerance within which a bound counts as the value
+CLOSED = 1e-6  # the relative tolerance within which a bound counts as the value
+TOLERANCE = CLOSED / 2
 _UNIT = 1 << 20
 _HEURISTICS = "overlaybench.heuristics.content"
 # The ILP solvers stop at an absolute gap of just below 1: with this scale that is half of the judge's tolerance.
@@ -112,13 +112,12 @@ def exact_method(
     *,
     summary: str,
     options: tuple[Option, ...],
-    proves: bool = False,
     inputs: tuple[str, ...] = (),
 ) -> Method[ContentInstance, ContentOverlay]:
     """The method of a model with its solver for all content problems.
 
     `minimise` goes from the instance, the problem, the best start (None without one), a clock and, by name, `seed` and
-    the options except `start` to the outcome; with `proves`, it also takes a proof file by the name `proof`.
+    the options except `start` to the outcome; with the input `proof`, it takes a proof file by this name.
     """
 
     def solve(
@@ -138,10 +137,16 @@ def exact_method(
             return minimise(instance, problem, best, clock, seed=seed, **chosen)
 
         with interruptible(time_limit) as clock, ProofFile(proof) as file:
-            if proves:
+            if "proof" in inputs:
                 chosen["proof"] = file
             if file.is_written:
-                file.head(problem=problem.name, instance=instance.digest, **_labels(instance))
+                file.head(
+                    problem=problem.name,
+                    instance=instance.digest,
+                    users=[*map(instance.user_label, range(instance.num_users))],
+                    brokers=[*map(instance.broker_label, range(instance.num_brokers))],
+                    channels=[*map(instance.channel_label, range(instance.num_channels))],
+                )
             if conflict := instance.capacity_conflict():
                 return Proposal(status=Status.INFEASIBLE, reason=conflict)
             best = best_start(instance, problem, seed=seed, clock=clock) if start == "best" else None
@@ -151,14 +156,14 @@ def exact_method(
                 clock,
                 starts=() if best is None else (best,),
                 lower_bound=access_bound(instance),
-                infeasible=_no_assignment(instance),
+                infeasible="no assignment of the users respects the capacities",
             )
             if (answer := proposal.answer) is not None and file.is_written:
                 if not file.cases:
                     begin_case(file, instance, _UNIT).end(math.inf)
                 trees = [(tree.channel, tree.sources, tree.links) for tree in answer.trees]
                 value, bound = problem.value(instance, answer), proposal.lower_bound
-                is_closed = bound is not None and bound >= value * (1 - _CLOSED)
+                is_closed = bound is not None and bound >= value * (1 - CLOSED)
                 file.claim(value, value if is_closed else None, [answer.brokers.tolist(), trees])
         return proposal
 
@@ -172,18 +177,9 @@ def exact_method(
         exact=True,
         solve=solve,
         options=options,
-        inputs=(*inputs, *(("proof",) if proves else ())),
+        inputs=inputs,
         compiled=True,
     )
-
-
-def _labels(instance: ContentInstance) -> dict[str, list[str]]:
-    """The labels in the order of their numbers."""
-    return {
-        "users": [instance.user_label(u) for u in range(instance.num_users)],
-        "brokers": [instance.broker_label(b) for b in range(instance.num_brokers)],
-        "channels": [instance.channel_label(c) for c in range(instance.num_channels)],
-    }
 
 
 def best_start(instance: ContentInstance, problem: ContentProblem, *, seed: int, clock: Clock) -> ContentOverlay | None:
@@ -203,15 +199,6 @@ def best_start(instance: ContentInstance, problem: ContentProblem, *, seed: int,
 def access_bound(instance: ContentInstance) -> float:
     """A lower bound on every overlay: access cost with each user on its cheapest broker. O(|U| |B|)."""
     return float((instance.demands * instance.access.min(axis=1)).sum())
-
-
-def _no_assignment(instance: ContentInstance) -> str:
-    demands, capacities = instance.demands, instance.capacities
-    return (
-        f"no assignment respects the capacities: {instance.num_users} users have total demand {demands.sum():g} and "
-        f"largest demand {demands.max():g}; {instance.num_brokers} brokers have total capacity {capacities.sum():g} "
-        f"and largest capacity {capacities.max():g}"
-    )
 
 
 def _minimise_compact(

@@ -81,7 +81,6 @@ class ContentModel(IntegerModel):
 
     @property
     def num_rows(self) -> int:
-        """See :class:`.IntegerModel`; a user's assignment is one row."""
         return len(self.rows) - len(self.x)
 
     def _add_assignment(self) -> None:
@@ -131,12 +130,8 @@ class ContentModel(IntegerModel):
                 self.rows.add(columns, [1, -1, -1], 0, ("along", number, int(i), int(j)))
 
     def described(self, column: int) -> list[object]:
-        """What a column decides, for a proof."""
-        for name, columns in (("x", self.x), ("d", self.d), ("y", self.y), ("t", np.triu(self.t, 1))):
-            places = np.argwhere(columns == column)
-            if len(places):
-                return [name, *places[0].tolist()]
-        raise LookupError(f"there is no column {column}")
+        kinds = ("x", self.x), ("d", self.d), ("y", self.y), ("t", np.triu(self.t, 1))
+        return next([name, *at] for name, columns in kinds for at in np.argwhere(columns == column).tolist())
 
     def values(self, answer: ContentOverlay) -> npt.NDArray[np.int8]:
         """The values of the columns for a valid answer; 0 for columns that were added to this model later."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from functools import partial
 
@@ -24,10 +23,9 @@ from ...instances.contract.run import Clock, OutOfTime, Trajectory, interruptibl
 from ..engine.exact_method import PROGRESS, snapshot_proposal, solve_exactly
 from .assignment_search import cheapest_assignment
 from .branch_and_cut import minimise
-from .exact import Outcome, access_bound, best_start, capacity_bound
+from .exact import CLOSED, Outcome, access_bound, best_start, capacity_bound
 
 _PROBLEM = SteinerRouting()
-_CLOSED = 1e-6  # the relative tolerance within which a bound counts as the value
 
 
 class ContentOptima:
@@ -71,9 +69,8 @@ class ContentOptima:
         """The answer and the bound, from an assignment, and without one from a time before from the best heuristic."""
         starts = list[ContentOverlay]()
         if start is not None:
-            left = None if math.isinf(clock.left) else clock.left
             starts.append(route(instance, start, _PROBLEM.routing))
-            starts.append(migrate(instance, start, _PROBLEM.routing, time_limit=left).overlay)
+            starts.append(migrate(instance, start, _PROBLEM.routing, time_limit=clock.left).overlay)
         if not (starts and is_later):
             best = best_start(instance, _PROBLEM, seed=self._seed, clock=clock)
             starts += [] if best is None else [best]
@@ -112,7 +109,7 @@ def _solve(
         except InfeasibleSnapshot as error:
             return Proposal(status=Status.INFEASIBLE, reason=str(error))
     pairs = zip(found.values, found.bounds, strict=True)
-    proven = sum(bound >= value - _CLOSED * max(1.0, abs(value)) for value, bound in pairs)
+    proven = sum(bound >= value - CLOSED * max(1.0, abs(value)) for value, bound in pairs)
     bounds = iter(found.bounds)
     each = [next(bounds) if len(overlay.brokers) else 0.0 for overlay in found.log.overlays]
     costly = "moves cost something: the bound leaves them out" if getattr(problem, "change_cost", 0) else ""

@@ -66,28 +66,15 @@ def solve_exactly(
     infeasible: str = "",
     keep_start: bool = True,
 ) -> Proposal[Answer]:
-    """Minimise from the best start, and return the incumbent and a valid bound also if the solver was stopped.
+    """Minimise `value` from the best of the valid `starts`; incumbent and bound remain if the solver is stopped.
 
-    Parameters
-    ----------
-    value : callable
-        The value of an answer, to be minimised.
-    minimise : callable
-        From the best start (None without one) and the clock to a :class:`SolverOutcome`. It may raise
-        :class:`.OutOfTime` or :class:`ModelTooLarge`; then the best start is the answer.
-    starts : iterable of Answer
-        Valid answers of heuristics.
-    lower_bound : float
-        A bound on the value that is known before.
-    counters : mapping, optional
-        Reported beside those of the outcome and ``start``, the value of the best start.
-    infeasible : str
-        The reason to give if the solver proves infeasibility.
-    keep_start : bool
-        Of a start and a solver's answer of equal value, whether to return the start.
+    `minimise` goes from the best start (None without one) and the clock to a :class:`SolverOutcome`. It may raise
+    :class:`.OutOfTime` or :class:`ModelTooLarge`; then the best start is the answer. `lower_bound` is known before. The
+    `counters` are reported beside those of the outcome and ``start``, the value of the best start. Of a start and a
+    solver's answer of equal value the start is returned if `keep_start`.
 
     The status is ``time-limit`` if the search was stopped or its model does not fit (the judge turns it into
-    ``optimal`` where the bound meets the value), ``infeasible`` if that is proven, and none otherwise.
+    ``optimal`` where the bound meets the value), ``infeasible`` with this reason if that is proven, and none otherwise.
     """
     start = min(starts, key=value, default=None)
     offer(start, lower_bound if math.isfinite(lower_bound) else None)

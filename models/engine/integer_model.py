@@ -67,7 +67,6 @@ class IntegerModel:
 
     @property
     def num_rows(self) -> int:
-        """The number of rows."""
         return len(self._rows)
 
     def column(self, lower: int = 0, upper: int = 1, *, cost: float = 0.0, integral: bool = True) -> int:
@@ -113,6 +112,11 @@ class IntegerModel:
         """The head of an arc that is used has a higher level than its tail, which excludes cycles."""
         for (tail, head), used in arcs.items():
             self.require([level[head], level[tail]], [1, -1], least=1, only_if=used)
+
+    def require_surplus(self, flow: Mapping[tuple[int, int], int], node: int, surplus: int) -> None:
+        """The flow on arcs into a node exceeds the flow out of it by so much."""
+        signs = {amount: 1 if head == node else -1 for (tail, head), amount in flow.items() if node in (tail, head)}
+        self.require(signs, list(signs.values()), least=surplus, most=surplus)
 
     def rows_in_time(self, clock: Clock) -> Iterator[Row]:
         """The rows; :class:`.OutOfTime` is raised once no time is left."""
@@ -165,45 +169,26 @@ def minimise_with_ilp(
     scale: float = 1.0,
     model_file: Path | None = None,
 ) -> SolverOutcome[Answer]:
-    """Solve by integer programming, exactly within the solver's tolerances.
+    """Solve by integer programming, exactly within the solver's tolerances. Raises OutOfTime.
 
-    Parameters
-    ----------
-    answer : callable
-        From the values of all columns to the answer that they stand for, which is offered while HiGHS searches.
-    start : mapping, optional
-        The initial solution.
-    report : callable, optional
-        Is given the objective of each solution, and each bound on it, by HiGHS.
-    scale : float
-        The costs are multiplied by it, so that the solvers' absolute gap is `ABSOLUTE_GAP` ÷ scale.
-    model_file : path, optional
-        The model is written to this file (:func:`.write_model`) and not solved.
-
-    OutOfTime is raised if the clock has no time left.
+    `answer` goes from the values of all columns to the answer that they stand for, which HiGHS offers while it
+    searches; `report` is given the objective of each solution, and each bound on it, by HiGHS. Costs are multiplied by
+    `scale`, so that the solvers' absolute gap is `ABSOLUTE_GAP` ÷ scale. With a `model_file`, the model is written
+    there (:func:`.write_model`) and not solved.
     """
+    if model_file is not None:
+        write_model(model, model_file, clock)
+        return SolverOutcome(stopped=True)
 
     def scaled_report(value: float | None, bound: float | None) -> None:
         if report is not None:
             report(*(None if number is None else number / scale for number in (value, bound)))
 
-    if model_file is not None:
-        write_model(model, model_file, clock)
-        return SolverOutcome(stopped=True)
     program = program_of(model, clock, scale)
     ended = SOLVERS[solver](program, start, clock, threads=threads, seed=seed, report=scaled_report, answer=answer)
     counters = {**ended.counters, "variables": len(model.costs), "constraints": model.num_rows}
     found = None if ended.answer is None else answer(ended.answer)
     return SolverOutcome(found, ended.lower_bound / scale, ended.stopped, counters)
-
-
-def relaxed_bound(model: IntegerModel) -> float:
-    """The value of the LP relaxation."""
-    program = program_of(model, Clock(None))
-    for name, value in (_highs_options(1, 0) | {"solve_relaxation": True}).items():
-        program.setOptionValue(name, value)
-    program.run()
-    return float(program.getInfo().objective_function_value)
 
 
 def program_of(model: IntegerModel, clock: Clock, scale: float = 1.0) -> Highs:
@@ -237,12 +222,7 @@ def solve_with_highs(
     report: Report = lambda value, bound: None,
     answer: Callable[[Reals], object] = lambda values: None,
 ) -> SolverOutcome[Reals]:
-    """Solve with HiGHS, inside this process; the answer has the values of all columns.
-
-    The `start` has the values of all integer columns; HiGHS completes the others. `report` is given the objective of
-    each solution, and each bound on it; `answer` makes the answer of each solution, which is offered. OutOfTime is
-    raised if the clock has no time left.
-    """
+    """Solve with HiGHS inside this process; the answer has the values of all columns. See :func:`minimise_with_ilp`."""
     import highspy
 
     # HiGHS keeps the thread count of its first run in a process until its scheduler is reset.
@@ -547,21 +527,12 @@ def _opb(model: IntegerModel, clock: Clock) -> Iterator[str]:
     yield from rows
 
 
-def _opb_rows(
-    model: IntegerModel, bits: Sequence[range], row: tuple[Sequence[int], Sequence[int], float, float, object]
-) -> Iterator[str]:
-    columns, values, least, most, _ = row
-    if math.isfinite(least):
-        yield _opb_line(columns, values, math.ceil(least), model, bits)
-    if math.isfinite(most):
-        yield _opb_line(columns, [-value for value in values], -math.floor(most), model, bits)
-
-
-def _opb_line(
-    columns: Sequence[int], values: Sequence[int], least: int, model: IntegerModel, bits: Sequence[range]
-) -> str:
-    shift = sum(value * model.lower[k] for k, value in zip(columns, values, strict=True))
-    return f"{_terms(columns, values, bits)}>= {least - shift};"
+def _opb_rows(model: IntegerModel, bits: Sequence[range], row: Row) -> Iterator[str]:
+    shift = sum(value * model.lower[k] for k, value in zip(row.columns, row.values, strict=True))
+    if math.isfinite(row.least):
+        yield f"{_terms(row.columns, row.values, bits)}>= {math.ceil(row.least) - shift};"
+    if math.isfinite(row.most):
+        yield f"{_terms(row.columns, [-value for value in row.values], bits)}>= {shift - math.floor(row.most)};"
 
 
 def _terms(columns: Sequence[int], values: Sequence[int], bits: Sequence[range]) -> str:

@@ -37,10 +37,6 @@ class SentNode(NamedTuple):
     zeros: Keys
     branched: BranchStep | None  # its column is a key
 
-    def moved(self, made: dict[int, int]) -> SentNode:
-        """With its number in another proof."""
-        return self._replace(case=made.get(self.case, self.case))
-
 
 class Share(NamedTuple):
     """What a process receives: all columns known, the best answer, its nodes, and how much it may work."""
@@ -125,7 +121,7 @@ def _gather(tree: TreeSearch, replies: list[Gathered]) -> None:
         planes.include(reply.keys)
         if reply.answer is not None:
             tree.incumbent.offer(reply.answer)
-        left += [node.moved(made) for node in reply.nodes]
+        left += [node._replace(case=made.get(node.case, node.case)) for node in reply.nodes]
         tree.nodes += reply.solved
         tree.closed = min(tree.closed, reply.closed)
         planes.cuts += reply.cuts

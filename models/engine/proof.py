@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from ...instances.contract.errors import BadInput
@@ -59,9 +58,7 @@ class ProofFile:
     def __enter__(self) -> ProofFile:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is not None and self._path is not None:
             self._try(self._file.close)
         if self._path is not None and not (self._claimed and self._file):
@@ -144,7 +141,6 @@ class ProofTree:
 
     @property
     def is_written(self) -> bool:
-        """Whether there is a file."""
         return self._file.is_written
 
     def replay(self, record: Record) -> dict[int, int]:
@@ -175,13 +171,11 @@ class NotedTree(ProofTree):
         self.record: Record = []
 
     def bound(self, node: int, proven: Proven | None) -> None:
-        """Note the multipliers of a node."""
         if proven is not None and self._with_bounds:
             given = proven()
             self.record.append((node, (), given._replace(rows=list(given.rows), prices=list(given.prices))))
 
     def branch(self, node: int, column: Any) -> tuple[int, int]:
-        """Note a branching."""
         self._created -= 2
         children = self._created + 1, self._created
         self.record.append((node, children, column))

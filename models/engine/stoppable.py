@@ -48,12 +48,10 @@ class Fork:
             raise RuntimeError(f"a child process ended with exit code {self._process.exitcode}") from None
 
     def signal(self, number: int) -> None:
-        """Send it a signal."""
         if self._process.pid is not None and self._process.is_alive():
             os.kill(self._process.pid, number)
 
     def end(self) -> None:
-        """Kill it."""
         self._process.kill()
         self._process.join()
         self.pipe.close()

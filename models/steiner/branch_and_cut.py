@@ -47,7 +47,7 @@ class SteinerIncumbent(Incumbent):
         instance: SteinerInstance,
         graph: Graph,
         clock: Clock,
-        found: Callable[[Flags], object] = lambda chosen: None,
+        found: Callable[[Flags], object],
     ) -> None:
         self._clock, self._found = clock, found
         self.instance, self.graph, self.unit = instance, graph, 1
@@ -57,13 +57,13 @@ class SteinerIncumbent(Incumbent):
         self._order = np.argsort(instance.costs, kind="stable").astype(np.int32)
         self._grown, self._random = 0, np.random.default_rng(0)
 
-    def start(self, clock: Clock) -> None:
+    def start(self) -> None:
         """Grow and improve trees from several terminals, from fewer where a local search takes long."""
         size = max(1, self.instance.num_nodes * self.instance.num_edges)
         starts = min(_STARTS, max(_FEW_STARTS, _SEARCHED // size))
         for terminal in evenly_spaced(self.instance.terminals, starts):
-            if not clock.passed or not np.isfinite(self.value):
-                self._grow(self._costs, terminal, improve=True)
+            if not self._clock.passed or not np.isfinite(self.value):
+                self._grow(self._costs, terminal)
 
     def offer_chosen(self, columns: object, chosen: Flags) -> None:
         """Offer the minimum spanning tree of the nodes of the chosen arcs."""
@@ -80,16 +80,15 @@ class SteinerIncumbent(Incumbent):
         costs = self._costs * (1.0 - np.minimum(along, 1.0))
         for number in range(_TREES):
             if not self._clock.passed:
-                start = self.instance.terminals[self._grown % self.instance.num_terminals]
-                self._grow(costs * self._random.uniform(1.0, _NOISE, len(costs)) if number else costs, int(start), True)
+                start = int(self.instance.terminals[self._grown % self.instance.num_terminals])
+                self._grow(costs * self._random.uniform(1.0, _NOISE, len(costs)) if number else costs, start)
                 self._grown += 1
 
     def grow_along(self, reduced: npt.NDArray[np.int64], terminal: int) -> None:
-        """Grow and improve a tree along edges of small reduced cost."""
-        self._grow(self._costs + reduced, terminal, True)
+        self._grow(self._costs + reduced, terminal)
 
-    def _grow(self, costs: Reals, terminal: int, improve: bool) -> None:
-        self._offer(grown_nodes(self.graph, costs, self.instance.terminals, terminal), improve)
+    def _grow(self, costs: Reals, terminal: int) -> None:
+        self._offer(grown_nodes(self.graph, costs, self.instance.terminals, terminal), improve=True)
 
     def _offer(self, inside: Flags, improve: bool) -> None:
         terminals = self.instance.terminals
@@ -141,7 +140,7 @@ class BoundReduction:
             if clock.passed:
                 break
             if not np.isfinite(incumbent.value):
-                incumbent.start(clock)
+                incumbent.start()
                 if incumbent.chosen is None:
                     break
             costs = np.where(removed, int(incumbent.value), instance.costs)
@@ -224,7 +223,7 @@ def _search(
         offer(lower_bound=float(reduced.fixed_cost + min(bound, incumbent.value)))
 
     log = SearchLog(progress, on_bound=offer_bound)
-    incumbent.start(clock)
+    incumbent.start()
     if not np.isfinite(incumbent.value):
         return 0, "the terminals lie in different components of the graph", {}
     root, ascent = _best_ascent(instance, graph, incumbent.value, clock, _ALL_ARCS if file.is_written else _ARCS)

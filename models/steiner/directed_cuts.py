@@ -232,13 +232,11 @@ class DirectedCuts(SparseRelaxation):
         return rows.rows()
 
     def described(self, column: int) -> tuple[int, int] | int:
-        """The tail and the head of an arc, or a node."""
         if column >= len(self.arcs):
             return self.names[int(self.others[column - len(self.arcs)])]
         return self.names[int(self.tails[column])], self.names[int(self.heads[column])]
 
     def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Nodes before arcs."""
         nodes = fractional[fractional >= len(self.arcs)]
         return nodes if len(nodes) else fractional
 

@@ -11,14 +11,7 @@ import numpy as np
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...heuristics.topics.local_search.overlay_search import candidate_lists
-from ...heuristics.topics.polish import (
-    AIMS,
-    THREADS,
-    fault_tolerant_polish,
-    least_edges,
-    polish,
-    searches_in_parts,
-)
+from ...heuristics.topics.polish import AIMS, THREADS, fault_tolerant_polish, least_edges, polish, searches_in_parts
 from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option

@@ -50,7 +50,6 @@ class _Run:
 
     @property
     def fitted(self) -> Fraction:
-        """The bound of dual fitting."""
         return fitted_within(self.clock, self.instance, work=_FITTING_WORK)
 
     def prove(self, fitted: Fraction) -> None:
@@ -70,7 +69,6 @@ class Edges:
     improve: Callable[[TopicInstance, Overlay, int, Clock, int], Overlay] | None = None
 
     def solve(self, run: _Run) -> Proposal[Overlay]:
-        """Search and prove."""
         fitted = run.fitted
         offer(lower_bound=math.ceil(fitted))
         outcome = self.search(replace(run, settings=replace(run.settings, offers=True)))
@@ -80,15 +78,16 @@ class Edges:
 
     def search(self, run: _Run) -> SolverOutcome[Overlay]:
         """The tree, and the heuristics before it."""
-        goal = Goal(costs=edge_costs(run.instance) if self.weighted else None, separator=self.separator)
-        return minimise_edges(run.instance, goal, run.starts[0], run.clock, run.settings)
+        return minimise_edges(run.instance, self.goal(run.instance), run.starts[0], run.clock, run.settings)
+
+    def goal(self, instance: TopicInstance) -> Goal:
+        return Goal(costs=edge_costs(instance) if self.weighted else None, separator=self.separator)
 
 
 class Stars(Edges):
     """``2d-star``, whose columns are edges and centres."""
 
     def search(self, run: _Run) -> SolverOutcome[Overlay]:
-        """See :func:`.minimise_stars`."""
         return minimise_stars(run.instance, run.starts[0], run.clock, run.settings)
 
 
@@ -96,7 +95,6 @@ class Degree(Edges):
     """``minmax-tco``: questions whether a smaller degree is possible."""
 
     def solve(self, run: _Run) -> Proposal[Overlay]:
-        """See :func:`.minimise_degree`."""
         fitted = run.fitted
         least, covered = math.ceil(mean_degree_bound(run.instance, fitted)), 0
         if count_links(run.instance) > LP_LINKS:

@@ -1,4 +1,4 @@
-"""Exact methods under a limit on degrees: `ilp` and `cp-sat` for all, `branch-and-cut` for fewest edges.
+"""Under a limit on degrees: the compact models for `ilp` and `cp-sat`, and `branch-and-cut` for fewest edges.
 
 With x_e and the rows of the limit, each topic of a partial overlay has arcs of a forest on its subscribers: a node has
 at most one parent, which requires their edge, and a higher level than its parent, which excludes cycles.
@@ -21,30 +21,43 @@ from ...heuristics.topics.greedy_merge import greedy_merge
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
-from ...instances.contract.run import Clock, interruptible, offer_value
+from ...instances.contract.run import Clock, interruptible
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import DegreeLimited
-from ..engine.exact_method import PROGRESS, START, SolverOutcome, check_size, solve_exactly
-from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
+from ...instances.topics.problems import DegreeLimited, PartialTCO
+from ..engine.exact_method import PROGRESS, SolverOutcome, check_size, solve_exactly
+from ..engine.parallel_tree import THREADS
 from .compact.overlay_model import (
-    FORMULATED,
     MOST_VARIABLES,
     OverlayModel,
+    Requirements,
     Subproblem,
     Subscribers,
     build_model,
     pair,
-    requirements_of,
-    simple_bounds,
 )
 from .relaxation.presolve import presolved
 from .relaxation.separation import Goal
 from .search.edge_minimisation import SearchSettings, minimise_edges
 
-_INFEASIBLE = "no overlay that connects all topics keeps the limit"
+INFEASIBLE = "no overlay that connects all topics keeps the limit"
 
 
-def _limit(model: OverlayModel, instance: TopicInstance, limited: DegreeLimited) -> None:
+def limited_model(
+    instance: TopicInstance,
+    limited: DegreeLimited,
+    requirements: Requirements,
+    subproblem: Subproblem,
+    formulation: str,
+    clock: Clock,
+) -> OverlayModel:
+    """The model of a problem under a limit; its rows are those of :func:`.build_model` where all must be connected.
+
+    Else O(Σ_t |V_t|²) columns and rows, with a forest in each topic. Raises OutOfTime and ModelTooLarge.
+    """
+    if isinstance(limited, PartialTCO):
+        model = _partial(instance, limited.measure, clock)
+    else:
+        model = build_model(requirements, subproblem, formulation, clock)
     caps = limited.caps(instance).tolist()
     columns: list[list[int]] = [[] for _ in caps]
     for (u, v), x in model.edge.items():
@@ -55,6 +68,7 @@ def _limit(model: OverlayModel, instance: TopicInstance, limited: DegreeLimited)
             model.require(mine, most=cap)
     if len(model.edge) > (most := limited.most_edges(instance)):
         model.require(model.edge.values(), most=most)
+    return model
 
 
 def _forest(model: OverlayModel, topic: Subscribers) -> dict[tuple[int, int], int]:
@@ -100,106 +114,28 @@ def _count_subscribers(model: OverlayModel, topic: Subscribers, number: int) -> 
                 model.imply(arcs[i, j], inside[i])
 
 
-_COUNT = {"topics": _count_topic, "components": _count_components, "subscribers": _count_subscribers}
-_ALL: dict[str, Callable[[int], int]] = {
-    "topics": lambda size: 1,
-    "components": lambda size: size - 1,
-    "subscribers": lambda size: size,
+_MEASURES: dict[str, tuple[Callable[[OverlayModel, Subscribers, int], None], Callable[[int], int]]] = {
+    "topics": (_count_topic, lambda size: 1),
+    "components": (_count_components, lambda size: size - 1),
+    "subscribers": (_count_subscribers, lambda size: size),
 }
+"""The rows that count what is connected of a topic, and the most that may be missing of it, by its subscribers."""
 
 
-def _partial(instance: TopicInstance, limited: Any, clock: Clock, formulation: str, least: int) -> OverlayModel:
+def _partial(instance: TopicInstance, measure: str, clock: Clock) -> OverlayModel:
     topics = Counter(tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics))
     topics = Counter({topic: number for topic, number in topics.items() if len(topic) > 1})
     check_size(sum(2 * len(topic) ** 2 for topic in topics), MOST_VARIABLES["levels"])
     model = OverlayModel(instance.num_nodes, sorted({ends for topic in topics for ends in combinations(topic, 2)}))
-    _limit(model, instance, limited)
+    count, most = _MEASURES[measure]
     for topic, number in topics.items():
         clock.check()
         if len(topic) == 2:  # the edge itself
             model.costs[model.edge[topic[0], topic[1]]] -= number
         else:
-            _COUNT[limited.measure](model, topic, number)
-        model.constant += number * (1 if len(topic) == 2 else _ALL[limited.measure](len(topic)))
+            count(model, topic, number)
+        model.constant += number * (1 if len(topic) == 2 else most(len(topic)))
     return model
-
-
-def _capped(instance: TopicInstance, limited: Any, clock: Clock, formulation: str, least: int) -> OverlayModel:
-    subproblem = Subproblem(FORMULATED["min-tco"], least)
-    model = build_model(requirements_of(instance, clock), subproblem, formulation, clock)
-    _limit(model, instance, limited)
-    return model
-
-
-_MODELS = {"capped-tco": _capped, "partial-tco": _partial}
-
-
-def _solve(
-    minimise_model: Callable[..., SolverOutcome[Overlay]],
-    formulation: str,
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    start: str,
-    **settings: Any,
-) -> Proposal[Overlay]:
-    """Minimise from the best heuristic overlay; return the incumbent and a valid bound also if stopped."""
-    limited, clock, least = as_limited(problem), Clock(time_limit), 0
-    starts = starts_within(instance, problem, seed=seed, clock=clock.share(0.25)) if start == "best" else []
-    if limited.family == "capped-tco" and not clock.passed:
-        least = simple_bounds(requirements_of(instance, clock), clock).edges
-
-    def search(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
-        if best is not None and problem.value(instance, best) <= least:
-            return SolverOutcome(best, least)
-        model = _MODELS[limited.family](instance, limited, clock, formulation, least)
-        if not model.edge:
-            return SolverOutcome(Overlay.from_edges(instance.num_nodes, []), 0)
-        given = None if best is None else model.start(best)
-        return minimise_model(
-            model, clock, answer=model.overlay, start=given, seed=seed, report=offer_value, **settings
-        )
-
-    value = partial(problem.value, instance)
-    return solve_exactly(value, search, clock, starts=starts, lower_bound=least, infeasible=_INFEASIBLE)
-
-
-def _method(
-    name: str, minimise_model: Callable[..., SolverOutcome[Overlay]], formulation: str, **fields: Any
-) -> Method[TopicInstance, Overlay]:
-    return Method(
-        name=name,
-        problems=("capped-tco", "partial-tco"),
-        source="models/topics/degree_limits.py",
-        guarantee="the optimum with proof, or that there is none; when stopped, the incumbent with a proven bound",
-        cost="exponential in the worst case",
-        exact=True,
-        solve=partial(_solve, minimise_model, formulation),
-        compiled=True,
-        **fields,
-    )
-
-
-CP_SAT = _method(
-    "cp-sat",
-    minimise_with_cp_sat,
-    "levels",
-    summary="CP-SAT under a limit on degrees: a forest with levels in each topic",
-    options=(START, THREADS),
-    colour="#6B5B00",
-    marker="*",
-)
-ILP = _method(
-    "ilp",
-    minimise_with_ilp,
-    "single",
-    summary="an integer program under a limit on degrees: flows where all is connected, else a forest in each topic",
-    options=(SOLVER, START, THREADS),
-    colour="#000000",
-    marker="P",
-)
 
 
 def _branch_and_cut(
@@ -220,7 +156,7 @@ def _branch_and_cut(
             first, settings = best or greedy_merge(instance), SearchSettings(seed=seed, offers=True, **search)
             return minimise_edges(reduced, Goal(cap=cap), first, clock, settings)
 
-        return solve_exactly(partial(problem.value, instance), minimise, clock, starts=starts, infeasible=_INFEASIBLE)
+        return solve_exactly(partial(problem.value, instance), minimise, clock, starts=starts, infeasible=INFEASIBLE)
 
 
 def _not_uniform(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> str:

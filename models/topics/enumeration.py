@@ -28,12 +28,7 @@ def smallest_value(instance: TopicInstance, problem: str) -> int:
     """The optimum of a topic problem on at most six nodes, by enumeration of all 2^(n(n−1)/2) overlays.
 
     The set of overlays that serve a set of subscribers is cached, so another instance costs O(|T|) passes over an array
-    of at most 32,768 flags.
-
-    Raises
-    ------
-    ValueError
-        For more nodes, or another problem.
+    of at most 32,768 flags. ValueError for more nodes, or another problem.
     """
     n = instance.num_nodes
     if n > MOST_NODES or problem not in ENUMERATED:

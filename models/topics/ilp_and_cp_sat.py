@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ...heuristics.topics.degree_limits import starts_within
 from ...heuristics.topics.heuristic import DIAMETER_DEGREE, DIAMETER_TWO
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
@@ -20,10 +21,12 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import DegreeLimited, PartialTCO
 from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
-from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp, relaxed_bound
+from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp, program_of
 from .compact.overlay_model import FORMULATED, Subproblem, build_model, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
+from .degree_limits import INFEASIBLE, limited_model
 from .lp_heuristics.lp_guided import any_overlay, heuristic_overlays
 
 
@@ -49,13 +52,18 @@ def _solve(
     Exponential in the worst case. CP-SAT's proofs are in integers: its LP only proposes, its clauses and cuts are
     derived exactly. "Optimal" trusts the floating-point arithmetic of the ILP solvers within a millionth.
     """
-    clock, formulated = Clock(time_limit), FORMULATED[problem.name]
+    clock, limited = Clock(time_limit), problem if isinstance(problem, DegreeLimited) else None
+    formulated = FORMULATED["min-tco" if limited else problem.name]
     if formulated.front and "model_file" in settings:
         raise BadInput(f"{problem.name} is solved by a model for each degree: write those of min-tco or minmax-tco")
     value = partial(problem.value, instance)
-    if start == "best" and time_limit is not None:  # the heuristics may take longer
-        offer(any_overlay(instance, problem))
-    starts = heuristic_overlays(instance, problem, seed=seed, clock=clock) if start == "best" else []
+    starts: list[Overlay] = []
+    if start == "best" and limited:
+        starts = starts_within(instance, problem, seed=seed, clock=clock.share(0.25))
+    elif start == "best":
+        if time_limit is not None:  # the heuristics may take longer
+            offer(any_overlay(instance, problem))
+        starts = heuristic_overlays(instance, problem, seed=seed, clock=clock)
     offer(min(starts, key=value, default=None))
     try:
         requirements = requirements_of(
@@ -64,12 +72,15 @@ def _solve(
         simple = simple_bounds(requirements, clock)
     except (OutOfTime, ModelTooLarge) as error:
         return Proposal(min(starts, key=value, default=None), status=Status.TIME_LIMIT, reason=str(error))
-    least = formulated.value(*simple)
+    least = 0 if isinstance(problem, PartialTCO) else formulated.value(*simple)
 
     def minimise(subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         if not requirements.edges:
             return SolverOutcome(Overlay.from_edges(requirements.num_nodes, []), 0)
-        model = build_model(requirements, subproblem, formulation, clock)
+        if limited:
+            model = limited_model(instance, limited, requirements, subproblem, formulation, clock)
+        else:
+            model = build_model(requirements, subproblem, formulation, clock)
         given = {"answer": model.overlay, "start": None if start is None else model.start(start), "seed": seed}
         return minimise_model(model, clock, **given, report=subproblem.report, **settings)
 
@@ -80,15 +91,17 @@ def _solve(
         answer = min(front.overlays, key=value, default=None)
         return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters(shown(front)))
 
-    return solve_exactly(value, search, clock, starts=starts, lower_bound=least)
+    return solve_exactly(value, search, clock, starts=starts, lower_bound=least, infeasible=INFEASIBLE)
 
 
 def relaxation_bound(instance: TopicInstance, problem: str, *, formulation: str = "multi") -> float:
     """The value of the LP relaxation, not rounded; for ``low-tco`` there is none."""
     clock = Clock(None)
-    return relaxed_bound(
-        build_model(requirements_of(instance, clock), Subproblem(FORMULATED[problem]), formulation, clock)
-    )
+    model = build_model(requirements_of(instance, clock), Subproblem(FORMULATED[problem]), formulation, clock)
+    program = program_of(model, clock)
+    program.setOptionValue("solve_relaxation", True)
+    program.run()
+    return float(program.getInfo().objective_function_value)
 
 
 def _method(
@@ -96,7 +109,7 @@ def _method(
 ) -> Method[TopicInstance, Overlay]:
     return Method(
         name=name,
-        problems=(*DIAMETER_TWO, *DIAMETER_DEGREE, "weighted-tco", "k-tco"),
+        problems=(*DIAMETER_TWO, *DIAMETER_DEGREE, "weighted-tco", "k-tco", "capped-tco", "partial-tco"),
         source="models/topics/compact/overlay_model.py",
         cost="exponential in the worst case",
         exact=True,
@@ -109,7 +122,7 @@ def _method(
 CP_SAT = _method(
     name="cp-sat",
     minimise_model=minimise_with_cp_sat,
-    summary="compact CP-SAT models: an arborescence with levels in each topic, centres for diameter 2",
+    summary="compact CP-SAT models: an arborescence, or forest, with levels in each topic, centres for diameter 2",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound",
     options=(START, THREADS),
     colour="#6B5B00",

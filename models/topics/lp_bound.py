@@ -39,7 +39,7 @@ from .relaxation.separation import Goal
 from .relaxation.topic_rows import count_links
 
 _FACTORS = {"low-tco": ("min-tco", "minmax-tco")}  # of the value, by problems whose values they are
-_SMOOTHING, _STALL = 0.005, 2e-5
+_SMOOTHING, _STALL, _LP_STALL = 0.005, 2e-5, 1e-3
 _BUILD_EVERY, _STEPS = 10, 10_000
 _PROVEN_LINKS = 60_000_000
 _METHODS = ("auto", "lp", "splitting", "fitting")
@@ -64,7 +64,6 @@ def lower_bound(
     of_degree: bool = False,
     weighted: bool = False,
     method: str = "auto",
-    stall: float = 1e-3,
     log: SearchLog | None = None,
     enough: float = math.inf,
 ) -> LowerBound:
@@ -77,11 +76,10 @@ def lower_bound(
     60,000,000 pairs on ``splitting`` has no proof: its rows would not fit in memory.
 
     For the maximum degree only ``lp`` weighs the nodes; the others take the larger of the mean degree and
-    :func:`.node_cover`. The cost of the edges must be
-    below 2^28 in total; ``fitting`` counts each as 1. Cutting planes stop when ten rounds raise the bound by less than
-    `stall`. What a known overlay has is `enough`: a bound as large ends the computation, as does one that an overlay
-    found here has. Costs: :mod:`.cutting_planes`, :mod:`.cost_splitting`, :mod:`.dual_fitting`. Min-TCO is P1 §4,
-    MinMax-TCO P2 §2.1.
+    :func:`.node_cover`. The cost of the edges must be below 2^28 in total; ``fitting`` counts each as 1. Cutting planes
+    stop when ten rounds raise the bound by less than 0.001. What a known overlay has is `enough`: a bound as large
+    ends the computation, as does one that an overlay found here has. Costs: :mod:`.cutting_planes`,
+    :mod:`.cost_splitting`, :mod:`.dual_fitting`. Min-TCO is P1 §4, MinMax-TCO P2 §2.1.
     """
     log = log or SearchLog("off")
     if method == "auto":
@@ -103,7 +101,7 @@ def lower_bound(
         else:
             goal = Goal(edge_cost=0, degree_cost=1) if of_degree else goal
             planes = CuttingPlanes(instance, goal, start)
-            bound = _by_planes(planes, incumbent, clock, log, stall, enough)
+            bound = _by_planes(planes, incumbent, clock, log, enough)
     if of_degree and method == "lp":
         if simple > bound.value:
             return replace(bound, value=simple, proven=by_fitting.proven)
@@ -120,7 +118,7 @@ def lower_bound(
 
 
 def _by_planes(
-    planes: CuttingPlanes, incumbent: GuidedIncumbent, clock: Clock, log: SearchLog, stall: float, enough: float
+    planes: CuttingPlanes, incumbent: GuidedIncumbent, clock: Clock, log: SearchLog, enough: float
 ) -> LowerBound:
     of_degree, rounds = planes.goal.degree_cost > 0, 0
 
@@ -132,7 +130,7 @@ def _by_planes(
         planes.print_on(log, math.inf if of_degree else incumbent.value)
         return planes.least_value(planes.best_units) >= min(enough, math.inf if of_degree else incumbent.value)
 
-    planes.tighten(clock, stall=stall, at_round=at_round)
+    planes.tighten(clock, stall=_LP_STALL, at_round=at_round)
     stopped = clock.passed
     if not of_degree:
         least = planes.least_value(planes.best_units)
@@ -178,7 +176,6 @@ def _solve(
     time_limit: float | None,
     by: str,
     presolve: bool,
-    stall: float,
     progress: str,
     proof: str | Path | None = None,
 ) -> Proposal[Overlay]:
@@ -204,7 +201,6 @@ def _solve(
                 of_degree=factor == "minmax-tco",
                 weighted=objective.weighted,
                 method=by,
-                stall=stall,
                 log=log,
                 enough=min(PROBLEMS[factor].value(instance, overlay) for overlay in overlays),
             )
@@ -236,7 +232,6 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
     options=(
         Option("by", "auto", "cutting planes; cost splitting; dual fitting alone; or by size", choices=_METHODS),
         PRESOLVE,
-        Option("stall", 1e-3, "stop when ten rounds gain less than this", least=0.0, most=1e9),
         PROGRESS,
     ),
     inputs=("proof",),

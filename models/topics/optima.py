@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.topics.kernels.interest import edge_costs
+from ...heuristics.topics.kernels.interest import costs_of
 from ...instances.contract.arrays import Ids
 from ...instances.contract.errors import BadInput
 from ...instances.contract.overlay import Overlay
@@ -123,9 +123,7 @@ def shared_edges(
         raise BadInput(f"{links:,} pairs of subscribers of a topic: at most {_MOST_LINKS:,}: take a sample of nodes")
     with interruptible(time_limit) as clock:
         paths = (None, None) if proof is None else (proof / OPTIMUM_PROOF, proof / EDGES_PROOF)
-        given = {} if paths[0] is None else {"proof": paths[0]}
-        left = None if time_limit is None else clock.left
-        result = BRANCH_AND_CUT.run(instance, problem, seed=seed, time_limit=left, **given)
+        result = BRANCH_AND_CUT.run(instance, problem, seed=seed, time_limit=clock.left, proof=paths[0])
         if result.answer is None or result.value is None:
             raise BadInput(f"{problem.name}: {result.reason or result.status}: allow more time")
         with ProofFile(paths[1]) as file:
@@ -178,18 +176,13 @@ class _Search:
     ) -> None:
         self.instance, self.problem, self.start, self.limit, self.clock = instance, problem, start, limit, clock
         self.tolerant, self._file, self._seed = problem.value(instance, start) < limit, file, seed
-        objective = OBJECTIVES[problem.name]
-        costs = edge_costs(instance) if objective.weighted else None
-        self.goal = Goal(costs=costs, separator=objective.separator)
+        self.goal = OBJECTIVES[problem.name].goal(instance)
         self.planes = CuttingPlanes(instance, self.goal, start, sparse=False)
         self.edges = self.planes.edges
         size = len(self.edges)
-        self.costs = np.ones(size, np.int64)
-        if objective.weighted:
-            self.costs = instance.edge_costs(self.edges.u, self.edges.v).astype(np.int64)
+        self.costs = costs_of(self.edges.u, self.edges.v, self.goal.costs_on(instance.num_nodes))
         self.pool = _Pool(size)
         self.lower, self.upper = np.zeros(size, np.int8), np.ones(size, np.int8)
-        self.sure = True  # whether no search was stopped
 
     @property
     def cutoff(self) -> int:

@@ -116,7 +116,6 @@ class TimeExpanded:
         )
 
     def value(self, chosen: Flags) -> int:
-        """What the chosen columns x cost, changes included."""
         changes = int((chosen[self.follows[:, 0]] != chosen[self.follows[:, 1]]).sum())
         return int(self.costs[chosen].sum()) + self.change_cost * changes
 
@@ -126,7 +125,6 @@ class TimeExpanded:
         return int(self.costs[chain][chosen].sum()) + self.change_cost * changes
 
     def chosen(self, log: LinkLog) -> Flags:
-        """The columns of the links of a log after each step."""
         chosen, departures = np.zeros(self.num_pairs, np.bool_), self.trace.departures()
         for time, each in zip(self.trace.step_times.tolist(), self.snapshots, strict=True):
             if each is not None:
@@ -134,7 +132,6 @@ class TimeExpanded:
         return chosen
 
     def log(self, chosen: Flags) -> LinkLog:
-        """The log of the chosen columns."""
         n = self.trace.num_nodes
         taken = [np.zeros(0, np.int64) if s is None else s.edges.keys[chosen[s.columns]] for s in self.snapshots]
         overlays = (Overlay.from_edges(n, np.column_stack([keys // n, keys % n])) for keys in taken)
@@ -161,12 +158,10 @@ class TimeExpandedCuts(SparseRelaxation):
         super().__init__(np.concatenate([model.costs, changes]), model.rows(least))
 
     def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The links: the changes follow from them."""
         links = fractional[fractional < self.model.num_pairs]
         return links if len(links) else fractional
 
     def violated(self, x: Reals, *, exact: bool) -> SparseRows:
-        """See :class:`.Separator`, for each snapshot."""
         rows = RowList()
         for each in filter(None, self.model.snapshots):
             cuts = self._separator.violated(each.edges, x[each.columns], tolerance=_VIOLATION, exact=exact)
@@ -184,7 +179,6 @@ class TimeExpandedIncumbent(Incumbent):
         self.best: Flags | None = None
 
     def offer_chosen(self, columns: object, chosen: Flags) -> None:
-        """Offer 0/1 values that satisfy all rows."""
         links = chosen[: self.model.num_pairs].copy()
         if (value := self.model.value(links)) < self.value:
             self.value, self.best = value, links

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from ...heuristics.topics.greedy_merge import greedy_merge
 from ...heuristics.topics.incremental_merge import incremental_merge
+from ...heuristics.topics.kernels.interest import join, singletons
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
@@ -96,31 +98,15 @@ def _optimum(
 def repaired(instance: TopicInstance, before: Overlay) -> Overlay:
     """The overlay without links that join no component of a common topic, and with stars where topics are apart.
 
-    Links are taken in their order while they contribute. Cost O(|E| Σ|T_v|) in the worst case.
+    Links are taken in their order while they contribute. Cost O(Σ_links (|T_u| + |T_v|) + Σ|T_v| log |V|).
     """
-    root = {(v, t): (v, t) for v in range(instance.num_nodes) for t in instance.topics_of(v).tolist()}
-
-    def find(vertex: tuple[int, int]) -> tuple[int, int]:
-        while root[vertex] != vertex:
-            root[vertex] = vertex = root[root[vertex]]
-        return vertex
-
-    topics = [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
-    kept = []
-
-    def add(u: int, v: int) -> None:
-        pairs = [(find((u, t)), find((v, t))) for t in sorted(topics[u] & topics[v])]
-        if any(a != b for a, b in pairs):
-            kept.append((u, v))
-            root.update(pairs)
-
-    for u, v in before.edges.tolist():
-        add(u, v)
-    for t in range(instance.num_topics):
-        hub, *others = instance.subscribers(t).tolist()
-        for v in others:
-            if find((hub, t)) != find((v, t)):
-                add(hub, v)
+    components = singletons(instance)
+    kept = [(u, v) for u, v in before.edges.tolist() if join(u, v, components)]
+    for first, last in pairwise(instance.topic_offsets.tolist()):
+        for at in range(first + 1, last):
+            if components.label[at] != components.label[first]:
+                kept.append((int(instance.topic_nodes[first]), int(instance.topic_nodes[at])))
+                join(*kept[-1], components)
     return Overlay.from_edges(instance.num_nodes, kept)
 
 

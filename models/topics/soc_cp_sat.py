@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, count
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +41,7 @@ from ..engine.exact_method import START, SolverOutcome, check_size, solve_exactl
 from ..engine.integer_model import THREADS, minimise_with_cp_sat
 from .compact.overlay_model import Edge, OverlayModel, Subscribers, pair
 from .compact.pareto_front import Front
+from .relaxation.topic_rows import all_pairs
 from .unicyclic_overlays import fewest_relays
 
 # At most this many columns are built: about 1 GB.
@@ -49,7 +50,6 @@ _STARTS_SHARE = 0.25
 _AT_MOST = 20.0  # seconds for heuristics
 _UNICYCLIC_SHARE = 0.8  # 30 nodes with 15 topics take 46 seconds
 _SLACK = 1e-6
-Number = TypeVar("Number", int, float)
 
 
 class SocModel(OverlayModel):
@@ -61,7 +61,6 @@ class SocModel(OverlayModel):
         self.routing_constant = 0
 
     def limit(self, sum_of: dict[int, int], *, least: float = -math.inf, most: float = math.inf) -> None:
-        """Limit a sum of columns."""
         self.require(sum_of, list(sum_of.values()), least=least, most=most)
 
 
@@ -201,11 +200,8 @@ def least_diameters(instance: TopicInstance, limits: DegreeLimits, *, average: b
 
 def _most_neighbours(instance: TopicInstance) -> int:
     """The most nodes with which one node shares a topic."""
-    most = 0
-    for v in range(instance.num_nodes):
-        topics = [instance.subscribers(t) for t in instance.topics_of(v).tolist()]
-        most = max(most, len({int(u) for subscribers in topics for u in subscribers}) - 1)
-    return most
+    ends = np.divmod(all_pairs(instance), instance.num_nodes)
+    return int(np.bincount(np.concatenate(ends)).max(initial=0))
 
 
 def _within(degree: int, hops: int) -> int:
@@ -298,13 +294,11 @@ def _solve(
         return SolverOutcome(outcome.answer, outcome.lower_bound * unit, outcome.stopped, outcome.counters)
 
     def both(_best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
-        ordered = partial(_ordered, swapped=known.sweeps_cost)
-        first, least = ordered(known.degree, known.cost)
-        units = ordered(limits.degree_unit, limits.cost_unit)
+        order = -1 if known.sweeps_cost else 1
+        units = (limits.degree_unit, limits.cost_unit)[::order]
         front = Front(
-            first,
-            least,
-            lambda overlay: ordered(limits.degree_of(overlay), limits.cost_of(overlay, instance)),
+            *(known.degree, known.cost)[::order],
+            lambda overlay: (limits.degree_of(overlay), limits.cost_of(overlay, instance))[::order],
             lambda limit, f: limit * units[0] + f * units[1],
             starts,
         )
@@ -314,7 +308,7 @@ def _solve(
             return minimise(best, clock, at_limit, least)
 
         front.search(under, clock)
-        shown = sorted(ordered(limit * units[0], f * units[1]) for limit, f in front.points)
+        shown = sorted((limit * units[0], f * units[1])[::order] for limit, f in front.points)
         answer = min(front.overlays, key=partial(soc.value, instance), default=None)
         return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters(shown))
 
@@ -347,10 +341,6 @@ def _searched_first(
     best = min(overlays, key=value, default=None)
     offer(best, bound)
     return best, bound
-
-
-def _ordered(degree: Number, cost: Number, *, swapped: bool) -> tuple[Number, Number]:
-    return (cost, degree) if swapped else (degree, cost)
 
 
 def _heuristic_starts(instance: TopicInstance, problem: SOC, seed: int, clock: Clock) -> list[Overlay]:

@@ -214,7 +214,6 @@ class OverlayModel(IntegerModel):
         return values if self.degree is None else {**values, self.degree: overlay.max_degree}
 
     def overlay(self, values: npt.NDArray[np.float64]) -> Overlay:
-        """The overlay of a solution."""
         return Overlay.from_edges(self.num_nodes, [edge for edge, x in self.edge.items() if values[x] > 0.5])
 
 
@@ -307,7 +306,7 @@ def _connect_by_one_flow(model: OverlayModel, topic: Blocks, clock: Clock) -> No
         edges = crossing[pair(i, j)]
         model.require([*edges, flow[i, j]], [behind] * len(edges) + [-1], least=0)
     for block in range(1, topic.count):
-        _require_surplus(model, flow, block, 1)
+        model.require_surplus(flow, block, 1)
 
 
 def _connect_by_many_flows(model: OverlayModel, topic: Blocks, clock: Clock) -> None:
@@ -322,7 +321,7 @@ def _connect_by_many_flows(model: OverlayModel, topic: Blocks, clock: Clock) -> 
         for arc, amount in flow.items():
             model.require([arborescence[arc], amount], [1, -1], least=0)
         for block in range(1, topic.count):
-            _require_surplus(model, flow, block, int(block == sink))
+            model.require_surplus(flow, block, int(block == sink))
 
 
 MOST_VARIABLES = {"levels": 3_000_000, "single": 2_000_000, "multi": 2_000_000}
@@ -341,12 +340,6 @@ def _require_crossing(model: OverlayModel, topic: Blocks) -> dict[tuple[int, int
 
 def _arcs(topic: Blocks) -> list[tuple[int, int]]:
     return [(i, j) for i in range(topic.count) for j in range(1, topic.count) if i != j]
-
-
-def _require_surplus(model: OverlayModel, flow: dict[tuple[int, int], int], block: int, surplus: int) -> None:
-    """The flow into a block exceeds the flow out of it by so much."""
-    signs = {amount: 1 if j == block else -1 for (i, j), amount in flow.items() if block in (i, j)}
-    model.require(signs, list(signs.values()), least=surplus, most=surplus)
 
 
 def _require_star(model: OverlayModel, subscribers: Subscribers) -> None:

@@ -41,7 +41,6 @@ class Front:
 
     @property
     def overlays(self) -> list[Overlay]:
-        """Those found."""
         return [overlay for *_, overlay in self._found]
 
     def bound(self, limit: int) -> float:
@@ -91,7 +90,6 @@ class Front:
         return False
 
     def counters(self, shown: Iterable[tuple[float, float]]) -> dict[str, float | str]:
-        """As reported with a result, with the points as they are shown."""
         text = " ".join(f"{one:g}x{other:g}" for one, other in shown)
         return {"nodes": self.nodes, "front": text, "front_complete": "yes" if self.complete else "no"}
 

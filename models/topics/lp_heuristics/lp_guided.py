@@ -356,7 +356,6 @@ class GuidedIncumbent(tree_search.Incumbent):
         return better
 
     def vary(self, number: int) -> None:
-        """Draw other random numbers from now on."""
         self.seed += number
 
     def cost(self, overlay: Overlay) -> int:
@@ -366,7 +365,6 @@ class GuidedIncumbent(tree_search.Incumbent):
         return self.instance.total_cost(overlay.edges)
 
     def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> bool:
-        """As :meth:`offer`, for a selection of candidate edges."""
         ends = np.stack([edges.u[: len(chosen)][chosen], edges.v[: len(chosen)][chosen]], axis=1)
         return self.offer(Overlay.from_edges(self.instance.num_nodes, ends))
 

@@ -55,7 +55,6 @@ class Splitting:
 
     @classmethod
     def of(cls, edges: CandidateEdges) -> Splitting:
-        """A split of nothing."""
         return cls(edges, 0, np.zeros(len(edges.links.edge), np.int64), edges.keys, np.zeros(len(edges)))
 
     @property
@@ -91,24 +90,12 @@ def split_costs(
 ) -> Splitting:
     """Raise the bound by subgradient steps; every round's bound is computed in integers.
 
-    Parameters
-    ----------
-    target : float
-        The value of an overlay, which sets the length of the steps.
-    stall : float
-        Stop when the steps are short and 200 rounds raised the bound by less than this fraction.
-    smoothing : float
-        The weight of a round's trees in their average; a smaller one brings `limit` nearer to the bound.
-    among : CandidateEdges, optional
-        Some that connect every topic, rising. The bound then holds for overlays of these edges only, and `usage` ranks
-        them.
-    shares : float64 array, one a link, optional
-        To begin with; by default equal ones for the topics of an edge.
-    weighted : bool
-        Whether edges have the costs of the instance; else each costs 1. Sums of units must stay below 2^62: a target
-        below 2^28 will do.
-    enough : float
-        A bound that rounds up to this ends the steps.
+    The value of an overlay, `target`, sets the length of the steps. They end when they are short and 200 rounds raised
+    the bound by less than the fraction `stall`, or when it rounds up to `enough`. `smoothing` is the weight of a
+    round's trees in their average; a smaller one brings `limit` nearer to the bound. With `among`, rising edges that
+    connect every topic, the bound holds for overlays of these only, and `usage` ranks them. The first `shares`, one a
+    link, are equal ones for the topics of an edge by default. If `weighted`, edges have the costs of the instance, else
+    each costs 1; sums of units must stay below 2^62: a target below 2^28 will do.
 
     Steps along smoothed subgradients as in the volume algorithm (Barahona, Anbil 2000), with Polyak's length. A round
     takes O(Σ_t |V_t|²): Prim's algorithm in each topic, and a projection onto the simplex for each edge. Memory 80
@@ -429,14 +416,7 @@ def _rows_of_trees(
 
 @kernel
 def _too_cheap(
-    interest: Interest,
-    position: Ids,
-    row: Ids,
-    place: Offsets,
-    gap: Units,
-    costs: EdgeCosts,
-    excess: float,
-    most: int,
+    interest: Interest, position: Ids, row: Ids, place: Offsets, gap: Units, costs: EdgeCosts, excess: float, most: int
 ) -> tuple[Edges, Ids, Units, Offsets]:
     """The pairs whose prices add up to more than `excess` times their cost: key, topic and price of each link.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,6 @@ from ....instances.contract.compiled import kernel
 from ....instances.contract.option import Option
 from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
-from .topic_rows import Edges
 
 PRESOLVE = Option(
     "presolve",
@@ -46,32 +44,25 @@ def presolved(instance: TopicInstance, *, implied: bool = True, leaves: bool = F
     whole = reduced = instance
     steps = np.empty((0, 3), np.int32)
     if implied:
-        whole, topics, kept, forced = drop_implied_topics(instance)
+        whole, topics, kept = drop_implied_topics(instance)
         reduced = whole
-        counters |= {"topics_implied": instance.num_topics - len(kept), "edges_forced": len(forced)}
+        counters["topics_implied"] = instance.num_topics - len(kept)
     if leaves:
         reduced, steps = attach_leaves(whole)
         counters["leaves"] = len(steps)
     return Presolved(reduced, topics, whole, steps, counters)
 
 
-class Implied(NamedTuple):
-    """An instance without its implied topics: the same overlays are topic-connected."""
+def drop_implied_topics(instance: TopicInstance) -> tuple[TopicInstance, Ids, Ids]:
+    """Drop the topics that the others imply: the same overlays are topic-connected.
 
-    instance: TopicInstance  # on the same nodes; a node whose topics are all its own keeps one of them
-    topics: Ids  # the number in the original instance of each topic
-    kept: Ids  # the topics that are not implied by the others, rising
-    forced: Edges
-
-
-def drop_implied_topics(instance: TopicInstance) -> Implied:
-    """Find and drop the topics that the others imply, and find the edges of every topic-connected overlay.
+    Returned are the instance on the same nodes, in which a node whose topics are all implied keeps one of them; the
+    original number of each of its topics; and the numbers of those that are not implied by the others, rising.
 
     A topic t is implied by topics s with V_s ⊆ V_t if the sets V_s, as the edges of a hypergraph, connect V_t. Proof:
     each G_s is connected and a subgraph of G_t, so all of V_t is. One subscriber (no s is needed), a duplicate (V_s =
     V_t) and a topic connected by forced edges (|V_s| = 2) are special cases. Topics are dropped one at a time and only
-    those still there imply others, so by backward induction the kept topics imply all the others. An edge uv is forced
-    if V_t = {u, v} for a topic t, as G_t has no other edge.
+    those still there imply others, so by backward induction the kept topics imply all the others.
 
     Invalid for diameter 2 and for fault tolerance: a union of graphs of diameter 2 need not have diameter 2, nor must
     one of 2-connected graphs be 2-connected. Time O(Σ_t Σ_{v∈V_t} |T_v|), memory O(Σ|T_v|). Chen, Komusiewicz et al.
@@ -80,8 +71,6 @@ def drop_implied_topics(instance: TopicInstance) -> Implied:
     """
     interest, sizes = interest_of(instance), np.diff(instance.topic_offsets)
     kept = np.flatnonzero(_not_implied(interest, np.argsort(-sizes, kind="stable"))).astype(np.int32)
-    first = instance.topic_offsets[kept[sizes[kept] == 2]]
-    forced = np.unique(instance.topic_nodes[first] * np.int64(instance.num_nodes) + instance.topic_nodes[first + 1])
     stays = np.zeros(instance.num_topics, dtype=np.bool_)
     stays[kept] = True
     node_of = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
@@ -91,7 +80,7 @@ def drop_implied_topics(instance: TopicInstance) -> Implied:
     here = stays[instance.node_topics]
     offsets = offsets_of(node_of[here], instance.num_nodes)
     reduced = TopicInstance.from_sorted(offsets, instance.node_topics[here], instance.num_topics)
-    return Implied(reduced.with_costs(instance.costs), np.flatnonzero(stays).astype(np.int32), kept, forced)
+    return reduced.with_costs(instance.costs), np.flatnonzero(stays).astype(np.int32), kept
 
 
 @kernel

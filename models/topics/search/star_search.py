@@ -58,7 +58,6 @@ class StarCentres:
 
     @property
     def overlay(self) -> Overlay:
-        """The edges of all stars."""
         edges = np.flatnonzero(self._stars.used)
         ends = np.stack([self._pairs.u[edges], self._pairs.v[edges]], axis=1)
         return Overlay.from_edges(self._pairs.instance.num_nodes, ends)
@@ -292,11 +291,9 @@ class StarIncumbent(Incumbent):
         self.overlay, self.value = start, float(start.num_edges)
 
     def vary(self, number: int) -> None:
-        """Draw other random numbers from now on."""
         self._random = np.random.default_rng([number, int(self._random.integers(2**62))])
 
     def offer_chosen(self, columns: object, chosen: npt.NDArray[np.bool_]) -> None:
-        """Offer the stars at the chosen centres."""
         self.offer(self._stars(chosen.astype(np.float64)).overlay)
 
     def build_along(self, columns: object, x: Reals) -> StarCentres:
@@ -317,7 +314,6 @@ class StarIncumbent(Incumbent):
         return StarCentres(self._planes.pairs, self._planes.centres_of(x))
 
     def offer(self, overlay: Overlay) -> None:
-        """Keep an overlay with fewer edges."""
         if overlay.num_edges < self.value:
             self.overlay, self.value = overlay, float(overlay.num_edges)
             offer(overlay)

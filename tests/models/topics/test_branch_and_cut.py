@@ -125,7 +125,7 @@ def test_a_start_with_edges_of_no_topic_or_of_an_implied_one_does_no_harm() -> N
     subscriptions = {f"n{v:02d}": ["all", f"p{v}", f"p{v + 1}"] for v in range(40)}
     instance = ob.TopicInstance.from_subscriptions(subscriptions)
     start = ob.Overlay.from_edges(40, [(u, v) for u in range(40) for v in range(u + 1, 40)])
-    reduced = drop_implied_topics(instance).instance
+    reduced, _, _ = drop_implied_topics(instance)
     outcome = minimise_edges(reduced, Goal(), start, Clock(None), SearchSettings(progress="off"))
     assert not outcome.stopped
     assert known(outcome.answer).num_edges == 39
