@@ -31,6 +31,7 @@ from ..engine.exact_method import PROGRESS, SearchLog, SolverOutcome, check_size
 from ..engine.parallel_tree import THREADS
 from ..engine.relaxation import Reals, RowList, SparseRelaxation, SparseRows
 from ..engine.tree_search import Incumbent, TreeSearch
+from .lp_heuristics.lp_guided import ends_by_edge
 from .relaxation.separation import Separator
 from .relaxation.topic_rows import CandidateEdges, all_pairs, count_links, crossing, keys_of, singleton_rows
 from .search.edge_minimisation import SearchSettings
@@ -73,10 +74,8 @@ class TimeExpanded:
             first, keys = self.num_pairs, np.zeros(0, np.int64)
             if instance is not None:
                 edges = CandidateEdges(instance, all_pairs(instance))
-                keys, (offsets, order) = edges.keys, edges.links_by_edge
-                starts = np.repeat(instance.topic_offsets[:-1], np.diff(edges.links.offsets))
-                ends = np.column_stack([edges.links.a + starts, edges.links.b + starts])[order].astype(np.int32)
-                self.snapshots.append(_Snapshot(edges, first, offsets, ends))
+                keys = edges.keys
+                self.snapshots.append(_Snapshot(edges, first, *ends_by_edge(edges)))
             else:
                 self.snapshots.append(None)
             self.num_pairs += len(keys)

@@ -6,7 +6,6 @@ import heapq
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -131,7 +130,10 @@ def weighted_greedy(edges: CandidateEdges, weights: Reals, *, cap: int, overload
     """
     instance, n = edges.instance, edges.instance.num_nodes
     state = np.array([np.uint64(seed) * np.uint64(2) + np.uint64(1)], np.uint64)
-    chosen = _connect(_indexed(edges), weights, cap, overload, n, instance.num_subscriptions, state)
+    components = np.arange(instance.num_subscriptions, dtype=np.int32)
+    chosen = _connect(
+        *ends_by_edge(edges), edges.u, edges.v, weights, cap, overload, np.zeros(n, np.int32), components, state
+    )
     overlay = Overlay.from_edges(n, np.stack([edges.u[chosen], edges.v[chosen]], axis=1))
     by_key = chosen[np.argsort(edges.keys[chosen])]
     subscriptions = subscriptions_of(instance)
@@ -147,53 +149,45 @@ def _seconds_of_greedy(edges: CandidateEdges) -> float:
     return _PACE * len(edges.links.edge)
 
 
-class _Index(NamedTuple):
-    """The subscriptions at both ends of each link, and the links by edge."""
-
-    one: Offsets
-    other: Offsets
-    edge_offsets: Offsets
-    edge_links: Offsets
-    u: Ids
-    v: Ids
-
-
-def _indexed(edges: CandidateEdges) -> _Index:
-    links, first = edges.links, np.repeat(edges.instance.topic_offsets[:-1], np.diff(edges.links.offsets))
-    return _Index(first + links.a, first + links.b, *edges.links_by_edge, edges.u, edges.v)
+def ends_by_edge(edges: CandidateEdges) -> tuple[Offsets, Ids]:
+    """CSR over the edges: the two subscriptions, in the order of ``topic_nodes``, that each link of an edge joins."""
+    first = np.repeat(edges.instance.topic_offsets[:-1], np.diff(edges.links.offsets))
+    offsets, order = edges.links_by_edge
+    return offsets, np.stack([first + edges.links.a, first + edges.links.b], axis=1)[order].astype(np.int32)
 
 
 @kernel
 def _connect(
-    space: _Index,
+    offsets: Offsets,
+    ends: Ids,
+    u: Ids,
+    v: Ids,
     weights: Reals,
     cap: int,
     overload: float,
-    num_nodes: int,
-    vertices: int,
+    degree: Ids,
+    parent: Ids,
     state: npt.NDArray[np.uint64],
 ) -> Ids:
     """Choose edges of best contribution × weight ÷ cost until the topics are connected.
 
     As neither contributions nor 1 ÷ cost ever rise, an edge is judged again only when it comes first (Minoux 1978).
     """
-    degree, parent = np.zeros(num_nodes, np.int32), np.arange(vertices)
     noisy = np.empty(len(weights))
     for e in range(len(weights)):
         noisy[e] = weights[e] * (1.0 + _NOISE * random_number(state))
-    queue = [(-(space.edge_offsets[e + 1] - space.edge_offsets[e]) * noisy[e], e) for e in range(len(weights))]
+    queue = [(-(offsets[e + 1] - offsets[e]) * noisy[e], e) for e in range(len(weights))]
     heapq.heapify(queue)
     chosen, count = np.empty(len(weights), np.int32), 0
     while len(queue):
         before, e = queue[0]
         contribution = 0
-        for i in range(space.edge_offsets[e], space.edge_offsets[e + 1]):
-            link = space.edge_links[i]
-            contribution += root_of(parent, space.one[link]) != root_of(parent, space.other[link])
+        for k in range(offsets[e], offsets[e + 1]):
+            contribution += root_of(parent, ends[k, 0]) != root_of(parent, ends[k, 1])
         if contribution == 0:
             heapq.heappop(queue)
             continue
-        price = 1.0 + overload * (int(degree[space.u[e]] >= cap) + int(degree[space.v[e]] >= cap))
+        price = 1.0 + overload * (int(degree[u[e]] >= cap) + int(degree[v[e]] >= cap))
         score = -contribution * noisy[e] / price
         # Its place was of an earlier state: it may not be the best any more.
         if score > before:
@@ -202,11 +196,10 @@ def _connect(
         heapq.heappop(queue)
         chosen[count] = e
         count += 1
-        degree[space.u[e]] += 1
-        degree[space.v[e]] += 1
-        for i in range(space.edge_offsets[e], space.edge_offsets[e + 1]):
-            link = space.edge_links[i]
-            parent[root_of(parent, space.one[link])] = root_of(parent, space.other[link])
+        degree[u[e]] += 1
+        degree[v[e]] += 1
+        for k in range(offsets[e], offsets[e + 1]):
+            parent[root_of(parent, ends[k, 0])] = root_of(parent, ends[k, 1])
     return chosen[:count].copy()
 
 
