@@ -12,6 +12,8 @@ from .errors import BadInput
 
 Ids = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
+Reals = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 _Number = TypeVar("_Number", np.int32, np.int64)
 
 

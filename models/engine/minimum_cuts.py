@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.arrays import Ids, Offsets, offsets_of
+from ...instances.contract.arrays import Flags, Ids, Offsets, Reals, offsets_of
 from ...instances.contract.compiled import kernel
 
-Reals = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 _FLOW_EPSILON = 1e-9
 
 

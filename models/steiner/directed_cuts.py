@@ -15,9 +15,8 @@ from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.minimum_cuts import ArcNetwork, maximum_flow, network_of, reachable
-from ..engine.relaxation import Reals, RowList, SparseRelaxation, SparseRows, Text
+from ..engine.relaxation import Reals, RowList, SparseRelaxation, SparseRows, Text, Units
 
-Units = npt.NDArray[np.int64]
 _FAR = 2**60
 
 

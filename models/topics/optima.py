@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.topics.kernels.interest import costs_of
-from ...instances.contract.arrays import Ids
+from ...instances.contract.arrays import Flags, Ids
 from ...instances.contract.errors import BadInput
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
@@ -48,7 +48,6 @@ OPTIMUM_PROOF, EDGES_PROOF = "optimum.proof.gz", "edges.proof.gz"
 _MOST_LINKS = 3_000_000
 _INTEGRAL, _TRIES = 1e-6, 3
 _SHARE = 0.05  # of the time left, for a search by CP-SAT
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from ...heuristics.graph import root_of
 from ...heuristics.topics.greedy_merge import greedy_merge
 from ...heuristics.topics.incremental_merge import incremental_merge
 from ...heuristics.topics.recomputed import recomputed
-from ...instances.contract.arrays import Ids, Offsets
+from ...instances.contract.arrays import Flags, Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
@@ -40,7 +40,6 @@ from .snapshot_optima import skip_delays, snapshot_optima
 _MOST_LINKS = 1_000_000
 _VIOLATION, _STALL = 1e-4, 1e-3
 _SNAPSHOTS = 0.3  # of the time left, for the bounds of single snapshots
-Flags = npt.NDArray[np.bool_]
 
 
 class _Snapshot(NamedTuple):

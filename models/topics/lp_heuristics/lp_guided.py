@@ -40,7 +40,7 @@ from ....heuristics.topics.local_search.ruin_and_recreate import (
 )
 from ....heuristics.topics.polish import searches_in_parts
 from ....heuristics.topics.ring_per_topic import harary_per_topic
-from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.arrays import Flags, Ids, Offsets
 from ....instances.contract.catalogue import methods_of
 from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
@@ -56,7 +56,6 @@ from ..relaxation.separation import Goal
 from ..relaxation.topic_rows import CandidateEdges, all_pairs, count_links, keys_of
 from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred
 
-Flags = npt.NDArray[np.bool_]
 ANY_OVERLAY = 2.0**61  # as a goal: any overlay within the limits
 _NOISE, _PACE = 5e-4, 2e-6
 _ROUNDS, _FEW_ROUNDS = 2_000, 350  # few of a large instance without a time limit

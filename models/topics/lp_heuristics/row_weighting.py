@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.topics.local_search.ruin_and_recreate import random_number
-from ....instances.contract.arrays import Ids, Offsets, offsets_of
+from ....instances.contract.arrays import Ids, Offsets, Reals, offsets_of
 from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock
 from ..relaxation.topic_rows import CandidateEdges, indices_of, keys_of
 
 Table = npt.NDArray[Any]  # of int32 or int64
-Reals = npt.NDArray[np.float64]
 ENTRIES_A_STEP = 4_000  # of arrays, that this search may read for each step of ruin and recreate
 _PREFERENCE = 0.1
 _STEPS = 100_000  # without success

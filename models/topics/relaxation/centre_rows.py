@@ -17,16 +17,14 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ...engine.relaxation import HighsLP, Reals
+from ...engine.relaxation import HighsLP, Reals, Units
 from .topic_rows import CENTRES, TopicEdges, TopicRows
 
 _SCALE = 10_080  # dual values become integers in units of 1 ÷ this
 _TOLERANCE = 1e-6
 _MOST_SUBSCRIBERS = 40  # of a topic: separation takes memory and time O(k³)
-Integers = npt.NDArray[np.int64]
 
 
 class CentreRows:
@@ -89,7 +87,7 @@ class CentreRows:
                 label[u], label[v] = 0, 1
                 yield label
 
-    def _crossed(self, label: Ids) -> Integers:
+    def _crossed(self, label: Ids) -> Units:
         u, v = np.flatnonzero(label == 0), np.flatnonzero(label == 1)
         return np.concatenate([self._pair[u, v], self._pair[u, label == 2], self._pair[v, label == 3]])
 

@@ -13,22 +13,19 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from ....heuristics.graph import root_of
 from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, edge_costs, positions_of, unit_costs
 from ....heuristics.topics.local_search.overlay_search import nearest_pairs
-from ....instances.contract.arrays import Ids, Offsets, offsets_of
+from ....instances.contract.arrays import Flags, Ids, Offsets, Reals, offsets_of
 from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog
-from ...engine.relaxation import UNIT
+from ...engine.relaxation import UNIT, Units
 from .topic_rows import CandidateEdges, Edges, TopicEdges, TopicRows, all_pairs, count_links, keys_of, useful_edges
 
-Units = npt.NDArray[np.int64]
-Reals = npt.NDArray[np.float64]
 _SHORT, _SPAN = 1e-3, 200
 _USED = 0.02
 _SHORTER, _TRIES = 0.7, 10
@@ -184,7 +181,7 @@ def proof_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
     return rows, np.array(duals, np.float64)
 
 
-def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[np.int64, npt.NDArray[np.bool_]]]:
+def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[np.int64, Flags]]:
     """The function from links' weights to the total of minimum spanning trees of all topics, and their links."""
     topic_offsets, links = edges.instance.topic_offsets, edges.links
     first = np.repeat(topic_offsets[:-1], np.diff(links.offsets))
@@ -210,7 +207,7 @@ def rounded_shares(shares: Reals, costs: Reals, offsets: Offsets, order: Offsets
 @kernel
 def _span(
     topic_offsets: Offsets, links: TopicEdges, starts: Offsets, others: Ids, via: Offsets, weight: Units
-) -> tuple[np.int64, npt.NDArray[np.bool_]]:
+) -> tuple[np.int64, Flags]:
     """The total weight of minimum spanning trees of all topics, and their links.
 
     Subscriber p has links to ``others[starts[p]:starts[p + 1]]``. By Prim's algorithm without a heap, or by Kruskal's
@@ -386,7 +383,7 @@ def _with_cheap(split: Splitting, weighted: bool) -> tuple[CandidateEdges, Reals
 
 @kernel
 def _rows_of_trees(
-    interest: Interest, link_offsets: Offsets, a: Ids, b: Ids, weight: Units, in_tree: npt.NDArray[np.bool_]
+    interest: Interest, link_offsets: Offsets, a: Ids, b: Ids, weight: Units, in_tree: Flags
 ) -> tuple[Ids, Offsets, Units]:
     """Each topic's subscribers in a row, such that paths on its tree are parts of the row.
 

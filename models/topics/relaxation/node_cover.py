@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from ....instances.contract.arrays import Ids, Offsets, entries_of
+from ....instances.contract.arrays import Flags, Ids, Offsets, entries_of
 from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers
@@ -22,7 +21,6 @@ from ...engine.relaxation import UNIT, HighsLP, Reals
 from .cutting_planes import row_multipliers
 from .topic_rows import TopicRows, Units
 
-Shared = npt.NDArray[np.bool_]
 _MOST_ENTRIES = 20_000_000  # of the table of a node's neighbours by its topics
 
 
@@ -101,7 +99,7 @@ def _subscribers(instance: TopicInstance, topics: Ids) -> tuple[Offsets, Ids]:
     return offsets, instance.topic_nodes[entries]
 
 
-def _shared(instance: TopicInstance, v: int) -> tuple[Ids, Shared]:
+def _shared(instance: TopicInstance, v: int) -> tuple[Ids, Flags]:
     """The topics of a node with other subscribers, and the distinct sets of them that its neighbours have, as rows."""
     topics = _shared_topics(instance, v)
     offsets, subscribers = _subscribers(instance, topics)
@@ -113,7 +111,7 @@ def _shared(instance: TopicInstance, v: int) -> tuple[Ids, Shared]:
     return topics, np.unique(table[nodes != v], axis=0)
 
 
-def _greedy_cover(shared: Shared) -> int:
+def _greedy_cover(shared: Flags) -> int:
     left, count = shared.copy(), 0
     while (most := left.sum(axis=1)).any():
         left[:, left[most.argmax()]] = False
@@ -121,7 +119,7 @@ def _greedy_cover(shared: Shared) -> int:
     return count
 
 
-def _fractional_cover(shared: Shared, clock: Clock) -> Reals | None:
+def _fractional_cover(shared: Flags, clock: Clock) -> Reals | None:
     """The dual values of the least fractional cover of the columns by the rows; None if the clock ends first."""
     count, topics = shared.shape
     lp = HighsLP()
