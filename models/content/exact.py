@@ -131,11 +131,6 @@ def exact_method(
         **chosen: Any,
     ) -> Proposal[ContentOverlay]:
         assert isinstance(problem, ContentProblem)
-
-        def minimise_in_time(best: ContentOverlay | None, clock: Clock) -> Outcome:
-            clock.check()
-            return minimise(instance, problem, best, clock, seed=seed, **chosen)
-
         with interruptible(time_limit) as clock, ProofFile(proof) as file:
             if "proof" in inputs:
                 chosen["proof"] = file
@@ -152,7 +147,7 @@ def exact_method(
             best = best_start(instance, problem, seed=seed, clock=clock) if start == "best" else None
             proposal = solve_exactly(
                 partial(problem.value, instance),
-                minimise_in_time,
+                partial(minimise, instance, problem, seed=seed, **chosen),
                 clock,
                 starts=() if best is None else (best,),
                 lower_bound=access_bound(instance),

@@ -23,7 +23,7 @@ from ...instances.contract.run import Clock, OutOfTime, Trajectory, interruptibl
 from ..engine.exact_method import PROGRESS, snapshot_proposal, solve_exactly
 from .assignment_search import cheapest_assignment
 from .branch_and_cut import minimise
-from .exact import CLOSED, Outcome, access_bound, best_start, capacity_bound
+from .exact import CLOSED, access_bound, best_start, capacity_bound
 
 _PROBLEM = SteinerRouting()
 
@@ -74,14 +74,9 @@ class ContentOptima:
         if not (starts and is_later):
             best = best_start(instance, _PROBLEM, seed=self._seed, clock=clock)
             starts += [] if best is None else [best]
-
-        def minimise_in_time(start: ContentOverlay | None, clock: Clock) -> Outcome:
-            clock.check()
-            return minimise(instance, _PROBLEM, start, clock, progress=self._progress)
-
         proposal = solve_exactly(
             partial(_PROBLEM.value, instance),
-            minimise_in_time,
+            partial(minimise, instance, _PROBLEM, progress=self._progress),
             clock,
             starts=starts,
             lower_bound=max(access_bound(instance), capacity_bound(instance)),

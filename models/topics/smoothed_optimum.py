@@ -270,9 +270,9 @@ def minimise_over_time(
     start: LinkLog | None,
     clock: Clock,
     *,
-    seed: int = 0,
-    threads: int = 1,
-    progress: str = "off",
+    seed: int,
+    threads: int,
+    progress: str,
 ) -> SolverOutcome[LinkLog]:
     """The log of least cost, with its proof; or the best one and a proven bound if it was stopped.
 
@@ -313,15 +313,9 @@ def _solve(
 ) -> Proposal[LinkLog]:
     with interruptible(time_limit) as clock:
         offer(incremental := incremental_merge(trace))
-        starts = [incremental, recomputed(trace, greedy_merge, clock)]
-        minimise = partial(minimise_over_time, trace, getattr(problem, "change_cost", 0))
-        return solve_exactly(
-            partial(problem.value, trace),
-            lambda best, clock: minimise(best, clock, seed=seed, threads=threads, progress=progress),
-            clock,
-            starts=starts,
-            lower_bound=0,
-        )
+        starts, change_cost = [incremental, recomputed(trace, greedy_merge, clock)], getattr(problem, "change_cost", 0)
+        minimise = partial(minimise_over_time, trace, change_cost, seed=seed, threads=threads, progress=progress)
+        return solve_exactly(partial(problem.value, trace), minimise, clock, starts=starts, lower_bound=0)
 
 
 SMOOTHED_OPTIMUM: Method[TopicTrace, LinkLog] = Method(
