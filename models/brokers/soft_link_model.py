@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -104,23 +105,12 @@ def routes_of(demands: Demands, answer: Dissemination) -> Routes:
 def arborescence(demand: Demand, arcs: set[Arc]) -> set[Arc]:
     """An arborescence from the source whose leaves are destinations, within arcs that reach all destinations.
 
-    Breadth first, so that the path to each broker has as few of these arcs as possible; cost O(arcs).
+    Breadth first, so that the path to each broker has as few of these arcs as possible; cost that of the paths.
     """
-    out: dict[int, list[int]] = {}
-    for u, v in sorted(arcs):
-        out.setdefault(u, []).append(v)
-    parent, queue = {demand.source: demand.source}, [demand.source]
-    for u in queue:
-        for v in out.get(u, []):
-            if v not in parent:
-                parent[v] = u
-                queue.append(v)
-    kept: set[Arc] = set()
-    for v in demand.destinations:
-        while v != demand.source and (parent[v], v) not in kept:
-            kept.add((parent[v], v))
-            v = parent[v]
-    return kept
+    import networkx as nx
+
+    paths = nx.single_source_shortest_path(nx.DiGraph(sorted(arcs)), demand.source)
+    return {arc for end in demand.destinations for arc in pairwise(paths[end])}
 
 
 class SoftLinkModel(IntegerModel):

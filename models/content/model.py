@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -216,20 +217,12 @@ def _spanning_links(core: Floats, members: set[int]) -> list[tuple[int, int]]:
 
 def _arcs(links: list[tuple[int, int]], source: int, destinations: set[int]) -> list[tuple[int, int]]:
     """The arcs of a tree on the paths from a source to its destinations."""
-    parent = {source: source}
-    reached = [source]
-    for a in reached:
-        for i, j in links:
-            b = j if i == a else i if j == a else a
-            if b not in parent:
-                parent[b] = a
-                reached.append(b)
-    arcs = set()
-    for b in destinations & parent.keys():
-        while b != source:
-            arcs.add((parent[b], b))
-            b = parent[b]
-    return sorted(arcs)
+    import networkx as nx
+
+    tree: nx.Graph[int] = nx.Graph(links)
+    tree.add_node(source)
+    paths = nx.single_source_shortest_path(tree, source)
+    return sorted({arc for end in destinations & paths.keys() for arc in pairwise(paths[end])})
 
 
 FORMULATIONS = ("arborescences", "flows")

@@ -98,20 +98,14 @@ def unconnected_topics(requirements: Requirements, clock: Clock) -> Iterator[Blo
     An overlay with the forced edges connects a topic if and only if it connects its blocks. Time O(Σ_t |V_t|² +
     |forced|).
     """
-    forced: dict[int, set[int]] = defaultdict(set)
-    for u, v in requirements.forced:
-        forced[u].add(v)
-        forced[v].add(u)
+    import networkx as nx
+
+    forced: nx.Graph[int] = nx.Graph(requirements.forced)
+    forced.add_nodes_from(range(requirements.num_nodes))
     seen = set()
     for subscribers in requirements.topics:
         clock.check()
-        blocks, waiting = [], set(subscribers)
-        while waiting:
-            reached = [waiting.pop()]
-            for node in reached:
-                reached += forced[node] & waiting
-                waiting -= forced[node]
-            blocks.append(tuple(sorted(reached)))
+        blocks = [tuple(sorted(block)) for block in nx.connected_components(forced.subgraph(subscribers))]
         blocks.sort(key=lambda block: (-len(block), block))
         if len(blocks) > 1 and (key := tuple(blocks)) not in seen:
             seen.add(key)
