@@ -132,7 +132,7 @@ def shared_edges(
             search.settle()
             search.write_claim()
         complete = search.enumerate(most)
-        listed = tuple(search.overlay(chosen) for chosen in search.pool.members[:most])
+        listed = tuple(search.edges.overlay(chosen) for chosen in search.pool.members[:most])
         return search.outcome(int(result.value), listed, complete=complete and len(search.pool.members) <= most)
 
 
@@ -188,10 +188,6 @@ class _Search:
         """A bound above it, in units, excludes every overlay that counts."""
         return self.limit * UNIT
 
-    def overlay(self, chosen: Flags) -> Overlay:
-        ends = np.stack([self.edges.u[chosen], self.edges.v[chosen]], axis=1)
-        return Overlay.from_edges(self.instance.num_nodes, ends)
-
     def chosen(self, overlay: Overlay) -> Flags:
         return np.isin(self.edges.keys, keys_of(overlay))
 
@@ -202,7 +198,7 @@ class _Search:
         """
         if self.tolerant and kept is not None:
             chosen = self._irredundant(chosen, kept)
-        if self.costs[chosen].sum() > self.limit or self.problem.violations(self.instance, self.overlay(chosen)):
+        if self.costs[chosen].sum() > self.limit or self.problem.violations(self.instance, self.edges.overlay(chosen)):
             return None
         return self.pool.add(chosen)
 
@@ -211,7 +207,7 @@ class _Search:
         members = np.flatnonzero(chosen)
         for edge in members[np.lexsort((-self.costs[members], kept[members]))]:
             chosen[edge] = False
-            chosen[edge] = bool(self.problem.violations(self.instance, self.overlay(chosen)))
+            chosen[edge] = bool(self.problem.violations(self.instance, self.edges.overlay(chosen)))
         return chosen
 
     def settle(self) -> None:
@@ -353,7 +349,7 @@ class _Search:
         """End the proof: overlays that have, and miss, the edges between `lower` and `upper`; and the optimum found."""
         if self._file.is_written:
             for chosen in self.pool.telling:
-                self._file.line("seen", self.overlay(chosen).edges.tolist())
+                self._file.line("seen", self.edges.overlay(chosen).edges.tolist())
             self._file.claim(None, None, self.start.edges.tolist())
 
     def outcome(self, value: int | None, overlays: tuple[Overlay, ...], *, complete: bool) -> SharedEdges:

@@ -133,10 +133,9 @@ def weighted_greedy(edges: CandidateEdges, weights: Reals, *, cap: int, overload
     chosen = _connect(
         *ends_by_edge(edges), edges.u, edges.v, weights, cap, overload, np.zeros(n, np.int32), components, state
     )
-    overlay = Overlay.from_edges(n, np.stack([edges.u[chosen], edges.v[chosen]], axis=1))
     by_key = chosen[np.argsort(edges.keys[chosen])]
     subscriptions = subscriptions_of(instance)
-    links = links_of(overlay, subscriptions, spare_edges=0, spare_links=0)
+    links = links_of(edges.overlay(chosen), subscriptions, spare_edges=0, spare_links=0)
     work = np.zeros((5, int(np.diff(instance.topic_offsets).max())), np.int32)
     mark_all_bridges(subscriptions, links, work)
     _drop_redundant(np.argsort(weights[by_key], kind="stable"), subscriptions, links, work)
@@ -357,8 +356,7 @@ class GuidedIncumbent(tree_search.Incumbent):
         return self.instance.total_cost(overlay.edges)
 
     def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> bool:
-        ends = np.stack([edges.u[: len(chosen)][chosen], edges.v[: len(chosen)][chosen]], axis=1)
-        return self.offer(Overlay.from_edges(self.instance.num_nodes, ends))
+        return self.offer(edges.overlay(np.flatnonzero(chosen)))
 
     def build_along(self, edges: CandidateEdges, x: Reals) -> Overlay | None:
         """Build an overlay along LP values, one a candidate edge, and offer it.

@@ -107,9 +107,7 @@ class RowWeighting:
             work -= max(1, counts[WORK])
             counts[WORK] = 0
             if done:
-                members = self._space.edges[: counts[SIZE], ITEM]
-                ends = np.stack([self._edges.u[members], self._edges.v[members]], axis=1)
-                self._best = Overlay.from_edges(self._best.num_nodes, ends)
+                self._best = self._edges.overlay(self._space.edges[: counts[SIZE], ITEM])
                 below, patience, last = int(counts[SIZE]), _STEPS, int(counts[STEPS]) + _STEPS
                 if of_degree:
                     below = self._best.max_degree

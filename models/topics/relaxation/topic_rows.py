@@ -70,6 +70,10 @@ class CandidateEdges:
         offsets = np.concatenate([[0], np.cumsum(self.common)]).astype(np.int64)
         return offsets, np.argsort(self.links.edge, kind="stable").astype(np.int64)
 
+    def overlay(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Overlay:
+        """The overlay of some of the edges."""
+        return Overlay.from_edges(self.instance.num_nodes, np.stack([self.u[chosen], self.v[chosen]], axis=1))
+
 
 def all_pairs(instance: TopicInstance) -> Edges:
     """Every pair u < v with a topic in common, as u·|V| + v, rising. Cost of :func:`.pairs_sharing` and of sorting."""

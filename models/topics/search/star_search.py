@@ -58,9 +58,7 @@ class StarCentres:
 
     @property
     def overlay(self) -> Overlay:
-        edges = np.flatnonzero(self._stars.used)
-        ends = np.stack([self._pairs.u[edges], self._pairs.v[edges]], axis=1)
-        return Overlay.from_edges(self._pairs.instance.num_nodes, ends)
+        return self._pairs.overlay(np.flatnonzero(self._stars.used))
 
     def descend(self, along: Reals) -> None:
         """Move centres in turn to where fewest new edges are needed, of equals to the edges of larger values."""
