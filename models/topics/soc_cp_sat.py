@@ -294,11 +294,13 @@ def _solve(
         return SolverOutcome(outcome.answer, outcome.lower_bound * unit, outcome.stopped, outcome.counters)
 
     def both(_best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
-        order = -1 if known.sweeps_cost else 1
-        units = (limits.degree_unit, limits.cost_unit)[::order]
+        def ordered(degree: Any, cost: Any) -> tuple[Any, Any]:
+            return (cost, degree) if known.sweeps_cost else (degree, cost)
+
+        units = ordered(limits.degree_unit, limits.cost_unit)
         front = Front(
-            *(known.degree, known.cost)[::order],
-            lambda overlay: (limits.degree_of(overlay), limits.cost_of(overlay, instance))[::order],
+            *ordered(known.degree, known.cost),
+            lambda overlay: ordered(limits.degree_of(overlay), limits.cost_of(overlay, instance)),
             lambda limit, f: limit * units[0] + f * units[1],
             starts,
         )
@@ -308,7 +310,7 @@ def _solve(
             return minimise(best, clock, at_limit, least)
 
         front.search(under, clock)
-        shown = sorted((limit * units[0], f * units[1])[::order] for limit, f in front.points)
+        shown = sorted(ordered(limit * units[0], f * units[1]) for limit, f in front.points)
         answer = min(front.overlays, key=partial(soc.value, instance), default=None)
         return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters(shown))
 
