@@ -122,9 +122,8 @@ class BoundReduction:
     def superfluous(self, reduced: ReducedInstance, clock: Clock) -> Flags:
         """The edges of a reduced instance without which it keeps all trees cheaper than the best one, shape (m,).
 
-        From a root, a tree costs at least the bound of dual ascent plus the reduced costs of its arcs, and an arc of it
-        is on its path from the root to a terminal. So an edge is superfluous if in both directions the bound plus the
-        least reduced cost of such a path reaches the best tree's cost (Duin 1993; Polzin, Vahdati Daneshmand 2001,
+        Those for which the bound of dual ascent plus the least reduced cost of a path through them reaches the best
+        tree's cost in both directions (docs/steiner.md; Duin 1993; Polzin, Vahdati Daneshmand 2001,
         https://doi.org/10.1016/S0166-218X(00)00319-X). An edge once excluded costs too much for a cheaper tree in the
         ascent from the next root. Trees are grown along the reduced costs. Cost: ten ascents; with more than `_LARGEST`
         edges times terminals, none is made and no edge removed, to keep time limits.

@@ -70,13 +70,9 @@ def best(
 
     First the heuristics for the problem run with their default options: the fastest, then those that are promising for
     the problem if they are expected to end in the time left, then the others if in half of it (without a limit: in ten
-    minutes). Where there is no time for all that are promising, the slowest that fits comes first. For min-tco, low-tco
-    and weighted-tco a fifth of the time then goes into cost splitting, whose averaged trees approximate a solution of
-    the linear relaxation. An overlay is built along it. The better one of this and the heuristics' is improved by row
-    weighting for min-tco, and polished with the edges that the solution uses; in parts and without row weighting, if it
-    is large enough. For minmax-tco, where heuristics that are not promising begin in the first quarter of the time, row
-    weighting under caps on degrees improves the heuristics' best, which then is polished, as it is for k-tco; for
-    diameter 2 it is the answer, unless stars whose centres move by simulated annealing have fewer edges.
+    minutes). Where there is no time for all that are promising, the slowest that fits comes first. What follows is in
+    `_PLANS`: for min-tco, low-tco and weighted-tco an overlay along a fifth of the time of cost splitting; row
+    weighting, in the number of edges or under caps on degrees; polish; and for diameter 2 stars by simulated annealing.
 
     Without a time limit, one seed gives one answer. A limit is used up, except for diameter 2 and where simple bounds
     leave nothing to search for. Ctrl-C ends it as the limit does. Never worse than any heuristic that ran: counter

@@ -125,16 +125,9 @@ def attach_leaves(instance: TopicInstance) -> tuple[TopicInstance, Ids]:
     """Replace the topics of each leaf node by one that it shares with a single neighbour.
 
     A node v is a leaf by topic t if all subscribers of t, two or more, subscribe to every topic that v shares with
-    anyone. Let a be another one of them. The fewest edges are one more than without v, and the edge va makes an overlay
-    for the others one for all. Proof: va is enough, as a subscribes to v's topics. Conversely, v has a neighbour b in
-    V_t in every overlay. Replace its other edges vc by bc: as b subscribes to v's topics, these are connected as if v
-    and b were merged, and the others have no edge at v. Without vb, this is an overlay for the others. By induction,
-    leaves may be taken one after the other, each judged without those before.
-
-    If v shares two topics or fewer, one other subscriber a to them is enough. Proof: if no neighbour of v subscribes to
-    all of them, each edge at v is of use in one topic. Merge v with a. The path from a to v in G_s, for a topic s of v,
-    becomes a cycle, or two of its edges become one; its last edge was at v, and G_s, the only topic in which that edge
-    was of use, does not need it any more. So an overlay for the others has one edge less.
+    anyone; or, if v shares two topics or fewer, if one other node subscribes to these. Let a be another subscriber of t
+    with these topics. The fewest edges are one more than without v, and the edge va makes an overlay for the others one
+    for all (proof: docs/proof_format.md). Leaves are taken one after the other, each judged without those before.
 
     The instance returned has the same nodes and the same topics, which leaves leave, followed by a topic {v, a} for
     each leaf. Every overlay valid for it is valid for the given instance, and the fewest edges are the same. The steps,
