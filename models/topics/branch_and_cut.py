@@ -25,7 +25,8 @@ from ..engine.proof import ProofFile
 from .compact.overlay_model import SimpleBounds, Subproblem, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
 from .lp_heuristics.lp_guided import heuristic_overlays
-from .relaxation.cutting_planes import ALL_PAIRS, LP_LINKS, MOST_PROVEN, begin_proof, write_case
+from .relaxation.cost_splitting import MOST_PROVEN
+from .relaxation.cutting_planes import ALL_PAIRS, LP_LINKS, begin_proof, write_case
 from .relaxation.dual_fitting import fitted_multipliers, fitted_within, mean_degree_bound
 from .relaxation.node_cover import node_cover
 from .relaxation.presolve import PRESOLVE, presolved

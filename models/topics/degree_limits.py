@@ -26,15 +26,7 @@ from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import DegreeLimited, PartialTCO
 from ..engine.exact_method import PROGRESS, SolverOutcome, check_size, solve_exactly
 from ..engine.parallel_tree import THREADS
-from .compact.overlay_model import (
-    MOST_VARIABLES,
-    OverlayModel,
-    Requirements,
-    Subproblem,
-    Subscribers,
-    build_model,
-    pair,
-)
+from .compact.overlay_model import MOST_VARIABLES, OverlayModel, Requirements, Subproblem, Subscribers, build_model
 from .relaxation.presolve import presolved
 from .relaxation.separation import Goal
 from .search.edge_minimisation import SearchSettings, minimise_edges
@@ -75,7 +67,7 @@ def _forest(model: OverlayModel, topic: Subscribers) -> dict[tuple[int, int], in
     """Arcs by the indices of their ends, of which each requires an edge, without cycles."""
     arcs = {arc: model.column() for arc in permutations(range(len(topic)), 2)}
     for i, j in combinations(range(len(topic)), 2):
-        model.require([model.edge[pair(topic[i], topic[j])], arcs[i, j], arcs[j, i]], [1, -1, -1], least=0)
+        model.require([model.edge[topic[i], topic[j]], arcs[i, j], arcs[j, i]], [1, -1, -1], least=0)
     model.require_levels(arcs, [model.column(0, len(topic) - 1) for _ in topic])
     return arcs
 
@@ -90,7 +82,7 @@ def _count_topic(model: OverlayModel, topic: Subscribers, number: int) -> None:
         model.upper[column] = 0
     for j in range(1, len(topic)):
         model.require([*_into(arcs, j), whole], [*[1] * (len(topic) - 1), -1], least=0, most=0)
-    at_root = [model.edge[pair(topic[0], v)] for v in topic[1:]]
+    at_root = [model.edge[topic[0], v] for v in topic[1:]]
     model.require_some(at_root, of=whole)
 
 

@@ -23,15 +23,8 @@ from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
 from .branch_and_cut import OBJECTIVES
 from .lp_heuristics.lp_guided import GuidedIncumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays
-from .relaxation.cost_splitting import is_affordable, proof_rows, split_by_pricing
-from .relaxation.cutting_planes import (
-    LP_LINKS,
-    MOST_PROVEN,
-    CuttingPlanes,
-    begin_proof,
-    rounded_multipliers,
-    write_case,
-)
+from .relaxation.cost_splitting import MOST_PROVEN, is_affordable, proof_rows, split_by_pricing
+from .relaxation.cutting_planes import LP_LINKS, CuttingPlanes, begin_proof, rounded_multipliers, write_case
 from .relaxation.dual_fitting import fitted_multipliers, fitted_within, mean_degree_bound
 from .relaxation.node_cover import node_cover
 from .relaxation.presolve import PRESOLVE, presolved

@@ -50,8 +50,7 @@ from ....instances.topics.instance import TopicInstance
 from ...engine import tree_search
 from ...engine.relaxation import UNIT, Reals
 from ...engine.stoppable import Answer, finished_within
-from ..relaxation.cost_splitting import Splitting, is_affordable, split_by_pricing
-from ..relaxation.cutting_planes import MOST_PROVEN
+from ..relaxation.cost_splitting import MOST_PROVEN, Splitting, is_affordable, split_by_pricing
 from ..relaxation.separation import Goal
 from ..relaxation.topic_rows import CandidateEdges, all_pairs, count_links, keys_of
 from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred

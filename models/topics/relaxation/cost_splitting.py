@@ -26,6 +26,8 @@ from ...engine.exact_method import SearchLog
 from ...engine.relaxation import UNIT, Units
 from .topic_rows import CandidateEdges, Edges, TopicEdges, TopicRows, all_pairs, count_links, keys_of, useful_edges
 
+MOST_PROVEN = 2**28
+"""Above this total cost of an overlay, sums in units of 1/2^32 might exceed 2^62."""
 _SHORT, _SPAN = 1e-3, 200
 _USED = 0.02
 _SHORTER, _TRIES = 0.7, 10

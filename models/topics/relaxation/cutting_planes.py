@@ -55,8 +55,6 @@ _REFINED = 100  # nodes of the tree at which rows of neighbours are looked for
 _KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice", CENTRES: "centres"}
 LP_LINKS = 30_000
 """Up to so many pairs of subscribers of a topic the LP alone gives the best bound within seconds."""
-MOST_PROVEN = 2**28
-"""Above this total cost of an overlay, sums in units of 1/2^32 might exceed 2^62."""
 
 
 def proven_bound(

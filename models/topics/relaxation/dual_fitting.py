@@ -10,14 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.graph import root_of
-from ....heuristics.topics.kernels.interest import (
-    Interest,
-    TopicComponents,
-    contribution,
-    interest_of,
-    join,
-    singletons,
-)
+from ....heuristics.topics.kernels.interest import TopicComponents, contribution, interest_of, join, singletons
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.compiled import kernel
 from ....instances.contract.run import Clock
@@ -42,16 +35,13 @@ def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fractio
     the components of the subscription graph many edges. If Σ_t |V_t|² · max|T_v| exceeds `work`, only these are used.
     Time O(Σ_t |V_t|² · max|T_v|) with pairs, O(Σ|T_v|) without; memory O(Σ|T_v|).
     """
-    interest = interest_of(instance)
-    merges = instance.num_subscriptions - instance.num_topics
-    sizes = np.diff(instance.topic_offsets)
-    best = Fraction(
-        max(_connecting_edges(interest, np.empty(instance.num_subscriptions, np.int32)), int(sizes.max()) - 1)
-    )
+    merges, label = instance.num_subscriptions - instance.num_topics, np.empty(instance.num_subscriptions, np.int32)
     most = int(np.diff(instance.node_offsets).max())
-    best = max(best, Fraction(merges, most))
+    largest_topic = int(np.diff(instance.topic_offsets).max())
+    connecting = _connecting_edges(instance.topic_offsets, instance.topic_nodes, instance.num_nodes, label)
+    best = max(Fraction(connecting), Fraction(largest_topic - 1), Fraction(merges, most))
     if _pair_steps(instance) <= work and instance.num_nodes > 1:
-        left = _merges_left(interest, singletons(instance), most, merges, 1)
+        left = _merges_left(singletons(instance), most, merges, 1)
         best = max(best, *(Fraction(int(left[c]), c) for c in range(1, most + 1)))
     return best
 
@@ -64,25 +54,25 @@ def fitted_within(clock: Clock, instance: TopicInstance, *, work: int = _WORK) -
 
 def fitted_multipliers(instance: TopicInstance, bound: Fraction) -> Multipliers:
     """The proof of a result of :func:`dual_fitting_bound`. Time and memory as for the bound."""
-    interest, sizes = interest_of(instance), np.diff(instance.topic_offsets)
+    sizes = np.diff(instance.topic_offsets)
     label, duals = np.arange(instance.num_subscriptions, dtype=np.int32), np.zeros(instance.num_topics)
     merges, most = instance.num_subscriptions - instance.num_topics, int(np.diff(instance.node_offsets).max())
     if bound == int(sizes.max()) - 1:
         duals[np.argmax(sizes)] = 1.0
-    elif bound == _connecting_edges(interest, label):
+    elif bound == _connecting_edges(instance.topic_offsets, instance.topic_nodes, instance.num_nodes, label):
         duals[:] = 1.0  # the ends of an edge have one label after the first topic whose partition it crosses
     else:
         largest = most
         if bound != Fraction(merges, most):
-            left = _merges_left(interest, singletons(instance), most, merges, 1)
+            left = _merges_left(singletons(instance), most, merges, 1)
             largest = next(c for c in range(1, most + 1) if Fraction(int(left[c]), c) == bound)
         components = singletons(instance)
-        _merges_left(interest, components, most, merges, largest)
+        _merges_left(components, most, merges, largest)
         label, duals[:] = components.label, 1.0 / largest
     topic = np.repeat(np.arange(instance.num_topics), sizes)
     key = topic * np.int64(max(instance.num_subscriptions, instance.num_nodes)) + label
     rhs = np.bincount(topic[np.unique(key, return_index=True)[1]], minlength=instance.num_topics) - 1
-    rows = singleton_rows(interest)._replace(label=label.astype(np.int32), rhs=rhs.astype(np.int32))
+    rows = singleton_rows(interest_of(instance))._replace(label=label.astype(np.int32), rhs=rhs.astype(np.int32))
     return rounded_multipliers(rows, np.where(rhs > 0, duals, 0.0))
 
 
@@ -102,20 +92,18 @@ def _pair_steps(instance: TopicInstance) -> int:
 
 
 @kernel
-def _merges_left(
-    interest: Interest, components: TopicComponents, most: int, merges: int, least: int
-) -> npt.NDArray[np.int64]:
+def _merges_left(components: TopicComponents, most: int, merges: int, least: int) -> npt.NDArray[np.int64]:
     """Σ_t (|P_t| − 1) when no edge contributes more than c, for each c from `least` on."""
-    n = len(interest.node_offsets) - 1
+    n = len(components.node_offsets) - 1
     left = np.zeros(most + 1, np.int64)
     seen = np.full(n, -1, np.int64)
     for c in range(most, least - 1, -1):
         # One pass with threshold c + 1 leaves no edge that contributes more than c: contributions only fall.
         for u in range(n):
-            for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
-                t = interest.node_topics[i]
-                for j in range(interest.topic_offsets[t], interest.topic_offsets[t + 1]):
-                    v = interest.topic_nodes[j]
+            for i in range(components.node_offsets[u], components.node_offsets[u + 1]):
+                t = components.node_topics[i]
+                for j in range(components.topic_offsets[t], components.topic_offsets[t + 1]):
+                    v = components.topic_nodes[j]
                     stamp = np.int64(c) * n + u
                     if v > u and seen[v] != stamp:
                         seen[v] = stamp
@@ -126,21 +114,20 @@ def _merges_left(
 
 
 @kernel
-def _connecting_edges(interest: Interest, label: Ids) -> int:
+def _connecting_edges(topic_offsets: Offsets, topic_nodes: Ids, num_nodes: int, label: Ids) -> int:
     """|V| minus the number of components of the graph in which all subscribers of a topic are adjacent.
 
     Labels of subscriptions become the components of the graph of all topics before.
     """
-    n = len(interest.node_offsets) - 1
-    parent = np.arange(n)
+    parent = np.arange(num_nodes)
     count = 0
-    for t in range(len(interest.topic_offsets) - 1):
-        first, last = interest.topic_offsets[t], interest.topic_offsets[t + 1]
+    for t in range(len(topic_offsets) - 1):
+        first, last = topic_offsets[t], topic_offsets[t + 1]
         for j in range(first, last):
-            label[j] = root_of(parent, int(interest.topic_nodes[j]))
+            label[j] = root_of(parent, int(topic_nodes[j]))
         a = np.int64(label[first])
         for j in range(first + 1, last):
-            b = root_of(parent, int(interest.topic_nodes[j]))
+            b = root_of(parent, int(topic_nodes[j]))
             if a != b:
                 parent[b] = a
                 count += 1

@@ -26,18 +26,14 @@ from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_bound import lower_bound
 from overlaybench.models.topics.relaxation import cost_splitting
 from overlaybench.models.topics.relaxation.cost_splitting import (
+    MOST_PROVEN,
     _rows_of_trees,
     proof_rows,
     spanning,
     split_by_pricing,
     split_costs,
 )
-from overlaybench.models.topics.relaxation.cutting_planes import (
-    MOST_PROVEN,
-    CuttingPlanes,
-    proven_bound,
-    rounded_multipliers,
-)
+from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes, proven_bound, rounded_multipliers
 from overlaybench.models.topics.relaxation.dual_fitting import (
     DROPPED,
     count_excess_links,
