@@ -15,7 +15,6 @@ from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
 from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer, offer_value
@@ -107,12 +106,7 @@ def _access_multipliers(instance: ContentInstance, unit: int) -> Multipliers:
 
 
 def exact_method(
-    name: str,
-    minimise: Callable[..., Outcome],
-    *,
-    summary: str,
-    options: tuple[Option, ...],
-    inputs: tuple[str, ...] = (),
+    name: str, minimise: Callable[..., Outcome], inputs: tuple[str, ...] = (), **fields: Any
 ) -> Method[ContentInstance, ContentOverlay]:
     """The method of a model with its solver for all content problems.
 
@@ -165,15 +159,14 @@ def exact_method(
     return Method(
         name=name,
         problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
-        summary=summary,
         source="P4 §II.B, §IV.A; docs/content.md",
         guarantee="the optimum with proof; when stopped, the incumbent with a proven bound, within a relative 10⁻⁶",
         cost="exponential in the worst case",
         exact=True,
         solve=solve,
-        options=options,
         inputs=inputs,
         compiled=True,
+        **fields,
     )
 
 

@@ -90,7 +90,7 @@ def lower_bound(
         goal = Goal(costs=edge_costs(instance) if weighted else None)
         incumbent = GuidedIncumbent(instance, goal, start, 0)
         if method == "splitting":
-            bound = _by_splitting(instance, incumbent, start, clock, log, weighted, enough)
+            bound = _by_splitting(incumbent, start, clock, log, weighted, enough)
         else:
             goal = Goal(edge_cost=0, degree_cost=1) if of_degree else goal
             planes = CuttingPlanes(instance, goal, start)
@@ -133,23 +133,11 @@ def _by_planes(
 
 
 def _by_splitting(
-    instance: TopicInstance,
-    incumbent: GuidedIncumbent,
-    start: Overlay,
-    clock: Clock,
-    log: SearchLog,
-    weighted: bool,
-    enough: float,
+    incumbent: GuidedIncumbent, start: Overlay, clock: Clock, log: SearchLog, weighted: bool, enough: float
 ) -> LowerBound:
+    instance, part = incumbent.instance, clock.share(0.9)
     splitting = split_by_pricing(
-        instance,
-        start,
-        clock.share(0.9),
-        smoothing=_SMOOTHING,
-        stall=_STALL,
-        progress=log,
-        weighted=weighted,
-        enough=enough,
+        instance, start, part, smoothing=_SMOOTHING, stall=_STALL, progress=log, weighted=weighted, enough=enough
     )
     least = -(-splitting.units // UNIT)
     incumbent.improve_along(*splitting.used_or_in(start), clock, goal=least, steps=_STEPS)

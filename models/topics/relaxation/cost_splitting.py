@@ -330,12 +330,8 @@ def split_by_pricing(
     best, length, shares = Splitting.of(listed), _SHORTEST, None
     seconds = time.perf_counter() - begin  # of the next pricing, at most
     while best.rounds < rounds and not best.converged and clock.left > seconds:
-        split = split_for(
-            clock.share(1.0, clock.left - seconds),
-            rounds=min(length, rounds - best.rounds),
-            among=listed,
-            shares=shares,
-        )
+        part = clock.share(1.0, clock.left - seconds)
+        split = split_for(part, rounds=min(length, rounds - best.rounds), among=listed, shares=shares)
         begin, length = time.perf_counter(), min(_LONGEST, 2 * length)
         listed, shares, excess = _with_cheap(split, weighted)
         units = rounded_shares(shares / excess * _ROUNDED, costs_of(listed, weighted), *listed.links_by_edge)

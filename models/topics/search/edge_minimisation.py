@@ -184,22 +184,16 @@ class _Search:
         start, weighted = self.incumbent.overlay, self.goal.costs is not None
         if start is None or clock.passed or not self.goal.searchable:
             return
-        steps = None if weighted or self.goal.cap < self.instance.num_nodes else self.settings.steps
+        instance, seed = self.instance, self.settings.seed
+        steps = None if weighted or self.goal.cap < instance.num_nodes else self.settings.steps
         near, built = guided_candidates(
-            self.instance,
-            start,
-            clock,
-            weighted=weighted,
-            splitting=self.splitting,
-            steps=steps,
-            seed=self.settings.seed,
+            instance, start, clock, weighted=weighted, splitting=self.splitting, steps=steps, seed=seed
         )
         for overlay in built:
             self.incumbent.offer(overlay)
         if not clock.passed:
             start, first = self.incumbent.overlay or start, "cost" if weighted else "edges"
-            found = polish(self.instance, start, first=first, seed=self.settings.seed, candidates=near, clock=clock)
-            self.incumbent.offer(found)
+            self.incumbent.offer(polish(instance, start, first=first, seed=seed, candidates=near, clock=clock))
         self._print(force=True)
 
     def _write_root(self, proven: Proven | None) -> None:
@@ -247,13 +241,7 @@ class _Search:
 
 
 def minimise_degree(
-    instance: TopicInstance,
-    least: int,
-    starts: list[Overlay],
-    clock: Clock,
-    settings: SearchSettings,
-    *,
-    written: int = 0,
+    instance: TopicInstance, least: int, starts: list[Overlay], clock: Clock, settings: SearchSettings, *, written: int
 ) -> SolverOutcome[Overlay]:
     """Find an overlay of smallest maximum degree, and prove it.
 
