@@ -19,7 +19,6 @@ from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.problems import Dissemination
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
-from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
 from ..engine.exact_method import SolverOutcome, check_size, solve_exactly
 from ..engine.integer_model import THREADS, IntegerModel, minimise_with_cp_sat, minimise_with_ilp
@@ -242,12 +241,7 @@ def least_messages(
 
 
 def _solve(
-    instance: BrokerNetwork,
-    problem: Problem[BrokerNetwork, Dissemination],
-    *,
-    seed: int,
-    time_limit: float | None,
-    **options: Any,
+    instance: BrokerNetwork, problem: object, *, seed: int, time_limit: float | None, **options: Any
 ) -> Proposal[Dissemination]:
     clock = Clock(time_limit)
     if time_limit is not None:  # the strategy may take longer
@@ -285,12 +279,7 @@ def _method(
     """
 
     def solve(
-        instance: BrokerNetwork,
-        problem: Problem[BrokerNetwork, Dissemination],
-        *,
-        seed: int,
-        time_limit: float | None,
-        **settings: Any,
+        instance: BrokerNetwork, problem: object, *, seed: int, time_limit: float | None, **settings: Any
     ) -> Proposal[Dissemination]:
         clock = Clock(time_limit)
         answers: list[Dissemination] = []

@@ -42,13 +42,7 @@ class SteinerIncumbent(Incumbent):
     The clock ends the improvement of trees; `found` takes the marked edges of each better tree.
     """
 
-    def __init__(
-        self,
-        instance: SteinerInstance,
-        graph: Graph,
-        clock: Clock,
-        found: Callable[[Flags], object],
-    ) -> None:
+    def __init__(self, instance: SteinerInstance, graph: Graph, clock: Clock, found: Callable[[Flags], object]) -> None:
         self._clock, self._found = clock, found
         self.instance, self.graph, self.unit = instance, graph, 1
         self.chosen: Flags | None = None

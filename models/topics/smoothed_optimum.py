@@ -265,14 +265,7 @@ def _is_required(pair: int, chosen: Flags, offsets: Offsets, ends: Ids, num_slot
 
 
 def minimise_over_time(
-    trace: TopicTrace,
-    change_cost: int,
-    start: LinkLog | None,
-    clock: Clock,
-    *,
-    seed: int,
-    threads: int,
-    progress: str,
+    trace: TopicTrace, change_cost: int, start: LinkLog | None, clock: Clock, *, seed: int, threads: int, progress: str
 ) -> SolverOutcome[LinkLog]:
     """The log of least cost, with its proof; or the best one and a proven bound if it was stopped.
 

@@ -215,6 +215,10 @@ def _within(degree: int, hops: int) -> int:
     return reached
 
 
+_Search = Callable[[int, Clock], tuple[int, Overlay | None]]
+"""By a limit on the cost: a bound on it, unless the limit is less, and perhaps an overlay."""
+
+
 @dataclass(frozen=True)
 class _Formulation:
     """A model, and bounds that are known before a search, in units (see :class:`.DegreeLimits`)."""
@@ -223,8 +227,7 @@ class _Formulation:
     degree: int  # no valid overlay has less
     cost: int  # no valid overlay has less
     sweeps_cost: bool  # the Pareto front is found by limits on the routing cost, else on the degree function
-    # by a limit on the cost: a bound on it, unless the limit is less, and perhaps an overlay
-    first: Callable[[int, Clock], tuple[int, Overlay | None]] | None = None
+    first: _Search | None = None
 
 
 def _filtering(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Formulation:
@@ -326,11 +329,7 @@ def _solve(
 
 
 def _searched_first(
-    search: Callable[[int, Clock], tuple[int, Overlay | None]],
-    instance: TopicInstance,
-    soc: SOC,
-    best: Overlay | None,
-    clock: Clock,
+    search: _Search, instance: TopicInstance, soc: SOC, best: Overlay | None, clock: Clock
 ) -> tuple[Overlay | None, int]:
     """The better of an overlay and that of a search in a part of the time, and the bound of the search, 0 if late."""
     value = partial(soc.value, instance)
