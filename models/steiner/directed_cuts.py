@@ -141,7 +141,8 @@ def least_through(graph: Graph, reduced: Units, terminals: Ids, root: int) -> Un
     arcs = csr_array((reduced.astype(np.float64), (tails, heads)), shape=(n, n))
     from_root = dijkstra(arcs, indices=root)
     to_terminal = dijkstra(arcs.T, indices=terminals[terminals != root], min_only=True)
-    return np.minimum(from_root[tails] + reduced + to_terminal[heads], _FAR).astype(np.int64)
+    through: Units = np.minimum(from_root[tails] + reduced + to_terminal[heads], _FAR).astype(np.int64)
+    return through
 
 
 _VIOLATION = 1e-4
