@@ -132,7 +132,7 @@ CP_SAT = _method(
 ILP = _method(
     name="ilp",
     minimise_model=minimise_with_ilp,
-    summary="compact integer programs: flows for connectivity, centres and common neighbours for diameter 2",
+    summary="compact integer programs: flows or forests in topics, centres and common neighbours for diameter 2",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound, within the solver's tolerances",
     options=(
         SOLVER,
