@@ -37,7 +37,7 @@ from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.problem import Problem
-from overlaybench.instances.steiner.files import write_stp
+from overlaybench.instances.steiner.files import STEINER
 from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.instances.topics.instance import TopicInstance
 
@@ -123,7 +123,7 @@ def instance_of(problem: str, shape: str, number: int, *, tuning: bool) -> Any:
 def write(instance: TopicInstance | SteinerInstance, folder: Path) -> Path:
     """Write it to a file; topics with labels whose order every tree takes for the order of nodes."""
     if isinstance(instance, SteinerInstance):
-        write_stp(instance, file := folder / "instance.stp")
+        STEINER.write(instance, file := folder / "instance.stp")
         return file
     rows = np.split(instance.node_topics, instance.node_offsets[1:-1])
     wanted = {f"n{v:06d}": [f"t{t:06d}" for t in row.tolist()] for v, row in enumerate(rows)}

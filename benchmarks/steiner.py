@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.steiner.files import read_stp
+from overlaybench.instances.steiner.files import STEINER
 from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.instances.steiner.workloads import complete_subdivision, hypercube, skutella
 from overlaybench.models.engine.minimum_cuts import minimum_cut, network_of
@@ -87,7 +87,7 @@ def main() -> None:
 
 def instances() -> Iterator[tuple[str, SteinerInstance]]:
     for path in sorted(STEINLIB.glob("*.stp")):
-        yield path.stem, read_stp(path)
+        yield path.stem, STEINER.read(path, {}).instance
     for nodes, densities in SETS.items():
         for edges, terminals in itertools.product(densities, (5, 10, nodes // 6, nodes // 4, nodes // 2)):
             given = {"nodes": nodes, "edges": edges, "terminals": terminals, "seed": 1}

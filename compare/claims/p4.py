@@ -20,7 +20,7 @@ from ...instances.contract.arrays import Ids
 from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Result, Status
-from ...instances.steiner.files import read_stp
+from ...instances.steiner.files import STEINER
 from ...instances.steiner.instance import SteinerInstance
 from ...models.content.exact import access_bound
 from ..catalogue import problem_named
@@ -97,7 +97,7 @@ def _equal(a: float, b: float) -> bool:
 def steiner_graphs(quick: bool, *, small: bool = False) -> Iterator[tuple[str, SteinerInstance]]:
     """SteinLib's graphs of set B that lie beside the checkout, and random ones of the same law or of up to 14 nodes."""
     for file in sorted(STEINLIB.glob("b*.stp")):
-        yield file.stem, read_stp(file)
+        yield file.stem, STEINER.read(file, {}).instance
     for seed in range(20 if quick else 60 if small else 300):
         shape = {"nodes": 50, "edges": 63 if seed % 2 else 100, "terminals": (9, 13, 25)[seed % 3]}
         if small:

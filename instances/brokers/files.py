@@ -46,31 +46,6 @@ class _DisseminationInFile(Struct):
     messages: list[tuple[int, str, str]]
 
 
-def read_brokers(path: Path) -> BrokerNetwork:
-    """Read a network.
-
-    ``radius`` and ``fanout`` are numbers; ``brokers`` gives each label its ``uplink`` in publications a second (absent:
-    no cap); ``links`` are [a, b] or [a, b, microseconds]; ``attributes`` are names; ``subscriptions`` are
-    [broker, {attribute: [low, high]}], with null for no bound; ``publications`` are [microseconds, broker, [values]].
-
-    Raises BadInput naming file and location: no tree, a fanout below the primary degree, Δ below 1, swapped bounds…
-    """
-    data = read_json(path, FORMAT, _BrokersInFile)
-    with errors_in(path):
-        if len(set(data.attributes)) < len(data.attributes):
-            raise BadInput('"attributes" has a name twice: rename one')
-        natural_order([*data.brokers, *data.attributes])  # rejects labels that are no Unicode text
-        ids = {name: number for number, name in enumerate(data.brokers)}
-        return BrokerNetwork(
-            _tree(data, ids),
-            _subscriptions(data, ids),
-            _publications(data, ids),
-            data.radius,
-            data.fanout,
-            tuple(data.attributes),
-        )
-
-
 def _tree(data: _BrokersInFile, ids: dict[str, int]) -> BrokerTree:
     links: dict[tuple[int, int], int] = {}
     for number, link in enumerate(data.links):
@@ -111,42 +86,6 @@ def _publications(data: _BrokersInFile, ids: dict[str, int]) -> Publications:
     return Publications(times, np.array(sources, np.int32), points.reshape(len(times), len(data.attributes)))
 
 
-def write_brokers(network: BrokerNetwork, path: Path) -> None:
-    """Write a network; the inverse of :func:`read_brokers`."""
-    tree, subscriptions, publications = network.tree, network.subscriptions, network.publications
-    names = [tree.label(v) for v in range(tree.num_brokers)]
-
-    def columns(*arrays: npt.NDArray[Any]) -> Iterator[tuple[Any, ...]]:
-        return zip(*(array.tolist() for array in arrays), strict=True)
-
-    def predicates(lows: list[int], highs: list[int]) -> dict[str, list[int | None]]:
-        pairs = zip(network.attributes, lows, highs, strict=True)
-        bounded = {name: bounds for name, *bounds in pairs if bounds != [LOWEST, HIGHEST]}
-        return {name: [None if each in (LOWEST, HIGHEST) else each for each in bounded[name]] for name in bounded}
-
-    write_json(
-        path,
-        {
-            "format": FORMAT,
-            "radius": network.radius,
-            "fanout": network.fanout,
-            "attributes": list(network.attributes),
-            "brokers": {
-                name: {"uplink": cap} if cap else {} for name, cap in zip(names, tree.uplinks.tolist(), strict=True)
-            },
-            "links": [[names[u], names[v], delay] for (u, v), delay in columns(tree.links, tree.delays)],
-            "subscriptions": [
-                [names[broker], predicates(low, high)]
-                for broker, low, high in columns(subscriptions.brokers, subscriptions.lows, subscriptions.highs)
-            ],
-            "publications": [
-                [time, names[broker], values]
-                for time, broker, values in columns(publications.times, publications.sources, publications.values)
-            ],
-        },
-    )
-
-
 class Brokers(Kind[BrokerNetwork, Dissemination]):
     """Broker networks and their disseminations."""
 
@@ -158,10 +97,51 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
     shown = ("soft_links", "messages")
 
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[BrokerNetwork]:
-        return LoadedInstance(read_brokers(path))
+        """Read a network.
+
+        ``radius`` and ``fanout`` are numbers; ``brokers`` gives each label its ``uplink`` in publications a second
+        (absent: no cap); ``links`` are [a, b] or [a, b, microseconds]; ``attributes`` are names; ``subscriptions`` are
+        [broker, {attribute: [low, high]}], with null for no bound; ``publications`` [microseconds, broker, [values]].
+        """
+        data = read_json(path, FORMAT, _BrokersInFile)
+        with errors_in(path):
+            if len(set(data.attributes)) < len(data.attributes):
+                raise BadInput('"attributes" has a name twice: rename one')
+            natural_order([*data.brokers, *data.attributes])  # rejects labels that are no Unicode text
+            ids = {name: number for number, name in enumerate(data.brokers)}
+            tree, traffic = _tree(data, ids), (_subscriptions(data, ids), _publications(data, ids))
+            return LoadedInstance(BrokerNetwork(tree, *traffic, data.radius, data.fanout, tuple(data.attributes)))
 
     def write(self, instance: BrokerNetwork, path: Path) -> None:
-        write_brokers(instance, path)
+        tree, subs, pubs = instance.tree, instance.subscriptions, instance.publications
+        names = [tree.label(v) for v in range(tree.num_brokers)]
+
+        def columns(*arrays: npt.NDArray[Any]) -> Iterator[tuple[Any, ...]]:
+            return zip(*(array.tolist() for array in arrays), strict=True)
+
+        def predicates(lows: list[int], highs: list[int]) -> dict[str, list[int | None]]:
+            bounds = zip(instance.attributes, lows, highs, strict=True)
+            ends = {name: [None if each in (LOWEST, HIGHEST) else each for each in pair] for name, *pair in bounds}
+            return {name: pair for name, pair in ends.items() if pair != [None, None]}
+
+        document = {
+            "format": FORMAT,
+            "radius": instance.radius,
+            "fanout": instance.fanout,
+            "attributes": list(instance.attributes),
+            "brokers": {
+                name: {"uplink": cap} if cap else {} for name, (cap,) in zip(names, columns(tree.uplinks), strict=True)
+            },
+            "links": [[names[u], names[v], delay] for (u, v), delay in columns(tree.links, tree.delays)],
+            "subscriptions": [
+                [names[broker], predicates(low, high)]
+                for broker, low, high in columns(subs.brokers, subs.lows, subs.highs)
+            ],
+            "publications": [
+                [time, names[broker], values] for time, broker, values in columns(pubs.times, pubs.sources, pubs.values)
+            ],
+        }
+        write_json(path, document)
 
     def read_answer(self, path: Path, instance: BrokerNetwork) -> Dissemination:
         """Read soft links [sender, receiver] and messages [publication, sender, receiver].

@@ -21,34 +21,6 @@ _LONGEST_ERROR = 200
 _LABELS = ("user_labels", "broker_labels", "channel_labels")
 
 
-def read_content(path: Path) -> ContentInstance:
-    """Read an instance; the format follows from the file's suffix (.json, .npz).
-
-    Users, brokers and channels of a JSON file are numbered in the natural order of their labels (u2 before u10),
-    whatever the order of keys. A price between two brokers may be given in one direction or both. A missing rate is 0,
-    a capacity of null is infinite; so is an access price, for a broker that the user does not know.
-
-    The key ``"close": true`` of a JSON file replaces the prices between brokers by their metric closure; pairs without
-    a price then have no direct link. Raises BadInput with the file, the location and the fix.
-    """
-    with errors_in(path):
-        if path.suffix == ".json":
-            return content_in_file(read_json(path, FORMAT, ContentInFile))
-        if path.suffix == ".npz":
-            return _instance(_read_arrays(path), close=False)
-        raise unknown_ending(path, (".json", ".npz"))
-
-
-def write_content(instance: ContentInstance, path: Path) -> None:
-    """Write an instance in the format of the file's suffix; the inverse of :func:`read_content`."""
-    if path.suffix == ".json":
-        write_json(path, content_as_json(instance))
-    elif path.suffix == ".npz":
-        atomic_write(path, lambda file: _write_arrays(instance, file))
-    else:
-        raise unknown_ending(path, (".json", ".npz"))
-
-
 def _instance(arguments: dict[str, Any], *, close: bool) -> ContentInstance:
     """The instance of the given arrays and labels, in which missing core prices are infinite."""
     core, labels = arguments["core"], arguments.get("broker_labels")
@@ -220,10 +192,28 @@ class Content(Kind[ContentInstance, ContentOverlay]):
     shown = ("assignment", "trees")
 
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[ContentInstance]:
-        return LoadedInstance(read_content(path))
+        """Read JSON or NPZ.
+
+        Users, brokers and channels of a JSON file are numbered in the natural order of their labels (u2 before u10),
+        whatever the order of keys. A price between two brokers may be given in one direction or both; with the key
+        ``"close": true`` pairs without a price have no direct link, and prices are replaced by their metric closure.
+        A missing rate is 0, a capacity of null is infinite; so is an access price, for a broker that the user does not
+        know.
+        """
+        with errors_in(path):
+            if path.suffix == ".json":
+                return LoadedInstance(content_in_file(read_json(path, FORMAT, ContentInFile)))
+            if path.suffix == ".npz":
+                return LoadedInstance(_instance(_read_arrays(path), close=False))
+            raise unknown_ending(path, (".json", ".npz"))
 
     def write(self, instance: ContentInstance, path: Path) -> None:
-        write_content(instance, path)
+        if path.suffix == ".json":
+            write_json(path, content_as_json(instance))
+        elif path.suffix == ".npz":
+            atomic_write(path, lambda file: _write_arrays(instance, file))
+        else:
+            raise unknown_ending(path, (".json", ".npz"))
 
     def read_answer(self, path: Path, instance: ContentInstance) -> ContentOverlay:
         data = read_json(path, self.answer_format, OverlayInFile)

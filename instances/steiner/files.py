@@ -24,47 +24,6 @@ Entries = dict[str, list[tuple[int, list[int]]]]
 """The lines of a section by their first word: the line's number in the file, and the numbers in it."""
 
 
-def read_stp(path: Path) -> SteinerInstance:
-    """The undirected instance in an STP file; nodes 1…n of the file are 0…n-1.
-
-    Of parallel edges the cheapest is kept. Comments and coordinates are skipped; other sections (degree limits, prizes,
-    presolve) and arcs change the problem and are errors.
-
-    Raises BadInput with the line and the fix: no STP file, an unknown section or entry, a malformed number or one out
-    of range, a wrong count, a section or a count that stands twice, no terminal, or a character that is not ASCII.
-    """
-    with errors_in(path):
-        text = read_text(path)
-        if other := re.search(r"[^\n\t -~]", text):
-            line = text.count("\n", 0, other.start()) + 1
-            raise _wrong(line, f"the character {other[0]!a} is not printable ASCII: remove it")
-        split = ((number, line.split()) for number, line in enumerate(text.split("\n"), start=1))
-        lines = ((number, words) for number, words in split if words and not words[0].startswith("#"))
-        number, words = next(lines, (1, [""]))
-        if _MAGIC not in map(str.upper, words[:3]):
-            raise _wrong(number, f"an STP file begins with '{_MAGIC} STP File, STP Format Version 1.0'")
-        sections: dict[str, Entries] = {}
-        for number, words in lines:
-            match [word.lower() for word in words]:
-                case ["eof"]:
-                    break
-                case ["section", name] if name in sections:
-                    raise _wrong(number, f"a second section '{words[1]}': join the two")
-                case ["section", name] if name in _FORMS:
-                    sections[name] = _entries(_FORMS[name], _section(lines, number))
-                case ["section", name] if name in _SKIPPED:
-                    list(_section(lines, number))
-                    sections[name] = {}
-                case ["section", _]:
-                    raise _wrong(number, f"section '{words[1]}' is not supported: give graph and terminals only")
-                case _:
-                    raise _wrong(number, f"'{' '.join(words)}' is outside a section: begin one with SECTION")
-        for section, needed in (("graph", "nodes"), ("terminals", "t")):
-            if needed not in sections.get(section, ()):
-                raise BadInput(f"has no section {section.title()} with a line '{needed.title()} NUMBER': add it")
-        return _instance(sections["graph"], sections["terminals"])
-
-
 def _instance(graph: Entries, terminals: Entries) -> SteinerInstance:
     ((_, (num_nodes,)),) = graph["nodes"]
     edges, chosen = graph.get("e", []), terminals["t"]
@@ -120,17 +79,6 @@ def _entries(forms: Mapping[str, str], lines: Iterator[_Line]) -> Entries:
     return entries
 
 
-def write_stp(instance: SteinerInstance, path: Path) -> None:
-    """Write an instance; the inverse of :func:`read_stp`."""
-    edges = zip(instance.edges.tolist(), instance.costs.tolist(), strict=True)
-    graph = [f"Nodes {instance.num_nodes}", f"Edges {instance.num_edges}"]
-    graph += [f"E {u + 1} {v + 1} {cost}" for (u, v), cost in edges]
-    terminals = [f"Terminals {instance.num_terminals}", *(f"T {t + 1}" for t in instance.terminals.tolist())]
-    sections = (["SECTION Graph", *graph, "END", ""], ["SECTION Terminals", *terminals, "END", ""])
-    text = "\n".join([f"{_MAGIC} STP File, STP Format Version 1.0", "", *sections[0], *sections[1], "EOF", ""])
-    atomic_write(path, text)
-
-
 class Steiner(OverlayKind[SteinerInstance]):
     """Graphs with edge costs and terminals."""
 
@@ -140,10 +88,50 @@ class Steiner(OverlayKind[SteinerInstance]):
     sizes, measures = ("nodes", "links", "terminals"), ("edges", "steiner_nodes")
 
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[SteinerInstance]:
-        return LoadedInstance(read_stp(path))
+        """The undirected instance in an STP file; nodes 1…n of the file are 0…n-1.
+
+        Of parallel edges the cheapest is kept. Comments and coordinates are skipped; other sections (degree limits,
+        prizes, presolve) and arcs change the problem and are errors.
+        """
+        with errors_in(path):
+            text = read_text(path)
+            if other := re.search(r"[^\n\t -~]", text):
+                line = text.count("\n", 0, other.start()) + 1
+                raise _wrong(line, f"the character {other[0]!a} is not printable ASCII: remove it")
+            split = ((number, line.split()) for number, line in enumerate(text.split("\n"), start=1))
+            lines = ((number, words) for number, words in split if words and not words[0].startswith("#"))
+            number, words = next(lines, (1, [""]))
+            if _MAGIC not in map(str.upper, words[:3]):
+                raise _wrong(number, f"an STP file begins with '{_MAGIC} STP File, STP Format Version 1.0'")
+            sections: dict[str, Entries] = {}
+            for number, words in lines:
+                match [word.lower() for word in words]:
+                    case ["eof"]:
+                        break
+                    case ["section", name] if name in sections:
+                        raise _wrong(number, f"a second section '{words[1]}': join the two")
+                    case ["section", name] if name in _FORMS:
+                        sections[name] = _entries(_FORMS[name], _section(lines, number))
+                    case ["section", name] if name in _SKIPPED:
+                        list(_section(lines, number))
+                        sections[name] = {}
+                    case ["section", _]:
+                        raise _wrong(number, f"section '{words[1]}' is not supported: give graph and terminals only")
+                    case _:
+                        raise _wrong(number, f"'{' '.join(words)}' is outside a section: begin one with SECTION")
+            for section, needed in (("graph", "nodes"), ("terminals", "t")):
+                if needed not in sections.get(section, ()):
+                    raise BadInput(f"has no section {section.title()} with a line '{needed.title()} NUMBER': add it")
+            return LoadedInstance(_instance(sections["graph"], sections["terminals"]))
 
     def write(self, instance: SteinerInstance, path: Path) -> None:
-        write_stp(instance, path)
+        edges = zip(instance.edges.tolist(), instance.costs.tolist(), strict=True)
+        graph = [f"Nodes {instance.num_nodes}", f"Edges {instance.num_edges}"]
+        graph += [f"E {u + 1} {v + 1} {cost}" for (u, v), cost in edges]
+        terminals = [f"Terminals {instance.num_terminals}", *(f"T {t + 1}" for t in instance.terminals.tolist())]
+        sections = (["SECTION Graph", *graph, "END", ""], ["SECTION Terminals", *terminals, "END", ""])
+        text = "\n".join([f"{_MAGIC} STP File, STP Format Version 1.0", "", *sections[0], *sections[1], "EOF", ""])
+        atomic_write(path, text)
 
 
 STEINER = Steiner()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import overlaybench as ob
-from overlaybench.instances.brokers.files import BROKERS, read_brokers
-from overlaybench.instances.content.files import CONTENT, read_content
+from overlaybench.instances.brokers.files import BROKERS
+from overlaybench.instances.content.files import CONTENT
 from tests.instances.brokers.test_network import PATH, two_ways
 from tests.instances.content.test_files import GOOD, instance_of_one
 
@@ -32,9 +32,9 @@ FORMATS: dict[str, tuple[dict[str, Any], Callable[[Path], object]]] = {
     "links": ({**TOPICS, "costs": LINKS}, ob.read_topics),
     "sites": ({**TOPICS, "costs": SITES}, ob.read_topics),
     "overlay": (OVERLAY, lambda path: ob.read_overlay(path, INSTANCE)),
-    "content": (GOOD, read_content),
+    "content": (GOOD, lambda path: CONTENT.read(path, {})),
     "content overlay": (CONTENT_OVERLAY, lambda path: CONTENT.read_answer(path, instance_of_one())),
-    "brokers": (PATH, read_brokers),
+    "brokers": (PATH, lambda path: BROKERS.read(path, {})),
     "dissemination": (DISSEMINATION, lambda path: BROKERS.read_answer(path, two_ways()[0])),
 }
 REMOVED = object()

@@ -14,9 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import overlaybench as ob
-from overlaybench.instances.content.files import read_content
 from overlaybench.instances.contract.files import atomic_write, read_json, read_text
-from overlaybench.instances.steiner.files import read_stp
 
 
 @pytest.mark.parametrize(
@@ -110,8 +108,8 @@ def test_a_key_that_stands_twice_among_very_many_is_found_in_one_pass(tmp_path: 
 READERS: dict[str, Callable[[Path], object]] = {
     "topics.json": ob.read_topics,
     "topics.csv": ob.read_topics,
-    "content.json": read_content,
-    "tree.stp": read_stp,
+    "content.json": lambda path: ob.KINDS["content"].read(path, {}),
+    "tree.stp": lambda path: ob.KINDS["steiner"].read(path, {}),
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from overlaybench.instances.brokers.files import read_brokers, write_brokers
+from overlaybench.instances.brokers.files import BROKERS
 from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions, matching_shares
 from overlaybench.instances.brokers.problems import Dissemination, SoftLinks
@@ -64,13 +64,13 @@ def test_destinations_are_all_other_brokers_with_a_subscription_around_the_point
 @property_test(30, network=broker_networks(), quick=5)
 def test_networks_survive_files_and_pickling(tmp_path_factory: pytest.TempPathFactory, network: BrokerNetwork) -> None:
     path = tmp_path_factory.mktemp("brokers") / "network.json"
-    write_brokers(network, path)
-    assert read_brokers(path) == network == pickle.loads(pickle.dumps(network))
+    BROKERS.write(network, path)
+    assert BROKERS.read(path, {}).instance == network == pickle.loads(pickle.dumps(network))
 
 
 def test_a_file_gives_delays_uplinks_predicates_and_destinations(tmp_path: Path) -> None:
     (tmp_path / "network.json").write_text(json.dumps(PATH))
-    network = read_brokers(tmp_path / "network.json")
+    network = BROKERS.read(tmp_path / "network.json", {}).instance
     assert network.tree.delays.tolist() == [1000, 700]
     assert network.tree.uplinks.tolist() == [0, 5, 0]
     assert network.subscriptions.predicates.tolist() == [2, 1]

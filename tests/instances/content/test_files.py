@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.instances.content.files import CONTENT, read_content, write_content
+from overlaybench.instances.content.files import CONTENT
 from overlaybench.instances.content.instance import ContentInstance, metric_closure
 from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
 from tests.content_strategies import assignments, content_instances
@@ -33,7 +33,7 @@ GOOD: dict[str, Any] = {
 def test_labels_are_numbered_in_natural_order(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     file.write_text(json.dumps(GOOD))
-    instance = read_content(file)
+    instance = CONTENT.read(file, {}).instance
     assert (instance.user_labels, instance.broker_labels) == (("u0", "u1"), ("b2", "b10"))
     assert instance.access.tolist() == [[2, 2], [1, 2.5]]
     assert instance.core.tolist() == [[0, 3], [3, 0]]
@@ -51,16 +51,16 @@ def test_prices_that_are_no_metric_are_named_or_closed(tmp_path: Path) -> None:
         user["access"]["b3"] = 1
     file.write_text(json.dumps(data))
     with pytest.raises(ob.BadInput, match="'b2' and 'b10', 9, exceeds the path through 'b3', 5"):
-        read_content(file)
+        CONTENT.read(file, {})
     file.write_text(json.dumps({**data, "close": True}))
-    assert read_content(file).core.tolist() == [[0, 2, 5], [2, 0, 3], [5, 3, 0]]
+    assert CONTENT.read(file, {}).instance.core.tolist() == [[0, 2, 5], [2, 0, 3], [5, 3, 0]]
     del data["core"]["b2"]["b10"]
     file.write_text(json.dumps({**data, "close": True}))
-    assert read_content(file).core.max() == 5
+    assert CONTENT.read(file, {}).instance.core.max() == 5
     data["core"] = {"b2": {"b3": 1}}
     file.write_text(json.dumps({**data, "close": True}))
     with pytest.raises(ob.BadInput, match="no path between brokers 'b2' and 'b10'"):
-        read_content(file)
+        CONTENT.read(file, {})
 
 
 @property_test(40, content_instances(max_brokers=4, tight=True), st.sampled_from([".json", ".npz"]))
@@ -68,17 +68,17 @@ def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, instance: ContentInstance, ending: str
 ) -> None:
     file = tmp_path_factory.mktemp("content") / f"x{ending}"
-    write_content(instance, file)
-    again = read_content(file)
+    CONTENT.write(instance, file)
+    again = CONTENT.read(file, {}).instance
     assert again == instance
     assert [again.user_label(u) for u in range(again.num_users)] == [f"u{u}" for u in range(again.num_users)]
 
 
 def test_labels_survive_npz(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps(GOOD))
-    instance = read_content(tmp_path / "x.json")
-    write_content(instance, tmp_path / "x.npz")
-    again = read_content(tmp_path / "x.npz")
+    instance = CONTENT.read(tmp_path / "x.json", {}).instance
+    CONTENT.write(instance, tmp_path / "x.npz")
+    again = CONTENT.read(tmp_path / "x.npz", {}).instance
     assert (again, again.user_labels, again.channel_labels) == (instance, ("u0", "u1"), ("news", "sport"))
 
 
@@ -94,7 +94,7 @@ def test_broken_npz_files_are_bad_input(tmp_path: Path, broken: str) -> None:
         arrays: dict[str, Any] = dict.fromkeys(names, np.array(["a"]))
         np.savez(file, **arrays)
     with pytest.raises(ob.BadInput, match=r"x\.npz: "):
-        read_content(file)
+        CONTENT.read(file, {})
 
 
 def instance_of_one(**changes: Any) -> ContentInstance:
@@ -136,12 +136,12 @@ def test_users_who_know_only_some_brokers_have_prohibitive_prices(tmp_path: Path
     data = copy.deepcopy(GOOD)
     data["users"]["u1"]["access"]["b2"] = None
     (tmp_path / "x.json").write_text(json.dumps(data))
-    instance = read_content(tmp_path / "x.json")
+    instance = CONTENT.read(tmp_path / "x.json", {}).instance
     for brokers in itertools.product(range(2), repeat=2):
         costly = ob.PROBLEMS["content-mst"].value(instance, ContentOverlay(np.array(brokers))) > 50
         assert costly == (brokers[1] == 0)
-    write_content(instance, tmp_path / "again.json")
-    assert read_content(tmp_path / "again.json") == instance == instance.sample(2, seed=1)
+    CONTENT.write(instance, tmp_path / "again.json")
+    assert CONTENT.read(tmp_path / "again.json", {}).instance == instance == instance.sample(2, seed=1)
 
 
 def test_instances_are_immutable_and_labels_no_part_of_the_digest() -> None:

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.instances.steiner.files import read_stp, write_stp
 from overlaybench.instances.steiner.workloads import hypercube
 from tests.properties import property_test
 from tests.steiner_brute_force import small_graph
 
-STEINER = ob.PROBLEMS["steiner"]
+KIND, STEINER = ob.KINDS["steiner"], ob.PROBLEMS["steiner"]
 SQUARE = ob.SteinerInstance.from_edges(5, [(1, 0, 3), (1, 2, 4), (2, 3, 5), (3, 0, 6), (0, 1, 9)], [2, 0, 2])
 HEAD = "33D32945 STP File, STP Format Version 1.0\n"
 GRAPH = "SECTION Graph\nNodes 3\nEdges 2\nE 1 2 5\nE 2 3 4\nEND\n"
@@ -51,8 +50,8 @@ def test_an_instance_comes_back_from_its_file_and_from_pickle(
 ) -> None:
     instance = small_graph(seed)
     path = tmp_path_factory.mktemp("steiner") / "one.stp"
-    write_stp(instance, path)
-    assert read_stp(path).digest == instance.digest == pickle.loads(pickle.dumps(instance)).digest
+    KIND.write(instance, path)
+    assert KIND.read(path, {}).instance.digest == instance.digest == pickle.loads(pickle.dumps(instance)).digest
 
 
 @pytest.mark.parametrize(
@@ -81,7 +80,7 @@ def test_a_wrong_file_is_said_in_one_line_with_its_place(tmp_path: Path, text: s
     path = tmp_path / "wrong.stp"
     path.write_text(text)
     with pytest.raises(ob.BadInput) as caught:
-        read_stp(path)
+        KIND.read(path, {})
     assert str(caught.value).startswith(f"{path}: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -92,7 +91,7 @@ def test_comments_and_coordinates_are_skipped(tmp_path: Path) -> None:
     path.write_text(
         f'{HEAD}\n# a remark\nSECTION Comment\nName "x"\nEND\n{GRAPH}SECTION Coordinates\nDD 1 2 3\nEND\n{TERMINALS}'
     )
-    assert read_stp(path) == ob.SteinerInstance.from_edges(3, [(0, 1, 5), (1, 2, 4)], [0, 2])
+    assert KIND.read(path, {}).instance == ob.SteinerInstance.from_edges(3, [(0, 1, 5), (1, 2, 4)], [0, 2])
 
 
 @pytest.mark.parametrize(
@@ -119,7 +118,7 @@ def test_a_tree_costs_what_its_edges_cost() -> None:
 
 
 def test_a_tree_comes_back_by_the_labels_of_stp_files(tmp_path: Path) -> None:
-    tree, kind = ob.Overlay.from_edges(5, [(0, 3), (3, 2)]), ob.KINDS["steiner"]
+    tree, kind = ob.Overlay.from_edges(5, [(0, 3), (3, 2)]), KIND
     kind.write_answer(tree, SQUARE, tmp_path / "tree.json")
     assert '["1", "4"]' in (tmp_path / "tree.json").read_text()
     assert kind.read_answer(tmp_path / "tree.json", SQUARE) == tree == kind.unpack(kind.pack(tree), SQUARE)
@@ -127,7 +126,7 @@ def test_a_tree_comes_back_by_the_labels_of_stp_files(tmp_path: Path) -> None:
 
 def test_sparse_graphs_have_the_sizes_asked_for_and_are_connected() -> None:
     instance = ob.WORKLOADS["steiner-sparse"].generate(nodes=60, edges=75, terminals=9, seed=3)
-    assert ob.KINDS["steiner"].size(instance) == {"nodes": 60, "links": 75, "terminals": 9}
+    assert KIND.size(instance) == {"nodes": 60, "links": 75, "terminals": 9}
     whole = ob.Overlay.from_edges(60, instance.edges)
     assert "not connected" not in " ".join(STEINER.violations(instance, whole))
     with pytest.raises(ob.BadInput, match="choose from 59"):

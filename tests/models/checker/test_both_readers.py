@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import overlaybench as ob
-from overlaybench.instances.content.files import read_content
-from overlaybench.instances.steiner.files import read_stp
+from overlaybench.instances.content.files import CONTENT
+from overlaybench.instances.steiner.files import STEINER
 from overlaybench.instances.topics.trace_files import read_trace
 from tests.models.checker.tiny import Tiny, checker, draw_content, draw_steiner, draw_topics, draw_trace, write_lines
 from tests.models.topics.small_instances import priced
@@ -30,8 +30,8 @@ CASES = [(kind, ending) for kind, endings in ENDINGS.items() for ending in endin
 READERS: dict[str, tuple[str, str, str, Callable[[Path], Any]]] = {
     "topics": ("topics", "TopicRules", "min-tco", lambda path: ob.read_topics(path).instance),
     "costs": ("topics", "TopicRules", "weighted-tco", lambda path: ob.read_topics(path).instance),
-    "content": ("content", "ContentRules", "content-mst", read_content),
-    "steiner": ("steiner", "SteinerRules", "steiner", read_stp),
+    "content": ("content", "ContentRules", "content-mst", lambda path: CONTENT.read(path, {}).instance),
+    "steiner": ("steiner", "SteinerRules", "steiner", lambda path: STEINER.read(path, {}).instance),
     "trace": ("traces", "TraceRules", "dynamic-tco", read_trace),
 }
 NAMES = ["1", "1.0", "None", "null", "true", "NaN", "", " ", "n0", "n1", "t0", "s0", "s1", "u0", "b0", "b1", "c0", "é"]

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.heuristics.graph import graph_of
-from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
+from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.run import Clock
-from overlaybench.instances.steiner.files import read_stp
 from overlaybench.models.engine.minimum_cuts import minimum_cut, network_of
 from overlaybench.models.engine.relaxation import Bound
 from overlaybench.models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, BoundReduction, steiner_branch_and_cut
@@ -35,7 +34,9 @@ SEEDS = st.integers(0, 10**9)
 @pytest.mark.parametrize("presolve", [True, False])
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_published_optima_of_steinlib_are_proven(name: str, presolve: bool) -> None:
-    result = STEINER_BRANCH_AND_CUT.run(read_stp(STEINLIB / f"{name}.stp"), STEINER, presolve=presolve)
+    result = STEINER_BRANCH_AND_CUT.run(
+        KINDS["steiner"].read(STEINLIB / f"{name}.stp", {}).instance, STEINER, presolve=presolve
+    )
     assert (result.status, result.value) == (ob.Status.OPTIMAL, PUBLISHED[name])
 
 
