@@ -40,32 +40,24 @@ def movielens_sample(*, seed: int, nodes: int, least_rating: int, ratings: Path 
 
     There are 30 users with 44 to 57 ratings each of 100 films.
 
-    Parameters
-    ----------
-    least_rating : int
-        The lowest rating (1 to 5) that is a subscription.
-    ratings : Path, optional
-        The file; by default the one inside pyspark.
-
-    Raises
-    ------
-    BadInput
-        If pyspark has no such file, the file is damaged, or fewer users gave such a rating.
+    The file of `ratings` is by default the one inside pyspark. Raises BadInput if there is none, it is damaged, or
+    fewer users gave a rating (1 to 5) of `least_rating` or more.
     """
     file = _ratings_of_pyspark() if ratings is None else ratings
-    try:
-        rows = [[int(number) for number in line.split("::")] for line in file.read_text(encoding="utf-8").splitlines()]
-        rated = [(f"user{user}", f"film{film}") for user, film, rating, _ in rows if rating >= least_rating]
-    except OSError as error:
-        raise BadInput(f"movielens-sample: {file} cannot be read ({error.strerror}): install pyspark again") from None
-    except ValueError:
-        raise BadInput(
-            f"movielens-sample: {file} has other lines than user::film::rating: install pyspark again"
-        ) from None
-    instance = _read_from(file, rated)
-    return sample_of(
-        instance, nodes, seed, f"movielens-sample: users with a rating of {least_rating} or more in {file}"
-    )
+    rows = _rows(file, r"(\d+)::(\d+)::(\d)::\d+", "user::film::rating::time", "install pyspark again")
+    rated = [(f"user{user}", f"film{film}") for user, film, rating in rows if int(rating) >= least_rating]
+    counted = f"movielens-sample: users with a rating of {least_rating} or more in {file}"
+    return sample_of(_read_from(file, rated), nodes, seed, counted)
+
+
+def _rows(file: Path, pattern: str, form: str, fix: str) -> list[tuple[str, ...]]:
+    """The groups of a pattern in each line of a file; a missing file and lines of another form are bad input."""
+    if not file.is_file():
+        raise BadInput(f"{file} does not exist: {fix}")
+    found = [re.fullmatch(pattern, line) for line in read_text(file).splitlines() if line]
+    if not all(found):
+        raise BadInput(f"{file} has other lines than {form}: {fix}")
+    return [row.groups() for row in found if row]
 
 
 def _ratings_of_pyspark() -> Path:
@@ -83,23 +75,13 @@ def lastfm_listeners(*, seed: int, nodes: int, plays: Path | None = None) -> Top
     """Listeners of Last.fm (HetRec 2011), each subscribed to the artists that they play most.
 
     There are 1,892 with at most 50 artists each of 17,632; 0 nodes are all. The file `plays` is by default that of the
-    variable LASTFM, or user_artists.dat in shared/data/lastfm beside the repository.
-
-    Raises
-    ------
-    BadInput
-        If there is no such file, it is damaged, or it has fewer listeners.
+    variable LASTFM, or user_artists.dat in shared/data/lastfm beside the repository. Raises BadInput if there is none,
+    it is damaged, or it has fewer listeners.
     """
     file = plays or Path(os.environ.get("LASTFM") or _LISTENERS)
-    if not file.is_file():
-        raise BadInput(
-            f"lastfm: {file} does not exist: get user_artists.dat of the data set HetRec 2011 Last.fm 2k "
-            "(grouplens.org) and set LASTFM to its path"
-        )
-    rows = [line.split("\t") for line in read_text(file).splitlines()[1:]]
-    if not rows or any(len(row) != 3 for row in rows):
-        raise BadInput(f"lastfm: {file} has other lines than userID, artistID, weight: get the file again")
-    pairs = [(f"user{user}", f"artist{artist}") for user, artist, _ in rows]
+    fix = "get user_artists.dat of the data set HetRec 2011 Last.fm 2k (grouplens.org) and set LASTFM to its path"
+    rows = _rows(file, r"(\w+)\t(\w+)\t\w+", "userID, artistID, weight", fix)[1:]
+    pairs = [(f"user{user}", f"artist{artist}") for user, artist in rows]
     return sample_of(_read_from(file, pairs), nodes, seed, "lastfm: listeners")
 
 
@@ -110,19 +92,10 @@ def debian_packages(
 
     A dependency is a name in Depends or Pre-Depends, whatever its version; of alternatives the first counts.
 
-    Parameters
-    ----------
-    nodes : int
-        How many packages to sample; 0 for all.
-    packages : str
-        ``installed`` reads dpkg's `status`, ``available`` the `lists` that ``apt update`` left.
-    field : {"Depends", "Tag"}
-        ``Tag`` for the tags (debtags) instead; dpkg's status has none where apt's lists had none.
-
-    Raises
-    ------
-    BadInput
-        If this is no Debian, apt has no lists, or there are fewer packages.
+    `nodes` are how many packages to sample, 0 for all. For `packages`, ``installed`` reads dpkg's `status`,
+    ``available`` the `lists` that ``apt update`` left. With the field ``Tag`` topics are tags (debtags) instead; dpkg's
+    status has none where apt's lists had none. Raises BadInput if this is no Debian, apt has no lists, or there are
+    fewer packages.
     """
     instance = _subscriptions(packages, field, lists, status)
     return sample_of(instance, nodes, seed, f"Debian: {packages} packages with a common {_NOUNS[field]}")
@@ -175,12 +148,8 @@ def _pairs(text: str, wanted: str) -> Iterator[tuple[str, str]]:
 
 
 def _read_from(file: Path, pairs: list[tuple[str, str]]) -> TopicInstance:
-    if not pairs:
-        raise BadInput(f"{file}: names no subscription: get the file again")
-    try:
-        return TopicInstance.from_pairs(*zip(*pairs, strict=True))[0]
-    except BadInput as error:
-        raise BadInput(f"{file}: {error}") from None
+    with errors_in(file):
+        return TopicInstance.from_pairs([node for node, _ in pairs], [topic for _, topic in pairs])[0]
 
 
 def sample_of(instance: TopicInstance, nodes: int, seed: int, counted: str) -> TopicInstance:
@@ -261,36 +230,30 @@ def breathe(*, seed: int, areas: Path | None = None) -> TopicInstance:
             "(doi 10.3389/fcomm.2023.1288196) and set SEMANTIC_MAP to the file's path"
         )
     with errors_in(file):
-        pairs = incidences_of_sets(read_text(file)).pairs
-        return TopicInstance.from_pairs([str(v) for v, _ in pairs], [str(t) for _, t in pairs])[0]
+        return _read_from(file, [(str(v), str(t)) for v, t in incidences_of_sets(read_text(file)).pairs])
 
 
 def eif3(*, seed: int) -> TopicInstance:
     """The subunits of the human translation factor eIF3, by the oligomers that mass spectrometry found."""
-    pairs = [(f"eIF3{letter}", oligomer) for oligomer, letters in EIF3.items() for letter in letters]
-    return TopicInstance.from_pairs(*map(list, zip(*pairs, strict=True)))[0]
+    oligomers = {letter: [name for name, letters in EIF3.items() if letter in letters] for letter in EIF3["complex"]}
+    return TopicInstance.from_subscriptions({f"eIF3{letter}": names for letter, names in oligomers.items()})
 
 
 def les_miserables(*, seed: int) -> TopicInstance:
     """The characters of Les Misérables by scene (Knuth's Stanford GraphBase, in HyperNetX)."""
-    _toy("lesmis.py")
+    file = _toy("lesmis.py")
     from hypernetx.utils.toys.lesmis import get_scene_data
 
-    rows = [
-        (character, f"{volume}.{book}.{chapter}.{scene}")
-        for volume, book, chapter, scene, _, character in get_scene_data()
-    ]
-    return TopicInstance.from_pairs(*map(list, zip(*rows, strict=True)))[0]
+    rows = get_scene_data()
+    return _read_from(file, [(character, ".".join(map(str, scene))) for *scene, _, character in rows])
 
 
 def disease_genes(*, seed: int, nodes: int) -> TopicInstance:
     """Genes, each in the sets of the diseases that it is associated with (in HyperNetX); a sample, or 0 for all."""
     file = _toy("disGene.txt")
-    rows = [line.split(" ") for line in read_text(file).splitlines() if line]
-    if not rows or any(len(row) != 2 for row in rows):
-        raise BadInput(f"disease-genes: {file} has other lines than a gene and a disease: install hypernetx again")
-    instance = TopicInstance.from_pairs([f"gene {gene}" for gene, _ in rows], [disease for _, disease in rows])[0]
-    return sample_of(instance, nodes, seed, "disease-genes: genes")
+    rows = _rows(file, r"(\S+) (\S+)", "a gene and a disease", "install hypernetx again")
+    pairs = [(f"gene {gene}", disease) for gene, disease in rows]
+    return sample_of(_read_from(file, pairs), nodes, seed, "disease-genes: genes")
 
 
 def _toy(name: str) -> Path:
