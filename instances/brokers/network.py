@@ -28,7 +28,7 @@ _TINY = 200
 
 @dataclass(frozen=True, eq=False)
 class BrokerTree(Rebuilt):
-    """An immutable tree on brokers 0…n-1.
+    """An immutable tree on brokers 0…n-1. Raises BadInput for another graph, and for negative delays or capacities.
 
     Parameters
     ----------
@@ -40,11 +40,6 @@ class BrokerTree(Rebuilt):
         Publications a second that a broker can send, over all its links together; 0 means no cap.
     labels : sequence of str, optional
         Names; by default ``b0, b1, …``.
-
-    Raises
-    ------
-    BadInput
-        If the links are no tree on the brokers, or a delay or capacity is negative.
     """
 
     links: Ids

@@ -20,17 +20,14 @@ _MOST_ENTRIES = 1 << 22
 class Subscriptions(Rebuilt):
     """Conjunctions of interval predicates over integer attributes, each issued at a broker.
 
+    Raises BadInput if the shapes differ, the brokers are not sorted, or the bounds of a predicate are swapped.
+
     Parameters
     ----------
     brokers : int32 array, shape (S,), in ascending order
     lows, highs : int32 arrays, shape (S, A)
         Subscription s matches a point with ``lows[s, a] <= value of a <= highs[s, a]`` for every attribute a. A bound
         of -2^31 or 2^31 - 1 means no bound; an attribute with neither bound has no predicate.
-
-    Raises
-    ------
-    BadInput
-        If the shapes differ, the brokers are not sorted, or the bounds of a predicate are swapped.
     """
 
     brokers: Ids
@@ -64,16 +61,13 @@ class Subscriptions(Rebuilt):
 class Publications(Rebuilt):
     """Points in attribute space, each published at a time by a broker.
 
+    Raises BadInput if the shapes differ, or the times are negative or not sorted.
+
     Parameters
     ----------
     times : int64 array, shape (P,), microseconds, not negative, in ascending order
     sources : int32 array, shape (P,)
     values : int32 array, shape (P, A)
-
-    Raises
-    ------
-    BadInput
-        If the shapes differ, or the times are negative or not sorted.
     """
 
     times: Offsets
@@ -99,12 +93,9 @@ def matching_brokers(subscriptions: Subscriptions, publications: Publications, n
     """The brokers with a matching subscription, for each publication.
 
     Returns offsets, shape (P + 1,), and brokers: those of publication p are ``brokers[offsets[p]:offsets[p + 1]]``, in
-    ascending order, its source included if it has a matching subscription.
-
-    Notes
-    -----
-    Cost O(P · S · A) in the worst case. The search in a broker's subscriptions ends at the first that matches, and is
-    skipped if the point lies outside their bounding box.
+    ascending order, its source included if it has a matching subscription. Cost O(P · S · A) in the worst case. The
+    search in a broker's subscriptions ends at the first that matches, and is skipped if the point lies outside their
+    bounding box.
     """
     lows, highs = subscriptions.lows, subscriptions.highs
     first = np.searchsorted(subscriptions.brokers, np.arange(num_brokers + 1)).astype(np.int64)

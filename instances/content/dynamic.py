@@ -117,21 +117,7 @@ class DynamicContent(Problem[ContentTrace, ContentLog]):
     The value is the cost of ``content-steiner`` summed over the snapshots of the trace (the start, and each time of
     events, with the overlay just before the next one), plus `move_cost` for each user that changes its broker, also if
     it must because the broker failed. The first broker of a user that joins is free. Brokers that are down have no
-    users and forward nothing.
-
-    Parameters
-    ----------
-    move_cost : float
-        What a move costs, in units of the cost of a snapshot: ``dynamic-content@move-cost=100``.
-
-    Examples
-    --------
-    >>> import overlaybench as ob
-    >>> star, event = ob.generate("relay-star", rim=2), ob.ContentEvent(1, "broker-down", broker="b2")
-    >>> trace, problem = ob.ContentTrace.from_events(star, [event]), ob.PROBLEMS["dynamic-content@move-cost=3"]
-    >>> result = ob.solve(trace, problem, "stay")
-    >>> result.value, result.measures["recourse"], problem.violations(trace, result.answer)
-    (10.0, 1.0, [])
+    users and forward nothing. The cost of a move stands in the name: ``dynamic-content@move-cost=100``.
     """
 
     kind, integral, default_method = "content-trace", False, "snapshot-optima"

@@ -227,21 +227,13 @@ def steiner_overlay(instance: SteinerInstance, *, brokers_at: str = "all-nodes")
     """P4, Theorem 1: the reduction from the Steiner tree problem. One user publishes, all others subscribe.
 
     Every terminal is a user; the first one publishes one unit on the only channel. Prices are the lengths of shortest
-    paths. The graph must be connected. Cost O(n³).
+    paths. Cost O(n³). Raises BadInput if the graph is not connected, or no node is left for a broker.
 
-    Parameters
-    ----------
-    brokers_at : {"all-nodes", "steiner-nodes"}
-        ``steiner-nodes``: a broker at every node that is no terminal, as in the proof. Then no tree of the overlay
-        branches at a terminal or connects two terminals directly. ``all-nodes``: a broker at every node, and access
-        prices multiplied by the number of terminals. Then the optimum for ``content-steiner`` is that of the Steiner
-        tree problem: a Steiner tree is an overlay with each user on the broker at its node, and in any overlay the tree
-        of brokers and the users' paths connect all terminals. A factor of 1 would do, but weakens linear relaxations.
-
-    Raises
-    ------
-    BadInput
-        If the graph is not connected, or every node is a terminal and none is left for a broker.
+    With brokers at ``steiner-nodes``, all nodes but terminals as in the proof, no tree of the overlay branches at a
+    terminal or connects two terminals directly. With brokers at ``all-nodes`` access prices are multiplied by the
+    number of terminals. Then the optimum for ``content-steiner`` is that of the Steiner tree problem: a Steiner tree is
+    an overlay with each user on the broker at its node, and in any overlay the tree of brokers and the users' paths
+    connect all terminals. A factor of 1 would do, but weakens linear relaxations.
     """
     nodes = np.arange(instance.num_nodes)
     brokers = nodes if brokers_at == "all-nodes" else np.setdiff1d(nodes, instance.terminals)

@@ -176,13 +176,6 @@ class Trajectory:
     :meth:`.Method.run` keeps one, of the values of valid answers and the proven bounds that the method offers
     (:func:`.offer`). Of the changes within 5% of the elapsed time only the last is kept, so that a run has a few
     hundred points at most.
-
-    Examples
-    --------
-    >>> import overlaybench as ob
-    >>> run = ob.solve(ob.read({"ann": ["news"], "bob": ["news"]}), "min-tco", "branch-and-cut")
-    >>> run.points[-1].value, run.points[-1].lower_bound
-    (1.0, 1.0)
     """
 
     def __init__(self, points: Iterable[Point] = ()) -> None:
@@ -357,20 +350,8 @@ def offer(answer: Any = None, lower_bound: float | None = None) -> None:
     limit, Ctrl-C or a lack of memory ends the run in a step that cannot be interrupted, the best of what it offered is
     its result. Outside of :meth:`.Method.run` it does nothing.
 
-    A method that calls another one by :meth:`.Method.run` offers what that one returns, where it is worth it.
-
-    Parameters
-    ----------
-    answer : Answer, optional
-        Of the instance as given, not of a reduced one; it is judged before it counts.
-    lower_bound : float, optional
-        Proven.
-
-    Examples
-    --------
-    >>> import overlaybench as ob
-    >>> from overlaybench.instances.contract.run import offer
-    >>> offer(ob.Overlay.from_edges(2, [(0, 1)]), lower_bound=1.0)
+    The answer is one of the instance as given, not of a reduced one, and is judged before it counts. A method that
+    calls another one by :meth:`.Method.run` offers what that one returns, where it is worth it.
     """
     if (run := _active()) is not None:
         run.offered(answer, None, lower_bound)

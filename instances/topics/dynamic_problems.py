@@ -22,24 +22,7 @@ class DynamicTCO(Problem[TopicTrace, LinkLog]):
     free, and so are the links that vanish with a node.
 
     A topic may be disconnected only in the `delay` seconds after its subscribers have changed; a link may never join
-    nodes without a common topic.
-
-    Parameters
-    ----------
-    change_cost : int
-        What a change costs, in links that are kept for a snapshot: ``dynamic-tco@change-cost=2``.
-    delay : float
-        In seconds: ``dynamic-tco@delay=0.5``.
-
-    Examples
-    --------
-    >>> import overlaybench as ob
-    >>> trace = ob.TopicTrace.from_events({"ann": ["news"]}, [ob.Event(1, "join", "bob", ["news"])])
-    >>> problem, log = ob.PROBLEMS["dynamic-tco@change-cost=2"], ob.LinkLog.of(2, [(1_000_000, 0, 1, True)])
-    >>> problem.violations(trace, log), problem.value(trace, log)
-    ([], 3)
-    >>> problem.violations(trace, ob.LinkLog.of(2, []))
-    ["topic 'news' has 2 components at time 1"]
+    nodes without a common topic. Both numbers stand in the name: ``dynamic-tco@change-cost=2@delay=0.5``.
     """
 
     kind, default_method = "trace", "snapshot-optima"

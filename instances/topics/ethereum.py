@@ -89,19 +89,8 @@ def beacon_nodes(
 ) -> TopicInstance:
     """Beacon nodes with random ids: subscriptions follow from the ids as the specification says.
 
-    Parameters
-    ----------
-    custody : int
-        Custody groups of a node.
-    supernodes : int
-        How many nodes, the first ones, keep all 128.
-    sync_members : int
-        How many nodes have a validator at a position of the sync committee. The specification draws committees from
-        the state of the chain; here nodes and positions are drawn, anew every 256 epochs.
-
-    Notes
-    -----
-    Cost O(nodes · custody) hashes.
+    A node has `custody` groups; the first `supernodes` keep all 128. The specification draws sync committees from the
+    state of the chain; here nodes and positions are drawn, anew every 256 epochs. Cost O(nodes · custody) hashes.
     """
     if max(supernodes, sync_members) > nodes:
         raise BadInput(f"{max(supernodes, sync_members)} supernodes or sync members of {nodes} nodes: choose fewer")
@@ -128,18 +117,8 @@ def ethereum_epochs(*, seed: int, epoch: int, epochs: int, **given: int) -> Topi
     """The beacon nodes of the workload ``ethereum`` over some epochs, of 384 seconds each.
 
     In every epoch one in 256 nodes, which its id determines, exchanges its two attestation subnets for the next two of
-    its own; what it has in both periods it keeps. The nodes stay and keep their columns.
-
-    Parameters
-    ----------
-    epoch : int
-        The epoch at the start, 0 seconds.
-    epochs : int
-        How many follow.
-
-    Notes
-    -----
-    Cost O(nodes · (epochs + custody)).
+    its own; what it has in both periods it keeps. The nodes stay and keep their columns. The start, at 0 seconds, is
+    `epoch`; `epochs` follow. Cost O(nodes · (epochs + custody)).
     """
     start = beacon_nodes(seed=seed, epoch=epoch, sync_members=0, **given)
     named = {

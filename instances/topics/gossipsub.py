@@ -24,10 +24,7 @@ def script(
 ) -> dict[str, object]:
     """The parameters of an experiment: every node starts GossipSub, connects, subscribes, and some publish.
 
-    Parameters
-    ----------
-    messages : int
-        How many are published, each by a random subscriber of a random topic, 12 seconds apart from second 120 on.
+    The messages are published by random subscribers of random topics, 12 seconds apart from second 120 on.
     """
     return {"script": [*_instructions(instance, overlay), *_published(instance, messages, message_bytes, seed)]}
 

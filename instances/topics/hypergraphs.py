@@ -39,19 +39,8 @@ def incidences_of_sets(text: str, *, with_copies: bool = False) -> Incidences:
 
     Members stand in braces and are separated by commas; without braces also by blanks, if there is no comma. Blanks
     around names and members do not count. A set without a name is called by its number, as in ``set 3``. Empty lines
-    and lines that begin with ``#`` are skipped.
-
-    Parameters
-    ----------
-    text : str
-    with_copies : bool
-        Whether ``2*A``, ``A*2`` and ``A(2)`` are two copies of A; these and members given twice count once.
-
-    Raises
-    ------
-    BadInput
-        If a set has no member, a member no name, braces do not enclose all members, or two sets have one name; with the
-        line and the fix.
+    and lines that begin with ``#`` are skipped. `with_copies`, ``2*A``, ``A*2`` and ``A(2)`` are two copies of A; these
+    and members given twice count once.
     """
     pairs = list[tuple[Hashable, Hashable]]()
     lines = dict[str, int]()

@@ -16,11 +16,8 @@ _Flags = npt.NDArray[np.bool_]
 def topic_faults(instance: SubscriptionArrays, tails: Offsets, heads: Offsets) -> list[tuple[int, list[int]]]:
     """The topics that a node's leaving disconnects, each with all such nodes; without any if it is not connected.
 
-    `tails`, `heads`: the links as indices into ``node_topics``, as in :meth:`.Overlay.topic_links`.
-
-    Notes
-    -----
-    A depth-first search of each topic with lowest preorder numbers (Hopcroft, Tarjan 1973): O(Σ|T_v| + links).
+    `tails`, `heads`: the links as indices into ``node_topics``, as in :meth:`.Overlay.topic_links`. A depth-first
+    search of each topic with lowest preorder numbers (Hopcroft, Tarjan 1973): O(Σ|T_v| + links).
     """
     size = len(instance.node_topics)
     ends = np.concatenate([tails, heads])
@@ -94,8 +91,6 @@ def draw_subscriptions(
     independent of `first` and `last`. Returns sizes, shape (last − first,), and topics, shape (Σ sizes,), sorted
     within each node.
 
-    Notes
-    -----
     Cost O(Σ sizes · log |T|) if few draws repeat a topic. After 64 repetitions in a row a node draws among its missing
     topics, with the same distribution, in O(|T|) a draw.
     """

@@ -212,22 +212,7 @@ Caps = npt.NDArray[np.int64]
 
 
 class DegreeLimited(TopicProblem):
-    """A problem on topic instances with a limit on degrees.
-
-    Parameters
-    ----------
-    rule : str
-        One of `RULES`.
-    limit : float
-        Its number.
-    degrees : sequence of int, optional
-        A limit for each node, in place of a rule.
-
-    Raises
-    ------
-    BadInput
-        For another rule, a number out of range, or limits for another number of nodes.
-    """
+    """A problem on topic instances with a limit on degrees: one of `RULES` with its number, or one for each node."""
 
     family = ""
     default_method = "cp-sat"
@@ -280,15 +265,7 @@ class DegreeLimited(TopicProblem):
 
 
 class CappedTCO(DegreeLimited):
-    """Fewest edges among the overlays that connect every topic and keep a limit on degrees.
-
-    Examples
-    --------
-    >>> import overlaybench as ob
-    >>> instance = ob.read({"a": ["x", "y"], "b": ["x"], "c": ["x"], "d": ["y"]})
-    >>> ob.solve(instance, "min-tco@max-degree=2").value
-    3
-    """
+    """Fewest edges among the overlays that connect every topic and keep a limit on degrees."""
 
     family = "capped-tco"
     source = "none; P1 §4 with a limit"
@@ -319,14 +296,6 @@ class PartialTCO(DegreeLimited):
     ----------
     Chen, Tock, Jacobsen: Overlay design for topic-based publish/subscribe under node degree constraints, ICDCS 2016,
     of which only the abstract was read: its support of a partial overlay may be another measure.
-
-    Examples
-    --------
-    >>> import overlaybench as ob
-    >>> instance = ob.read({"a": ["x", "y"], "b": ["x"], "c": ["x"], "d": ["y"]})
-    >>> result = ob.solve(instance, "partial-tco@max-degree=1")
-    >>> result.value, result.measures["connected_topics"]
-    (1, 0.5)
     """
 
     family = "partial-tco"

@@ -45,17 +45,8 @@ def filtering_cost(overlay: Overlay, instance: TopicInstance) -> FilteringCost:
     """The filtering cost of an overlay.
 
     Exact if every topic has, after reductions, at most `_MOST_RELAYS` possible relays and its program is solved within
-    the limits on rounds and search nodes; then `proven` says so. A topic of two components in G_t is always exact.
-
-    Notes
-    -----
-    Time O(|T|(|V| + |E|)) and the programs, exponential in the worst case but bounded by the limits.
-
-    Examples
-    --------
-    >>> instance = TopicInstance.from_subscriptions({"a": ["x"], "b": ["y"], "c": ["x", "y"]})
-    >>> filtering_cost(Overlay.from_edges(3, [(0, 1), (1, 2)]), instance)
-    FilteringCost(relays=(1, 0), proven=True)
+    the limits on rounds and search nodes; then `proven` says so. A topic of two components in G_t is always exact. Time
+    O(|T|(|V| + |E|)) and the programs, exponential in the worst case but bounded by the limits.
     """
     beside: list[list[int]] = [[] for _ in range(overlay.num_nodes)]
     for u, v in overlay.edges.tolist():
@@ -256,17 +247,8 @@ def topic_diameters(overlay: Overlay, instance: TopicInstance) -> npt.NDArray[np
     """The diameter of each topic, shape (|T|,): paths may pass through nodes that do not subscribe to it.
 
     It is 0 for a topic of one subscriber, and infinite where the overlay does not connect two subscribers.
-
-    Notes
-    -----
-    Breadth-first search from all nodes at once with a bit for each source. Time O(D·|E|·|V|/8) bytes for the largest
-    diameter D; memory is bounded.
-
-    Examples
-    --------
-    >>> instance = TopicInstance.from_subscriptions({"a": ["x"], "b": ["y"], "c": ["x", "y"]})
-    >>> topic_diameters(Overlay.from_edges(3, [(0, 1), (1, 2)]), instance).tolist()
-    [2.0, 1.0]
+    Breadth-first search from all nodes at once with a bit for each source: O(D·|E|·|V|/8) bytes for the largest
+    diameter D, in bounded memory.
     """
     n = overlay.num_nodes
     at, beside = np.concatenate([overlay.edges, overlay.edges[:, ::-1]]).T

@@ -69,8 +69,6 @@ def timeline(trace: TopicTrace, log: LinkLog, delay: int = 0) -> Timeline:
     A topic may be disconnected only within `delay` microseconds after its subscribers have changed (or the trace has
     started); at the end all are connected. A link joins two present nodes that have a common topic.
 
-    Notes
-    -----
     Connectivity over time, off-line: every link is in a topic's graph for some intervals, which a segment tree over the
     moments holds; a walk through the tree unites and separates components again. O(I log M log S) for I such intervals,
     M moments and S subscriptions.
