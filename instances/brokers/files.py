@@ -160,7 +160,6 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
         return Dissemination.of(np.array(links, dtype=np.int64), np.array(messages, dtype=np.int64))
 
     def labelled(self, answer: Dissemination, instance: BrokerNetwork) -> dict[str, object]:
-        """Soft links and messages by broker label, as the file has them."""
         name = instance.tree.label
         links = [[name(u), name(v)] for u, v in answer.soft_links.tolist()]
         return {"soft_links": links, "messages": [[p, name(u), name(v)] for p, u, v in answer.messages.tolist()]}

@@ -96,11 +96,9 @@ class BrokerTree(Rebuilt):
 
     @property
     def num_brokers(self) -> int:
-        """The number of brokers."""
         return len(self.uplinks)
 
     def label(self, broker: int) -> str:
-        """The name of a broker."""
         return self.labels[broker] if self.labels is not None else f"b{broker}"
 
     @cached_property

@@ -48,14 +48,12 @@ class Dissemination(Drawn):
 
     @classmethod
     def of(cls, soft_links: npt.ArrayLike, messages: npt.ArrayLike) -> Dissemination:
-        """Build from rows in any order."""
         links, sent = np.asarray(soft_links).reshape(-1, 2), np.asarray(messages).reshape(-1, 3)
         links, sent = links[np.lexsort(links.T[::-1])], sent[np.lexsort((sent[:, 1], sent[:, 2], sent[:, 0]))]
         return cls(links.astype(np.int32), sent.astype(np.int32))
 
     @property
     def num_messages(self) -> int:
-        """The number of messages."""
         return len(self.messages)
 
     def to_networkx(self, instance: BrokerNetwork) -> nx.DiGraph[str]:
@@ -133,7 +131,6 @@ class SoftLinks(Problem[BrokerNetwork, Dissemination]):
     name, summary, source = "soft-links", "fewest messages over the primary tree and soft links", "P5 §6, §7"
 
     def value(self, instance: BrokerNetwork, answer: Dissemination) -> float:
-        """The number of messages between brokers."""
         return answer.num_messages
 
     def violations(self, instance: BrokerNetwork, answer: Dissemination) -> list[str]:

@@ -89,7 +89,6 @@ def _tree(family: str, brokers: int, degree: int, random: np.random.Generator) -
 def _draw_bounds(
     centres: npt.NDArray[np.int64], spread: int, specific: int, random: np.random.Generator
 ) -> tuple[Ids, Ids]:
-    """The bounds of subscriptions around the centres of their brokers' interests."""
     count = len(centres)
     further = random.integers(_PERCENT, size=(count, FURTHER)) < specific
     steps = np.cumprod(further, axis=1).sum(axis=1)

@@ -78,7 +78,6 @@ class ContentTimeline(Series):
 
     @property
     def levels(self) -> npt.NDArray[np.float64]:
-        """The cost of each overlay."""
         return self.access + self.core
 
 
@@ -135,11 +134,9 @@ class DynamicContent(Problem[ContentTrace, ContentLog]):
 
     @property
     def free(self) -> DynamicContent:
-        """The same problem where moves cost nothing."""
         return DynamicContent()
 
     def timeline(self, instance: ContentTrace, answer: ContentLog) -> ContentTimeline:
-        """What each overlay is worth."""
         return content_timeline(instance, answer)
 
     def value(self, instance: ContentTrace, answer: ContentLog) -> float:

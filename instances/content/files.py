@@ -117,7 +117,6 @@ def content_as_json(instance: ContentInstance) -> dict[str, object]:
 
 
 def _labels(instance: ContentInstance) -> tuple[list[str], list[str], list[str]]:
-    """The labels of the users, the brokers and the channels."""
     return (
         [instance.user_label(u) for u in range(instance.num_users)],
         [instance.broker_label(b) for b in range(instance.num_brokers)],
@@ -221,7 +220,6 @@ class Content(Kind[ContentInstance, ContentOverlay]):
             return overlay_in_file(data, instance)
 
     def labelled(self, answer: ContentOverlay, instance: ContentInstance) -> dict[str, object]:
-        """The assignment and the trees by label, as in a file."""
         users, brokers, channels = _labels(instance)
         trees = []
         for tree in answer.trees:

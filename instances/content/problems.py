@@ -51,7 +51,6 @@ class RoutingTree:
         return cls(tuple(ordered), channel, tuple(sorted({int(b) for b in sources})))
 
     def price(self, core: npt.NDArray[np.float64]) -> float:
-        """The sum of the prices of its links."""
         return float(sum(core[a, b] for a, b in self.links))
 
 
@@ -151,7 +150,6 @@ class ContentProblem(Problem[ContentInstance, ContentOverlay]):
     routing: str
 
     def value(self, instance: ContentInstance, answer: ContentOverlay) -> float:
-        """Access plus core cost."""
         return _access(instance, answer) + self.core_cost(instance, answer, broker_traffic(instance, answer))
 
     def violations(self, instance: ContentInstance, answer: ContentOverlay) -> list[str]:

@@ -266,8 +266,6 @@ class ContentTrace(Timed):
 
 
 class _State:
-    """The users and brokers of a trace, event by event."""
-
     def __init__(self, trace: ContentTrace) -> None:
         self._trace, instance = trace, trace.instance
         self.rates, self.subscriptions = instance.rates.copy(), instance.subscriptions.copy()
@@ -275,7 +273,6 @@ class _State:
         self.present[trace.start_users] = True
 
     def apply(self, event: int) -> None:
-        """Apply the next event."""
         trace = self._trace
         kind, who, channel = int(trace.kinds[event]), int(trace.subjects[event]), int(trace.channels[event])
         if kind == JOIN:

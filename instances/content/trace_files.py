@@ -85,7 +85,6 @@ class ContentTraces(Kind[ContentTrace, ContentLog]):
             return ContentLog(np.array(times, np.int64), overlays)
 
     def labelled(self, answer: ContentLog, instance: ContentTrace) -> dict[str, object]:
-        """The overlays as the file has them."""
         times, none = answer.times.tolist(), dict[str, object](assignment={}, trees=[])
         rows = zip(times, answer.overlays, instance.snapshots_at(times), strict=True)
         shown = ((time, none if one is None else CONTENT.labelled(own, one.instance)) for time, own, one in rows)

@@ -25,7 +25,6 @@ class Rebuilt:
         return type(self), tuple(getattr(self, field.name) for field in fields(given) if field.init)
 
     def _set(self, **values: object) -> None:
-        """Set fields while the object is built."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 

@@ -94,7 +94,6 @@ class Catalogue(Mapping[str, Item]):
         items |= added
 
     def _search(self) -> None:
-        """Load what installed packages register, once."""
         if self._is_searched:
             return
         self._is_searched = True
@@ -218,7 +217,6 @@ def defined_in(package: str, kind: type, name: str = "") -> tuple[Any, ...]:
 
 @cache
 def _texts(package: str) -> dict[str, str]:
-    """The text of each module of a package."""
     files = (file for folder in import_module(package).__path__ for file in sorted(Path(folder).glob("*.py")))
     return {f"{package}.{file.stem}": file.read_text("utf-8") for file in files if file.stem != "__init__"}
 

@@ -75,7 +75,6 @@ class Kernel:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """The function as numba's dispatcher."""
         PAUSES.begin()
         import numba
 
@@ -121,7 +120,6 @@ class Interpreter:
         self._left, self._record, self._inside = seconds, record, False
 
     def call(self, callee: Kernel, arguments: tuple[Any, ...]) -> Any:
-        """The result of a call; nested calls are interpreted with it."""
         if self._inside:
             if not callee.wraps:
                 return callee.py_func(*arguments)
@@ -210,7 +208,6 @@ def compile_calls(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:
 
 
 def _compile(missing: list[tuple[Kernel, Any]], queue: Any, finished: Any) -> None:
-    """In a process of its own: compile the kernels whose numbers the queue has, until it has -1."""
     default_signals()
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the process group; the parent ends this one
@@ -387,7 +384,6 @@ def cache_folder() -> Path:
 
 
 def _prune(folder: Path) -> None:
-    """Remove kernels that no process has loaded for a month; at most once a day."""
     stamp, now = folder / "pruned", time.time()
     try:
         if stamp.exists() and stamp.stat().st_mtime > now - 24 * 3600:

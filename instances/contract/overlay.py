@@ -293,7 +293,6 @@ class OverlayKind(Kind[_Nodes, Overlay]):
         write_overlay(answer, instance, path)
 
     def labelled(self, answer: Overlay, instance: _Nodes) -> dict[str, object]:
-        """The edges by node label."""
         return {"edges": labelled_edges(answer, instance)}
 
     def pack(self, answer: Overlay) -> npt.NDArray[np.int32]:

@@ -123,7 +123,6 @@ class _Call:
 
     @property
     def summary(self) -> str:
-        """The first line of the docstring."""
         return (getdoc(self.function) or "").partition("\n")[0].removesuffix(".")
 
     def options(self, declared: Iterable[Option], supplied: Sequence[str]) -> tuple[Option, ...]:

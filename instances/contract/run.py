@@ -94,12 +94,10 @@ class Clock:
 
     @property
     def passed(self) -> bool:
-        """Whether no time remains."""
         return self.left <= 0.0
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C was pressed."""
         return self._interruption.is_set()
 
     @property
@@ -108,7 +106,6 @@ class Clock:
         return "interrupted" if self.interrupted else ""
 
     def check(self) -> None:
-        """Raise :class:`OutOfTime` if no time remains."""
         if self.passed:
             raise OutOfTime
 
@@ -184,7 +181,6 @@ class Trajectory:
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """The points so far, each better than the one before."""
         return tuple(self._points)
 
     def report(self, value: float | None = None, lower_bound: float | None = None) -> None:
@@ -224,7 +220,6 @@ def _known(*numbers: float | None) -> list[float]:
 
 
 def _cell(seconds: float) -> int:
-    """The interval of a logarithmic scale that a time lies in."""
     return math.floor(math.log(seconds) / _CELL)
 
 

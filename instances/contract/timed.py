@@ -43,7 +43,6 @@ class Timed(Digested):
 
     @property
     def num_events(self) -> int:
-        """The number of events."""
         return len(self.times)
 
     @property

@@ -48,7 +48,6 @@ def _wrong(number: int, message: str) -> BadInput:
 
 
 def _section(lines: Iterator[_Line], begin: int) -> Iterator[_Line]:
-    """The lines until END."""
     for number, words in lines:
         if words[0].lower() == "end":
             return

@@ -164,7 +164,6 @@ class SetCover:
             raise BadInput("an element is in no set: put it in one")
 
     def covered_by(self, chosen: Iterable[int]) -> bool:
-        """Whether the union of the sets with these indices has every element."""
         return len(set().union(*(self.sets[number] for number in chosen))) == self.elements
 
 

@@ -42,11 +42,9 @@ class DynamicTCO(Problem[TopicTrace, LinkLog]):
 
     @property
     def free(self) -> DynamicTCO:
-        """The same problem where changes cost nothing."""
         return DynamicTCO(0, self.delay)
 
     def timeline(self, instance: TopicTrace, answer: LinkLog) -> Timeline:
-        """The overlay at every moment, judged by this problem."""
         return timeline(instance, answer, round(self.delay * SECOND))
 
     def value(self, instance: TopicTrace, answer: LinkLog) -> float:

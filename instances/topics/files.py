@@ -150,7 +150,6 @@ def write_topics(instance: TopicInstance, path: str | Path) -> None:
 
 
 def _sets(instance: TopicInstance) -> list[tuple[str, list[str]]]:
-    """Each topic with its subscribers, by label."""
     return [
         (instance.topic_label(t), [instance.node_label(v) for v in instance.subscribers(t).tolist()])
         for t in range(instance.num_topics)
@@ -158,7 +157,6 @@ def _sets(instance: TopicInstance) -> list[tuple[str, list[str]]]:
 
 
 def _subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
-    """The topics of each node, by label."""
     names = [instance.topic_label(t) for t in range(instance.num_topics)]
     return {
         instance.node_label(v): [names[t] for t in instance.topics_of(v).tolist()] for v in range(instance.num_nodes)

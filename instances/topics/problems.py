@@ -34,7 +34,6 @@ class TopicProblem(Problem[TopicInstance, Overlay]):
     kind, default_method = "topics", "branch-and-cut"
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
-        """|E|."""
         return answer.num_edges
 
     def violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
@@ -48,7 +47,6 @@ class TopicProblem(Problem[TopicInstance, Overlay]):
         return [f"{said('topic')} '{instance.topic_label(t)}' has {components[t]} components" for t in broken]
 
     def measures(self, instance: TopicInstance, answer: Overlay) -> dict[str, float]:
-        """Number of edges, maximum degree and average degree."""
         figures = answer.num_edges, answer.max_degree, answer.average_degree
         return dict(zip(("edges", "max_degree", "average_degree"), figures, strict=True))
 
@@ -69,7 +67,6 @@ class MinMaxTCO(TopicProblem):
     name, summary, source = "minmax-tco", "smallest maximum degree, every topic connected", "P2 §2.1"
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
-        """The maximum degree."""
         return answer.max_degree
 
 
@@ -83,7 +80,6 @@ class LowTCO(TopicProblem):
     name, summary, source = "low-tco", "edges × maximum degree (two objectives, a Pareto front)", "P2 §1.2"
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
-        """|E| × maximum degree."""
         return answer.num_edges * answer.max_degree
 
 
@@ -100,7 +96,6 @@ class WeightedTCO(TopicProblem):
     source = "Chen et al. 2015 (MinAvg-WTCO)"
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
-        """The sum of the costs of the edges."""
         return instance.total_cost(answer.edges)
 
 
@@ -233,7 +228,6 @@ class DegreeLimited(TopicProblem):
 
     @property
     def limits(self) -> str:
-        """The limit as it stands in a name."""
         return self.rule if self._given is not None else f"{self.rule}={self.limit:.12g}"
 
     def caps(self, instance: TopicInstance) -> Caps:
@@ -279,7 +273,6 @@ class CappedTCO(DegreeLimited):
         self.summary = f"fewest edges, every topic connected, {self.limits}"
 
     def variant(self, name: str) -> CappedTCO:
-        """The problem that a name states: ``capped-tco@max-degree=5``."""
         return CappedTCO(*_limit_in(name, name.split("@")[1:]))
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
@@ -325,7 +318,6 @@ class PartialTCO(DegreeLimited):
         return PartialTCO(measure, *_limit_in(name, parts))
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
-        """What is missing by the measure."""
         return int(_missing(instance, answer)[self.measure])
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:

@@ -106,7 +106,6 @@ debian_tags = partial(debian_packages, field="Tag")
 
 @lru_cache(maxsize=2)
 def _subscriptions(packages: str, field: str, lists: Path, status: Path) -> TopicInstance:
-    """All packages with their dependencies, or with their tags."""
     if packages == "installed":
         if not status.is_file():
             raise BadInput(f"debian-packages: {status} does not exist: this workload needs Debian or a relative of it")

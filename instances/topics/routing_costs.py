@@ -36,7 +36,6 @@ class FilteringCost:
 
     @property
     def total(self) -> float:
-        """Σ over the topics."""
         return sum(self.relays)
 
 

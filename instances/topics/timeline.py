@@ -46,19 +46,16 @@ class Timeline(Series):
 
     @property
     def levels(self) -> Offsets:
-        """The links at each moment."""
         return self.links
 
     @property
     def changed(self) -> Offsets:
-        """The links added and removed at each moment after the start."""
         changed = self.added + self.removed
         changed[:1] = 0
         return changed
 
     @property
     def changes(self) -> int:
-        """The links added and removed after the start."""
         return int(self.changed.sum())
 
 

@@ -200,7 +200,6 @@ def _from_parquet(path: Path, names: list[str]) -> TopicTrace:
 
 
 def _from_rows(rows: Iterable[tuple[Any, ...]]) -> TopicTrace:
-    """The trace of rows (place, time, node, topic, subscribe)."""
     held: dict[str, set[str]] = {}
     start: dict[str, list[str]] = {}
     events: list[Event] = []
@@ -308,7 +307,6 @@ class Traces(Kind[TopicTrace, LinkLog]):
             return LinkLog.of(instance.num_nodes, rows)
 
     def labelled(self, answer: LinkLog, instance: TopicTrace) -> dict[str, object]:
-        """The changes as the file has them."""
         name = instance.node_label
         rows = zip(answer.times.tolist(), answer.links.tolist(), answer.added.tolist(), strict=True)
         return {"changes": [[time / SECOND, name(u), name(v), bool(added)] for time, (u, v), added in rows]}

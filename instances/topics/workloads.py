@@ -39,7 +39,6 @@ class RandomTopics:
     peaked: bool = False  # see :func:`.draw_subscriptions`
 
     def __call__(self, *, nodes: int, topics: int, seed: int, **given: Any) -> TopicInstance:
-        """The instance on nodes 0 … `nodes` − 1."""
         most = given.get("subscriptions") or given["most"]
         if nodes * most > _MOST:
             raise BadInput(f"{nodes} nodes of {most} subscriptions are more than {_MOST} in all: choose fewer")
