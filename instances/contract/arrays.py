@@ -91,6 +91,15 @@ def offsets_of(rows: npt.NDArray[np.integer], num_rows: int) -> Offsets:
     return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=num_rows))]).astype(np.int64)
 
 
+def rises(offsets: Offsets, entries: Ids) -> bool:
+    """Whether CSR offsets start at 0 and do not decrease, and the entries of each row increase."""
+    if offsets[0] != 0 or (np.diff(offsets) < 0).any():
+        return False
+    rising = np.diff(entries) > 0
+    rising[offsets[(offsets > 0) & (offsets < len(entries))] - 1] = True
+    return bool(rising.all())
+
+
 def entries_of(offsets: Offsets, rows: npt.NDArray[np.integer]) -> tuple[Offsets, Offsets]:
     """The CSR offsets of some rows of a relation, in their order, and where their entries are. Cost O(entries)."""
     starts, sizes = offsets[rows], offsets[rows + 1] - offsets[rows]

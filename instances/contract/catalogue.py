@@ -10,7 +10,6 @@ from contextvars import ContextVar
 from functools import cache, cached_property
 from importlib import import_module, invalidate_caches, metadata
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType
@@ -250,15 +249,12 @@ def kind_of(instance: object) -> Kind[Any, Any]:
         # The class of a kind's instances stands in a folder of kinds, most often one that has the kind's name.
         package, _, _ = base.__module__.rpartition(".")
         if (folder := package.rpartition(".")[2]) in DOMAINS:
-            kinds: Iterator[Kind[Any, Any]] = chain([KINDS[folder]], _kinds_of(package))
-            for kind in kinds:
-                if kind.instance_type is base:
-                    return kind
+            if KINDS[folder].instance_type is base:
+                return KINDS[folder]
+            kinds: tuple[Kind[Any, Any], ...] = defined_in(package, Kind)
+            if found := [kind for kind in kinds if kind.instance_type is base]:
+                return found[0]
     raise BadInput(f"an object of type {type(instance).__name__} is no instance: read or generate one")
-
-
-def _kinds_of(package: str) -> Iterator[Kind[Any, Any]]:
-    yield from defined_in(package, Kind)
 
 
 def kind_of_file(path: Path) -> Kind[Any, Any]:
@@ -311,12 +307,8 @@ def object_named(reference: str, noun: str, kind: type) -> object:
         raise unknown(f"{noun} of module {module_name}", name, known)
     found = vars(module)[name]
     if not isinstance(found, kind):
-        what = (
-            "a class: name an object of it"
-            if isinstance(found, type)
-            else f"of type {type(found).__name__}, not {kind.__name__}"
-        )
-        raise BadInput(f"{noun} '{reference}' is {what}")
+        what = "a class" if isinstance(found, type) else f"of type {type(found).__name__}"
+        raise BadInput(f"{noun} '{reference}' is {what}: name an object of type {kind.__name__}")
     return found
 
 

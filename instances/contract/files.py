@@ -136,18 +136,9 @@ def read_start(path: Path, size: int) -> str:
 
 
 def read_json(path: Path, format_name: str, kind: type[Document]) -> Document:
-    """The object in a JSON file whose key ``format`` is `format_name`, as a type of msgspec.
-
-    Raises BadInput as :func:`json_in` and :func:`of_format` do.
-    """
+    """The object in a JSON file whose key ``format`` is `format_name`, as a type of msgspec."""
     with errors_in(path):
-        return of_format(json_in(path), format_name, kind)
-
-
-def json_in(path: Path) -> Any:
-    """The data in a JSON file. Raises BadInput if the file cannot be read, and as :func:`json_of` does."""
-    with errors_in(path):
-        return json_of(read_text(path))
+        return of_format(json_of(read_text(path)), format_name, kind)
 
 
 def json_of(text: str, line: int = 0) -> Any:
@@ -281,7 +272,7 @@ def known_index(label: str, indices: Mapping[str, int], where: str, noun: str) -
 
 
 def known_indices(labels: Iterable[str], indices: Mapping[str, int], where: str, noun: str) -> list[int]:
-    """The index of each label, as :func:`index_of`."""
+    """The index of each label, as :func:`known_index`."""
     return [known_index(label, indices, where, noun) for label in labels]
 
 

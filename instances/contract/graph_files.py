@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
@@ -10,12 +10,13 @@ from .errors import BadInput
 
 GRAPHML, DOT = ".graphml", (".dot", ".gv")
 _NAMES = ("label", "name")
+_RETURN = {"\r": "&#13;"}  # else it is read as the end of a line
 
 
 def graphml_of(labels: Iterable[str], edges: Iterable[tuple[str, str]]) -> str:
     """An undirected graph as GraphML; a label is the node's identifier and its attribute ``label``."""
     nodes = "".join(
-        f'  <node id={quoteattr(label)}><data key="label">{_text(label)}</data></node>\n' for label in labels
+        f'  <node id={quoteattr(label)}><data key="label">{escape(label, _RETURN)}</data></node>\n' for label in labels
     )
     lines = "".join(f"  <edge source={quoteattr(u)} target={quoteattr(v)}/>\n" for u, v in edges)
     text = (
@@ -28,10 +29,6 @@ def graphml_of(labels: Iterable[str], edges: Iterable[tuple[str, str]]) -> str:
     except ElementTree.ParseError:
         raise BadInput("a label has a character that XML cannot hold: rename it, or write .json") from None
     return text
-
-
-def _text(label: str) -> str:
-    return escape(label, {"\r": "&#13;"})  # else it is read as the end of a line
 
 
 def edges_of_graphml(text: str) -> Iterator[tuple[str, str]]:
@@ -72,8 +69,3 @@ def dot_of(labels: Iterable[str], edges: Iterable[tuple[str, str]]) -> str:
 def _quoted(label: str) -> str:
     # Nothing else is escaped in DOT, and a backslash at the end would take the quote with it.
     return '"' + label.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def write_graph(suffix: str, labels: Sequence[str], edges: Iterable[tuple[str, str]]) -> str:
-    """A graph in the format of a suffix of a file."""
-    return graphml_of(labels, edges) if suffix == GRAPHML else dot_of(labels, edges)

@@ -15,7 +15,7 @@ from msgspec import Struct
 from .arrays import Ids, Offsets, check_ends, connected_components, frozen, ordered_edges, sorted_distinct
 from .errors import BadInput
 from .files import atomic_write, errors_in, parquet_labels, read_json, read_text, write_json
-from .graph_files import DOT, GRAPHML, edges_of_graphml, write_graph
+from .graph_files import DOT, GRAPHML, dot_of, edges_of_graphml, graphml_of
 from .kind import Kind
 from .shown import Drawn, circle, facts, spread_of
 from .terms import said
@@ -260,8 +260,8 @@ def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -
     path, edges = Path(path), labelled_edges(overlay, instance)
     if path.suffix in (GRAPHML, *DOT):
         with errors_in(path):
-            labels = [instance.node_label(v) for v in range(instance.num_nodes)]
-            atomic_write(path, write_graph(path.suffix, labels, edges))
+            labels = map(instance.node_label, range(instance.num_nodes))
+            atomic_write(path, (graphml_of if path.suffix == GRAPHML else dot_of)(labels, edges))
     elif path.suffix == PARQUET:
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -101,11 +101,8 @@ class SteinerInstance(Digested):
         u, v, cost = u[order], v[order], cost[order]
         first = np.ones(len(u), dtype=np.bool_)
         first[1:] = (np.diff(u) != 0) | (np.diff(v) != 0)
-        ends = np.stack([u, v], axis=1)[first]
-        check_ends(ends, num_nodes, "edge")
-        distinct = np.unique(np.array(list(terminals), dtype=np.int64))
-        check_ends(distinct, num_nodes, "terminal")
-        return cls(num_nodes, ends.astype(np.int32), cost[first], distinct.astype(np.int32))
+        ends, distinct = np.stack([u, v], axis=1)[first], np.unique(np.array(list(terminals), dtype=np.int64))
+        return cls(num_nodes, ends, cost[first], distinct)
 
     @property
     def num_edges(self) -> int:

@@ -28,7 +28,7 @@ from ..contract.files import (
     check_columns,
     converted,
     errors_in,
-    json_in,
+    json_of,
     labels_of,
     of_format,
     parquet_labels,
@@ -169,7 +169,7 @@ class _TopicsInFile(Struct):
 
 
 def _from_json(path: Path) -> LoadedInstance[TopicInstance]:
-    data = json_in(path)
+    data = json_of(read_text(path))
     if is_hif(data):
         return LoadedInstance(*_from_pairs(*incidences_of_hif(data)))
     document = of_format(data, FORMAT, _TopicsInFile)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, entries_of, frozen, offsets_of, sampled, sorted_distinct, transposed
+from ..contract.arrays import Ids, Offsets, entries_of, frozen, offsets_of, rises, sampled, sorted_distinct, transposed
 from ..contract.errors import BadInput
 from ..contract.files import Coded, distinct_labels, natural_order
 from ..contract.shown import Digested, matrix, spread_of
@@ -93,14 +93,10 @@ class TopicInstance(Digested):
             raise BadInput("node_offsets and node_topics must have one dimension")
         if len(offsets) < 2 or len(topics) == 0:
             raise BadInput("an instance needs at least one node with one topic")
-        if offsets[0] != 0 or offsets[-1] != len(topics):
-            raise BadInput("node_offsets must start at 0 and end at the number of subscriptions")
-        if (np.diff(offsets) < 0).any():
-            raise BadInput("node_offsets must not decrease")
-        ascending = np.diff(topics) > 0
-        ascending[offsets[(offsets > 0) & (offsets < len(topics))] - 1] = True
-        if not ascending.all() or topics.min() < 0:
-            raise BadInput("the topics of each node must be distinct, sorted and not negative")
+        if offsets[-1] != len(topics):
+            raise BadInput("node_offsets must end at the number of subscriptions")
+        if not rises(offsets, topics) or topics.min() < 0:
+            raise BadInput("node_offsets must rise from 0, and a node's topics be distinct, sorted and not negative")
         subscribed = np.zeros(min(int(topics.max()), len(topics)) + 1, dtype=np.bool_)
         subscribed[topics[topics < len(subscribed)]] = True
         if not subscribed.all():

@@ -75,30 +75,21 @@ def timeline(trace: TopicTrace, log: LinkLog, delay: int = 0) -> Timeline:
     if log.num_changes and log.times[0] < trace.start:
         return _invalid(trace, f"change 0 is at {log.times[0] / SECOND:g}, before the start of the trace")
     times = np.unique(np.concatenate([trace.step_times, log.times]))
-    lives = _lives(trace, log, times)
-    spans, uncovered = _spans(trace, lives.rows, times)
+    lives, figures, reasons = _lives(trace, log, times)
+    spans, uncovered = _spans(trace, lives, times)
     toggled = np.repeat(np.searchsorted(times, trace.step_times), np.diff(trace.toggle_offsets))
     disconnected, faults, counted = _connectivity(
         trace.node_topics, trace.num_topics, times, trace.toggles, toggled, spans, delay
     )
-    reasons = list(lives.violations)
     for life in uncovered[:_LISTED].tolist():
-        u, v, begin, _ = lives.rows[life].tolist()
+        u, v, begin, _ = lives[life].tolist()
         reasons.append(f"{_link(trace, u, v)} of {_at(times, begin)} joins nodes without a common topic for a time")
     reasons += [""] * max(0, len(uncovered) - _LISTED)
     for moment, topic, components in faults.tolist():
         reasons.append(f"topic '{trace.topic_label(topic)}' has {components} components at {_at(times, moment)}")
     reasons += [""] * (counted - len(faults))
-    return Timeline(
-        times,
-        last_moments(times, trace.step_times),
-        lives.links,
-        lives.max_degrees,
-        lives.added,
-        lives.removed,
-        disconnected,
-        tuple(shortened(reasons, "faults")),
-    )
+    last = last_moments(times, trace.step_times)
+    return Timeline(times, last, *figures, disconnected, tuple(shortened(reasons, "faults")))
 
 
 def _invalid(trace: TopicTrace, reason: str) -> Timeline:
@@ -114,23 +105,12 @@ def _link(trace: TopicTrace, u: int, v: int) -> str:
     return f"link {trace.node_label(u)}–{trace.node_label(v)}"
 
 
-@dataclass(frozen=True)
-class _Lives:
-    """Every link from its addition until it is removed or vanishes: u, v, its first moment and the one after its last.
+def _lives(trace: TopicTrace, log: LinkLog, times: Offsets) -> tuple[Offsets, list[Offsets], list[str]]:
+    """Replay joins, departures and changes in the order of time.
 
-    And per moment the figures of :class:`Timeline`.
+    Every link from its addition until it is removed or vanishes: u, v, its first moment and the one after its last; per
+    moment `links`, `max_degrees`, `added` and `removed` of :class:`Timeline`; and violations.
     """
-
-    rows: Offsets
-    links: Offsets
-    max_degrees: Offsets
-    added: Offsets
-    removed: Offsets
-    violations: tuple[str, ...]
-
-
-def _lives(trace: TopicTrace, log: LinkLog, times: Offsets) -> _Lives:
-    """Replay joins, departures and changes in the order of time."""
     present = set(trace.start_nodes.tolist())
     since: dict[tuple[int, int], int] = {}
     beside: dict[int, set[int]] = {}
@@ -185,7 +165,7 @@ def _lives(trace: TopicTrace, log: LinkLog, times: Offsets) -> _Lives:
         links[moment], degrees[moment] = len(since), largest
     rows += [(u, v, begin, len(times)) for (u, v), begin in since.items()]
     lives = np.array(rows, np.int64).reshape(-1, 4)
-    return _Lives(lives, links, degrees, added, removed, tuple(reasons))
+    return lives, [links, degrees, added, removed], reasons
 
 
 def _spans(trace: TopicTrace, lives: Offsets, times: Offsets) -> tuple[Offsets, Offsets]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, entries_of, frozen, offsets_of, sorted_distinct
+from ..contract.arrays import Ids, Offsets, entries_of, frozen, offsets_of, rises, sorted_distinct
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels, natural_order
 from ..contract.timed import SECOND, Timed, check_order, microseconds, steps
@@ -122,13 +122,10 @@ class TopicTrace(Timed):
         """What can be seen without replaying the events."""
         if self.num_nodes < 1 or self.num_topics < 1:
             raise BadInput("a trace needs at least one node and one topic")
-        count, events = len(self.start_nodes), len(self.times)
+        starts, events = len(self.start_nodes), len(self.times)
         sizes = len(self.start_offsets) - 1, len(self.kinds), len(self.nodes), len(self.event_offsets) - 1
-        ends = self.start_offsets[-1:], self.event_offsets[-1:]
-        if sizes != (count, events, events, events) or [*map(int, (*ends[0], *ends[1]))] != [
-            len(self.start_topics),
-            len(self.event_topics),
-        ]:
+        ends = (*self.start_offsets[-1:].tolist(), *self.event_offsets[-1:].tolist())
+        if sizes != (starts, events, events, events) or ends != (len(self.start_topics), len(self.event_topics)):
             raise BadInput("the arrays of a trace do not fit each other: give one entry a node and an event")
         for ids, most, noun in (
             (self.start_nodes, self.num_nodes, "node"),
@@ -139,10 +136,10 @@ class TopicTrace(Timed):
         ):
             if len(ids) and not 0 <= ids.min() <= ids.max() < most:
                 raise BadInput(f"a {noun} of the trace is outside 0…{most - 1}")
-        if (np.diff(self.start_nodes) <= 0).any() or not _increase(self.start_offsets, self.start_topics):
+        if (np.diff(self.start_nodes) <= 0).any() or not rises(self.start_offsets, self.start_topics):
             raise BadInput("the nodes of the start and the topics of each must be distinct and sorted")
         check_order(self.start, self.times, place)
-        if not _increase(self.event_offsets, self.event_topics):
+        if not rises(self.event_offsets, self.event_topics):
             inside = np.ones(len(self.event_topics), np.bool_)
             inside[self.event_offsets[:-1][np.diff(self.event_offsets) > 0]] = False
             wrong = np.flatnonzero((np.diff(self.event_topics, prepend=-1) <= 0) & inside)[0]
@@ -377,12 +374,3 @@ class TopicTrace(Timed):
         counts = np.bincount(self.kinds, minlength=len(EVENTS)).tolist()
         rows = {what: count for what, count in zip(EVENTS, counts, strict=True) if count}
         return {"seconds": float(self.step_times[-1] - self.start) / SECOND, **rows}, ""
-
-
-def _increase(offsets: Offsets, entries: Ids) -> bool:
-    """Whether the offsets start at 0 and do not decrease, and the entries of each row increase."""
-    if offsets[0] != 0 or (np.diff(offsets) < 0).any():
-        return False
-    rising = np.diff(entries) > 0
-    rising[offsets[(offsets > 0) & (offsets < len(entries))] - 1] = True
-    return bool(rising.all())

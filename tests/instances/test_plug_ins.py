@@ -180,8 +180,8 @@ def test_a_reference_leads_to_a_module_beside_a_study(folder: Path, methods: Cat
     ("reference", "message"),
     [
         ("plug_in_here:paths", "unknown method 'paths' of module plug_in_here: did you mean 'path'?"),
-        ("plug_in_here:NUMBER", "method 'plug_in_here:NUMBER' is of type int, not Method"),
-        ("plug_in_class:Mine", "method 'plug_in_class:Mine' is a class: name an object of it"),
+        ("plug_in_here:NUMBER", "method 'plug_in_here:NUMBER' is of type int: name an object of type Method"),
+        ("plug_in_class:Mine", "method 'plug_in_class:Mine' is a class: name an object of type Method"),
         ("plug_in_signature:own", "plug_in_signature.py:4: TypeError: parameter 'rnak' of own needs a default"),
         ("plug_in_syntax:own", "SyntaxError: '(' was never closed (plug_in_syntax.py, line 2)"),
         ("plug_in_here:", "method 'plug_in_here:': write it as module:NAME"),

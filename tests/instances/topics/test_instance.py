@@ -117,7 +117,7 @@ def built(
         (ob.TopicInstance.from_subscriptions, ({"a": "xy"},), "give a list of topics"),
         (built, ([0, 0], []), "at least one node"),
         (built, ([0, 1], [0, 0]), "end at the number"),
-        (built, ([0, 3, 1, 4], [0, 1, 2, 0]), "must not decrease"),
+        (built, ([0, 3, 1, 4], [0, 1, 2, 0]), "must rise from 0"),
         (built, ([0, 2], [1, 0]), "distinct, sorted"),
         (built, ([0, 1], [-1]), "not negative"),
         (built, ([0, 1], [2**31 - 1]), "topic 0 has no subscriber"),  # and no array of 2^31 counters on the way
