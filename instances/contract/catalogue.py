@@ -84,13 +84,14 @@ class Catalogue(Mapping[str, Item]):
                 raise ValueError(f"there is another {self._noun} '{item.name}'")
             items[item.name] = self._join(earlier, item)
 
-    def _add_plug_in(self, items: dict[str, Item], item: Item) -> None:
-        """Add an item, combined with the project's own of its name."""
-        added = dict(items)
-        if item.name not in items and (own := self._own_named(item.name)) is not None:
-            added[item.name] = own
-        self._add(added, item)
-        items |= added
+    def _know(self, plug_ins: dict[str, Item]) -> None:
+        """Know these plug-ins and no others, each combined with the project's own item of its name."""
+        others: dict[str, Item] = {}
+        for item in plug_ins.values():
+            if item.name not in others and (own := self._own_named(item.name)) is not None:
+                others[item.name] = own
+            self._add(others, item)
+        self._plug_ins, self._others = plug_ins, others
 
     def _search(self) -> None:
         if self._is_searched:
@@ -101,8 +102,7 @@ class Catalogue(Mapping[str, Item]):
                 registered: Any = entry.load()
                 if not isinstance(registered, self._kind):
                     raise TypeError(f"it is a {type(registered).__name__}, not a {self._kind.__name__}")
-                self._add_plug_in(self._others, registered)
-                self._plug_ins[entry.value] = registered
+                self._know({**self._plug_ins, entry.value: registered})
             except Exception as error:
                 package = entry.dist.name if entry.dist else entry.value
                 self._errors[entry.name] = BadInput(
@@ -136,13 +136,10 @@ class Catalogue(Mapping[str, Item]):
             for at, one in self._plug_ins.items()
             if not (is_main and at.startswith("__main__:") and one.name == item.name)
         }
-        plug_ins, others = {**kept, reference: item}, dict[str, Item]()
         try:
-            for one in plug_ins.values():
-                self._add_plug_in(others, one)
+            self._know({**kept, reference: item})
         except ValueError as error:
             raise BadInput(f"{self._noun} '{reference}': {error}: give it another name") from None
-        self._plug_ins, self._others = plug_ins, others
 
     def __repr__(self) -> str:
         return f"Catalogue({', '.join(self)})"

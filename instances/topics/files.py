@@ -40,19 +40,7 @@ from ..contract.files import (
 )
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
-from .hypergraphs import (
-    HIF,
-    HIF_KEYS,
-    OLIGOMERS,
-    SETS,
-    hif_of,
-    incidences_of_hif,
-    incidences_of_object,
-    incidences_of_sets,
-    is_hif,
-    is_set,
-    text_of_sets,
-)
+from . import hypergraphs
 from .instance import FORMAT, TopicInstance
 from .link_costs import CostsInFile, as_labels, from_labels
 
@@ -60,7 +48,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 SEPARATED = (".csv", ".tsv", ".dat", ".txt")
-_TEXTS = (*SEPARATED, SETS, OLIGOMERS)
+_TEXTS = (*SEPARATED, hypergraphs.SETS, hypergraphs.OLIGOMERS)
 
 
 def read_topics(
@@ -94,7 +82,8 @@ def read_topics(
         if path.suffix == ".parquet":
             return _from_parquet(path, columns)
         if _holds_sets(path):
-            return LoadedInstance(*_from_pairs(*incidences_of_sets(read_text(path), with_copies=_has_copies(path))))
+            sets = hypergraphs.incidences_of_sets(read_text(path), with_copies=_has_copies(path))
+            return LoadedInstance(*_from_pairs(*sets))
         if path.suffix in SEPARATED:
             return LoadedInstance(*TopicInstance.from_pairs(*_separated(path, columns)))
         raise unknown_ending(path, (".json", ".parquet", *_TEXTS))
@@ -103,12 +92,13 @@ def read_topics(
 def _holds_sets(path: Path) -> bool:
     """Whether a text file is a list of sets, by its ending or its first line."""
     if path.suffix not in SEPARATED:
-        return path.suffix in (SETS, OLIGOMERS)
-    return is_set(read_start(path, LONGEST_HEADER).lstrip("\ufeff\r\n").partition("\n")[0].partition("\r")[0])
+        return path.suffix in (hypergraphs.SETS, hypergraphs.OLIGOMERS)
+    start = read_start(path, LONGEST_HEADER).lstrip("\ufeff\r\n")
+    return hypergraphs.is_set(start.partition("\n")[0].partition("\r")[0])
 
 
 def _has_copies(path: Path) -> bool:
-    return path.suffix == OLIGOMERS
+    return path.suffix == hypergraphs.OLIGOMERS
 
 
 def write_topics(instance: TopicInstance, path: str | Path) -> None:
@@ -126,16 +116,16 @@ def write_topics(instance: TopicInstance, path: str | Path) -> None:
     """
     path = Path(path)
     more = {} if instance.costs is None else {"costs": as_labels(instance.costs, instance.node_label)}
-    if more and (path.name.endswith(HIF) or path.suffix in _TEXTS):
+    if more and (path.name.endswith(hypergraphs.HIF) or path.suffix in _TEXTS):
         raise BadInput(f"{path}: this format has no place for link costs: write .json")
     if instance.has_nodes_without_topics and path.suffix in _TEXTS:
         raise BadInput(f"{path}: this format has no place for nodes without topics: write .json")
-    if path.name.endswith(HIF):
+    if path.name.endswith(hypergraphs.HIF):
         nodes = map(instance.node_label, range(instance.num_nodes))
-        write_json(path, hif_of(_sets(instance), nodes))
-    elif path.suffix in (SETS, OLIGOMERS):
+        write_json(path, hypergraphs.hif_of(_sets(instance), nodes))
+    elif path.suffix in (hypergraphs.SETS, hypergraphs.OLIGOMERS):
         with errors_in(path):
-            atomic_write(path, text_of_sets(_sets(instance), with_copies=_has_copies(path)))
+            atomic_write(path, hypergraphs.text_of_sets(_sets(instance), with_copies=_has_copies(path)))
     elif path.suffix == ".json":
         write_json(path, {"format": FORMAT, "subscriptions": _subscriptions(instance), **more})
     elif path.suffix == ".parquet":
@@ -170,8 +160,8 @@ class _TopicsInFile(Struct):
 
 def _from_json(path: Path) -> LoadedInstance[TopicInstance]:
     data = json_of(read_text(path))
-    if is_hif(data):
-        return LoadedInstance(*_from_pairs(*incidences_of_hif(data)))
+    if hypergraphs.is_hif(data):
+        return LoadedInstance(*_from_pairs(*hypergraphs.incidences_of_hif(data)))
     document = of_format(data, FORMAT, _TopicsInFile)
     nodes = [node for node, topics in document.subscriptions.items() for _ in topics]
     listed = list(chain.from_iterable(document.subscriptions.values()))
@@ -238,7 +228,7 @@ def from_object(source: object, *, node_column: str = "node", topic_column: str 
     of another type or has no subscription, or two labels have one text; with the row and the fix.
     """
     given: Any = source
-    if (incidences := incidences_of_object(source)) is not None:
+    if (incidences := hypergraphs.incidences_of_object(source)) is not None:
         return _from_pairs(*incidences)
     if isinstance(source, Mapping):
         return _from_pairs(_pairs_of(source), source)
@@ -365,7 +355,7 @@ class Topics(OverlayKind[TopicInstance]):
 
     name, summary = "topics", "subscriptions of nodes to topics; answered by an overlay"
     instance_type, default_problem, priced_problem = TopicInstance, "min-tco", "weighted-tco"
-    format, endings, first_keys = FORMAT, (*_TEXTS, ".parquet"), HIF_KEYS
+    format, endings, first_keys = FORMAT, (*_TEXTS, ".parquet"), hypergraphs.HIF_KEYS
     columns, ending = ("node", "topic"), ".parquet"
     sizes, measures = ("nodes", "topics", "subscriptions"), ("edges", "max_degree", "average_degree")
 

@@ -165,11 +165,5 @@ class LinkLog(Drawn):
 
     def _repr_html_(self) -> str:
         added = int(self.added.sum())
-        rows: dict[str, object] = {
-            "nodes": self.num_nodes,
-            "links added": added,
-            "links removed": self.num_changes - added,
-        }
-        if self.num_changes:
-            rows["seconds"] = int(self.times[-1] - self.times[0]) / SECOND
-        return facts("LinkLog", rows)
+        rows = {"nodes": self.num_nodes, "links added": added, "links removed": self.num_changes - added}
+        return facts("LinkLog", {**rows, "seconds": np.ptp(self.times).item() / SECOND if self.num_changes else None})
