@@ -76,11 +76,9 @@ def timeline(trace: TopicTrace, log: LinkLog, delay: int = 0) -> Timeline:
         return _invalid(trace, f"change 0 is at {log.times[0] / SECOND:g}, before the start of the trace")
     times = np.unique(np.concatenate([trace.step_times, log.times]))
     lives, figures, reasons = _lives(trace, log, times)
-    spans, uncovered = _spans(trace, lives, times)
     toggled = np.repeat(np.searchsorted(times, trace.step_times), np.diff(trace.toggle_offsets))
-    disconnected, faults, counted = _connectivity(
-        trace.node_topics, trace.num_topics, times, trace.toggles, toggled, spans, delay
-    )
+    spans, uncovered = _spans(trace, lives, toggled, len(times))
+    disconnected, faults, counted = _connectivity(trace, times, toggled, spans, delay)
     for life in uncovered[:_LISTED].tolist():
         u, v, begin, _ = lives[life].tolist()
         reasons.append(f"{_link(trace, u, v)} of {_at(times, begin)} joins nodes without a common topic for a time")
@@ -168,15 +166,12 @@ def _lives(trace: TopicTrace, log: LinkLog, times: Offsets) -> tuple[Offsets, li
     return lives, [links, degrees, added, removed], reasons
 
 
-def _spans(trace: TopicTrace, lives: Offsets, times: Offsets) -> tuple[Offsets, Offsets]:
+def _spans(trace: TopicTrace, lives: Offsets, toggled: Offsets, end: int) -> tuple[Offsets, Offsets]:
     """The links of topics, rows (slot, slot, first moment, moment after the last), and lives without common topic."""
     slots = np.abs(trace.toggles).astype(np.int64) - 1
-    moments = np.repeat(np.searchsorted(times, trace.step_times), np.diff(trace.toggle_offsets))
-    order = np.argsort(slots, kind="stable")
+    moments = toggled[np.argsort(slots, kind="stable")].astype(np.int64)
     held = offsets_of(slots, len(trace.node_topics))
-    spans, uncovered = _common_spans(
-        lives, trace.node_offsets, trace.node_topics, held, moments[order].astype(np.int64), len(times)
-    )
+    spans, uncovered = _common_spans(lives, trace.node_offsets, trace.node_topics, held, moments, end)
     return spans, np.flatnonzero(uncovered)
 
 
@@ -221,42 +216,23 @@ def _common_spans(
 
 
 def _connectivity(
-    slot_topics: Ids, num_topics: int, times: Offsets, toggles: Ids, toggled: Offsets, spans: Offsets, delay: int
+    trace: TopicTrace, times: Offsets, toggled: Offsets, spans: Offsets, delay: int
 ) -> tuple[Offsets, Offsets, int]:
     """Per moment the disconnected subscribers; and of topics disconnected too long some, and their number."""
-    size = 1
-    while size < len(times):
-        size *= 2
-    counts = _pieces(spans, size, np.zeros(2 * size + 1, np.int64), np.empty(0, np.int64))
-    offsets = np.concatenate([[0], np.cumsum(counts)])[: 2 * size + 1].astype(np.int64)
-    filled = np.empty(int(offsets[-1]), np.int64)
-    _pieces(spans, size, offsets.copy(), filled)
-    first = offsets_of(toggled, len(times))
-    disconnected, faults, counted = _walk(
-        slot_topics, num_topics, times, toggles, first, spans, offsets, filled, size, delay
-    )
+    size = 1 << (len(times) - 1).bit_length()
+    low, high = spans[:, 2] + size, spans[:, 3] + size
+    vertices, held = [np.empty(0, np.int64)], [np.empty(0, np.int64)]  # of the segment tree, and the spans at each
+    while (low < high).any():
+        for vertex, is_whole in ((low, low % 2 == 1), (high - 1, high % 2 == 1)):
+            chosen = np.flatnonzero((low < high) & is_whole)
+            vertices.append(vertex[chosen])
+            held.append(chosen)
+        low, high = (low + 1) // 2, high // 2
+    at = np.concatenate(vertices)
+    filled, offsets = np.concatenate(held)[np.argsort(at, kind="stable")], offsets_of(at, 2 * size)
+    given = trace.node_topics, trace.num_topics, times, trace.toggles, offsets_of(toggled, len(times))
+    disconnected, faults, counted = _walk(*given, spans, offsets, filled, size, delay)
     return disconnected, faults, int(counted)
-
-
-@kernel
-def _pieces(spans: Offsets, size: int, at: Offsets, filled: Offsets) -> Offsets:
-    """Count the spans at each vertex of the segment tree, or list them from the offsets `at` on."""
-    for k in range(len(spans)):
-        low, high = spans[k, 2] + size, spans[k, 3] + size
-        while low < high:
-            if low & 1:
-                if len(filled):
-                    filled[at[low]] = k
-                at[low] += 1
-                low += 1
-            if high & 1:
-                high -= 1
-                if len(filled):
-                    filled[at[high]] = k
-                at[high] += 1
-            low >>= 1
-            high >>= 1
-    return at
 
 
 @kernel
