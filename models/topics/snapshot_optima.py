@@ -17,9 +17,9 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, interruptible, offer
-from ...instances.topics.dynamic_problems import DynamicTCO
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.link_log import LinkLog
+from ...instances.topics.timeline import DynamicTCO
 from ...instances.topics.trace import TopicTrace
 from ..engine.exact_method import PROGRESS, snapshot_proposal
 from ..engine.proof import ProofFile
