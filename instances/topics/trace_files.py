@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -254,7 +255,10 @@ def _from_rows(rows: Iterable[tuple[Any, ...]]) -> TopicTrace:
 def _seconds(time: Any, where: str) -> float:
     """A number of seconds, or a date and time, which is in UTC unless it says otherwise."""
     try:
-        if isinstance(time, str) and not time.lstrip("+-").replace(".", "", 1).isdecimal():
+        if isinstance(time, str):
+            with suppress(ValueError):
+                time = float(time)
+        if isinstance(time, str):
             time = datetime.fromisoformat(time.strip())
         if isinstance(time, datetime):
             time = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()

@@ -105,7 +105,7 @@ def test_rows_of_subscriptions_are_a_trace(tmp_path: Path) -> None:
     file = tmp_path / "one.trace.csv"
     file.write_text(
         "at,node,topic,subscribe\n0,a,x,1\n0,b,x,true\n"
-        "1.5,c,x,1\n1.5,c,y,1\n2,a,y,1\n2,b,x,0\n3,a,x,0\n3,a,z,0\n4,a,y,1\n"
+        "1.5,c,x,1\n15e-1,c,y,1\n2,a,y,1\n2,b,x,0\n3,a,x,0\n3,a,z,0\n4,a,y,1\n"
     )
     trace = read_trace(file, {"time": "at"})
     wanted = [
