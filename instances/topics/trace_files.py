@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -201,55 +204,47 @@ def _from_parquet(path: Path, names: list[str]) -> TopicTrace:
 
 
 def _from_rows(rows: Iterable[tuple[Any, ...]]) -> TopicTrace:
-    held: dict[str, set[str]] = {}
-    start: dict[str, list[str]] = {}
-    events: list[Event] = []
-    places: list[str] = []
-    begin = last = None
-    pending: dict[str, dict[str, bool]] = {}
-
-    def flush() -> None:
-        """Make events of what changed at the last time."""
-        for node, changed in pending.items():
+    """The trace of rows (place, time, node, topic, subscribe)."""
+    held, start = dict[str, set[str]](), dict[str, list[str]]()
+    events, places = list[Event](), list[str]()
+    begin: float | None = None
+    for time, simultaneous in groupby(_checked(rows), key=itemgetter(1)):
+        begin = time if begin is None else begin
+        changes: dict[str, dict[str, bool]] = {}
+        for _, _, node, topic, is_on in (now := list(simultaneous)):
+            changes.setdefault(node, {})[topic] = is_on
+        for node, changed in changes.items():
             own = held.get(node, set())
-            more = [topic for topic, on in changed.items() if on and topic not in own]
-            less = [topic for topic, on in changed.items() if not on and topic in own]
-            now = (own | {*more}) - {*less}
-            if last == begin:
-                start[node] = sorted(now)
-            elif not own and more:
-                events.append(Event(last, "join", node, more))
-            elif own and not now:
-                events.append(Event(last, "leave", node))
+            more = [topic for topic, is_on in changed.items() if is_on and topic not in own]
+            less = [topic for topic, is_on in changed.items() if not is_on and topic in own]
+            held[node] = own.union(more).difference(less)
+            if time == begin:
+                start |= {node: sorted(held[node])} if more else {}
+            elif more and not own:
+                events.append(Event(time, "join", node, more))
+            elif own and not held[node]:
+                events.append(Event(time, "leave", node))
             else:
                 both = (("subscribe", more), ("unsubscribe", less))
-                events.extend(Event(last, what, node, topics) for what, topics in both if topics)
-            places.extend([where] * (len(events) - len(places)))
-            if now:
-                held[node] = now
-            else:
-                held.pop(node, None)
-                if last == begin:
-                    start.pop(node)
-        pending.clear()
-
-    where = ""
-    for here, when, node, topic, subscribe in rows:
-        time = _seconds(when, here)
-        if last is not None and time < last:
-            raise BadInput(f"{here}: its time is before that of the row before it: sort the rows by time")
-        if last is not None and time > last:
-            flush()
-        begin, last, where = time if begin is None else begin, time, here
-        if not (isinstance(node, str | int) and isinstance(topic, str | int) and f"{node}" and f"{topic}"):
-            raise BadInput(f"{here}: an empty node or topic: name it or remove the row")
-        pending.setdefault(str(node), {})[str(topic)] = _is_yes(subscribe, here)
-    if last is None:
+                events.extend(Event(time, what, node, topics) for what, topics in both if topics)
+            places.extend([now[-1][0]] * (len(events) - len(places)))
+    if begin is None:
         raise BadInput("has no rows: give it at least one (time, node, topic, subscribe)")
-    flush()
     if not start and not events:
         raise BadInput("no row subscribes a node to a topic: give one that does")
-    return TopicTrace.from_events(start, events, begin=begin or 0.0, place=places.__getitem__)
+    return TopicTrace.from_events(start, events, begin=begin, place=places.__getitem__)
+
+
+def _checked(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, float, str, str, bool]]:
+    last = -math.inf
+    for where, when, node, topic, subscribe in rows:
+        time = _seconds(when, where)
+        if time < last:
+            raise BadInput(f"{where}: its time is before that of the row before it: sort the rows by time")
+        if not (isinstance(node, str | int) and isinstance(topic, str | int) and f"{node}" and f"{topic}"):
+            raise BadInput(f"{where}: an empty node or topic: name it or remove the row")
+        yield where, time, str(node), str(topic), _is_yes(subscribe, where)
+        last = time
 
 
 def _seconds(time: Any, where: str) -> float:
