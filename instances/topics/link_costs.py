@@ -70,10 +70,7 @@ class LinkCosts(Rebuilt):
     @classmethod
     def plane(cls, points: npt.ArrayLike) -> LinkCosts:
         """Distances between points with integer coordinates, shape (|V|, 2)."""
-        given = np.asarray(points)
-        if given.size and (given.dtype.kind not in "iuf" or (given != np.rint(given)).any()):
-            raise BadInput("the coordinates of points must be integers: scale and round them")
-        return cls(points=given.astype(np.int32))
+        return cls(points=np.asarray(points))
 
     @classmethod
     def between_sites(cls, sites: npt.ArrayLike, table: npt.ArrayLike) -> LinkCosts:

@@ -74,6 +74,7 @@ def test_a_part_keeps_the_costs_of_its_nodes() -> None:
         lambda: ob.LinkCosts.given([[0, 2_000_000], [2_000_000, 0]]),
         lambda: ob.LinkCosts.between_sites([0, 2], [[1, 1], [1, 1]]),
         lambda: ob.LinkCosts.plane([(0.5, 1)]),
+        lambda: ob.LinkCosts.plane([(2**40, 0), (0, 0)]),
         lambda: ob.LinkCosts(),
         lambda: TRIANGLE.with_costs(ob.LinkCosts.plane([(0, 0)])),
     ],
