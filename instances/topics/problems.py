@@ -212,23 +212,23 @@ class DegreeLimited(TopicProblem):
     family = ""
     default_method = "cp-sat"
 
-    def __init__(self, rule: str, limit: float, degrees: Sequence[int] | None) -> None:
+    def __init__(
+        self, rule: str, limit: float, degrees: Sequence[int] | None, name: str, summary: str, measure: str = ""
+    ) -> None:
         self.rule, self.limit = rule, limit
         self._given = None if degrees is None else np.asarray(degrees, np.int64)
         if self._given is not None:
             if self._given.ndim != 1 or not len(self._given) or self._given.min() < 0:
                 raise BadInput("degrees are a list of integers of at least 0, one a node")
             self.rule = f"given-{hashlib.sha256(self._given.tobytes()).hexdigest()[:12]}"
-            return
-        if rule not in RULES:
+        elif rule not in RULES:
             raise BadInput(f"'{rule}' limits no degrees: take one of {', '.join(RULES)}")
-        if not 0 <= limit <= _LARGEST or (rule == "max-degree" and limit != int(limit)):
+        elif not 0 <= limit <= _LARGEST or (rule == "max-degree" and limit != int(limit)):
             kind = "an integer" if rule == "max-degree" else "a number"
             raise BadInput(f"{rule}={limit:g}: take {kind} from 0 to {_LARGEST:,}")
-
-    @property
-    def limits(self) -> str:
-        return self.rule if self._given is not None else f"{self.rule}={self.limit:.12g}"
+        limits = f"{rule}={limit:.12g}" if self._given is None else self.rule
+        self.name, self.summary = name or f"{self.family}{measure}@{limits}", f"{summary}, {limits}"
+        self.stated = "@" in self.name
 
     def caps(self, instance: TopicInstance) -> Caps:
         """The largest degree of each node, at most |V| − 1."""
@@ -267,10 +267,7 @@ class CappedTCO(DegreeLimited):
     def __init__(
         self, rule: str = "max-degree", limit: float = 5, *, degrees: Sequence[int] | None = None, name: str = ""
     ) -> None:
-        super().__init__(rule, limit, degrees)
-        self.name = name or f"{self.family}@{self.limits}"
-        self.stated = "@" in self.name
-        self.summary = f"fewest edges, every topic connected, {self.limits}"
+        super().__init__(rule, limit, degrees, name, "fewest edges, every topic connected")
 
     def variant(self, name: str) -> CappedTCO:
         return CappedTCO(*_limit_in(name, name.split("@")[1:]))
@@ -303,13 +300,10 @@ class PartialTCO(DegreeLimited):
         degrees: Sequence[int] | None = None,
         name: str = "",
     ) -> None:
-        super().__init__(rule, limit, degrees)
         if measure not in MEASURES:
             raise BadInput(f"'{measure}' measures no partial overlay: take one of {', '.join(MEASURES)}")
-        self.measure = measure
-        self.name = name or f"{self.family}{'' if measure == 'topics' else f'@{measure}'}@{self.limits}"
-        self.stated = "@" in self.name
-        self.summary = f"{MEASURES[measure]}, {self.limits}"
+        self.measure, named = measure, "" if measure == "topics" else f"@{measure}"
+        super().__init__(rule, limit, degrees, name, MEASURES[measure], named)
 
     def variant(self, name: str) -> PartialTCO:
         """The problem that a name states: ``partial-tco@subscribers@max-degree=3``."""
