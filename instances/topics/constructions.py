@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contract.errors import BadInput
 from ..contract.option import Option
 from ..contract.workload import Workload
 from .instance import TopicInstance
@@ -148,20 +147,10 @@ CONSTRUCTIONS: tuple[Workload[TopicInstance], ...] = (
 
 @dataclass(frozen=True)
 class SetCover:
-    """An instance of minimum set cover: elements 0…`elements`−1, and sets whose union they are.
-
-    Raises BadInput if a set is empty or has another member, or an element is in no set.
-    """
+    """An instance of minimum set cover: elements 0…`elements`−1, and sets, none empty, whose union they are."""
 
     elements: int
     sets: tuple[frozenset[int], ...]
-
-    def __post_init__(self) -> None:
-        for number, members in enumerate(self.sets):
-            if not members or not members <= set(range(self.elements)):
-                raise BadInput(f"set {number} must consist of elements 0…{self.elements - 1}, at least one")
-        if not self.covered_by(range(len(self.sets))):
-            raise BadInput("an element is in no set: put it in one")
 
     def covered_by(self, chosen: Iterable[int]) -> bool:
         return len(set().union(*(self.sets[number] for number in chosen))) == self.elements

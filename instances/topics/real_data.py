@@ -46,8 +46,7 @@ def movielens_sample(*, seed: int, nodes: int, least_rating: int, ratings: Path 
     file = _ratings_of_pyspark() if ratings is None else ratings
     rows = _rows(file, r"(\d+)::(\d+)::(\d)::\d+", "user::film::rating::time", "install pyspark again")
     rated = [(f"user{user}", f"film{film}") for user, film, rating in rows if int(rating) >= least_rating]
-    counted = f"movielens-sample: users with a rating of {least_rating} or more in {file}"
-    return sample_of(_read_from(file, rated), nodes, seed, counted)
+    return _sample(_read_from(file, rated), nodes, seed)
 
 
 def _rows(file: Path, pattern: str, form: str, fix: str) -> list[tuple[str, ...]]:
@@ -82,7 +81,7 @@ def lastfm_listeners(*, seed: int, nodes: int, plays: Path | None = None) -> Top
     fix = "get user_artists.dat of the data set HetRec 2011 Last.fm 2k (grouplens.org) and set LASTFM to its path"
     rows = _rows(file, r"(\w+)\t(\w+)\t\w+", "userID, artistID, weight", fix)[1:]
     pairs = [(f"user{user}", f"artist{artist}") for user, artist in rows]
-    return sample_of(_read_from(file, pairs), nodes, seed, "lastfm: listeners")
+    return _sample(_read_from(file, pairs), nodes, seed)
 
 
 def debian_packages(
@@ -97,8 +96,7 @@ def debian_packages(
     status has none where apt's lists had none. Raises BadInput if this is no Debian, apt has no lists, or there are
     fewer packages.
     """
-    instance = _subscriptions(packages, field, lists, status)
-    return sample_of(instance, nodes, seed, f"Debian: {packages} packages with a common {_NOUNS[field]}")
+    return _sample(_subscriptions(packages, field, lists, status), nodes, seed)
 
 
 debian_tags = partial(debian_packages, field="Tag")
@@ -151,10 +149,8 @@ def _read_from(file: Path, pairs: list[tuple[str, str]]) -> TopicInstance:
         return TopicInstance.from_pairs([node for node, _ in pairs], [topic for _, topic in pairs])[0]
 
 
-def sample_of(instance: TopicInstance, nodes: int, seed: int, counted: str) -> TopicInstance:
-    """A seeded sample of an instance, or all of it for 0 nodes; what is `counted` names the workload and its nodes."""
-    if nodes > instance.num_nodes:
-        raise BadInput(f"{counted} are {instance.num_nodes:,}, not {nodes:,}: choose nodes from 1 to that")
+def _sample(instance: TopicInstance, nodes: int, seed: int) -> TopicInstance:
+    """A seeded sample of an instance, or all of it for 0 nodes."""
     return instance.sample(nodes, seed) if nodes else instance
 
 
@@ -251,8 +247,7 @@ def disease_genes(*, seed: int, nodes: int) -> TopicInstance:
     """Genes, each in the sets of the diseases that it is associated with (in HyperNetX); a sample, or 0 for all."""
     file = _toy("disGene.txt")
     rows = _rows(file, r"(\S+) (\S+)", "a gene and a disease", "install hypernetx again")
-    pairs = [(f"gene {gene}", disease) for gene, disease in rows]
-    return sample_of(_read_from(file, pairs), nodes, seed, "disease-genes: genes")
+    return _sample(_read_from(file, [(f"gene {gene}", disease) for gene, disease in rows]), nodes, seed)
 
 
 def _toy(name: str) -> Path:
