@@ -166,18 +166,10 @@ class Method(Generic[Instance, Answer]):
         return next((member for member in self.members if member.answers(problem)), self)
 
     def joined(self, other: Method[Any, Any]) -> Method[Any, Any]:
-        """Combine this method and another one of the same name, which answers other problems.
-
-        Raises
-        ------
-        ValueError
-            If the names differ or both answer a problem.
-        """
+        """Combine this method and another one of its name; ValueError if both answer a problem."""
         members = (*(self.members or (self,)), *(other.members or (other,)))
         if twice := set(self.problems) & set(other.problems):
             raise ValueError(f"two methods '{self.name}' answer '{min(twice)}'")
-        if self.name != other.name:
-            raise ValueError(f"methods '{self.name}' and '{other.name}' cannot be one")
         return Method(
             name=self.name,
             problems=(*self.problems, *other.problems),
