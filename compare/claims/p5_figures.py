@@ -17,7 +17,7 @@ from ...heuristics.brokers.kernels.queueing import Timing, simulate
 from ...instances.brokers.files import BROKERS
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import matching_shares
-from ...instances.brokers.problems import Arrivals, Dissemination
+from ...instances.brokers.problems import Dissemination, is_wanted, message_hops
 from ..intervals import mean_interval, share_interval
 from ..studies.task import Recipe
 from .bench import Bench
@@ -91,9 +91,9 @@ def PAIRS(bench: Bench) -> Judgement:
 def pair_delays(row: Mapping[str, Any]) -> pd.Series:
     """The mean milliseconds from source to receiver of each pair with a few deliveries: 1 a hop, and 1 a match."""
     network, answer = _answered(row)
-    arrivals = Arrivals(network, answer)
-    publication, _, receiver = answer.messages[arrivals.wanted].T
-    hops = arrivals.hops[arrivals.wanted]
+    wanted = is_wanted(network, answer)
+    publication, _, receiver = answer.messages[wanted].T
+    hops = message_hops(network, answer)[wanted]
     pairs = pd.DataFrame(
         {"source": network.publications.sources[publication], "receiver": receiver, "ms": 2 * hops + 1}
     )
@@ -231,8 +231,8 @@ def _path_lengths(row: Mapping[str, Any]) -> Iterator[dict[str, float]]:
     if row["o_simulate"] == "system":
         counts = np.array(json.loads(row["c_system_hop_counts"]))
     else:
-        arrivals = Arrivals(*_answered(row))
-        counts = np.bincount(arrivals.hops[arrivals.wanted])
+        answered = _answered(row)
+        counts = np.bincount(message_hops(*answered)[is_wanted(*answered)])
     counts = np.pad(counts, (0, max(0, 20 - len(counts))))
     for hops, share in enumerate(np.cumsum(counts) / max(1, counts.sum())):
         yield {"hops": hops, row["law"].partition("-")[2]: 100 * share}

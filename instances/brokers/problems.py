@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,38 +78,28 @@ class Dissemination(Drawn):
         return facts("Dissemination", {"soft links": len(self.soft_links), "messages": self.num_messages})
 
 
-class Arrivals:
-    """The path length and the receiver's interest of each message of a dissemination.
+def message_hops(network: BrokerNetwork, answer: Dissemination) -> npt.NDArray[np.int64]:
+    """The links from the source to the receiver of each message, shape (m,); -1 if its sender never receives it."""
+    publication, sender, receiver = answer.messages.astype(np.int64).T
+    size = network.num_brokers
+    at = publication * size + receiver
+    incoming = np.minimum(np.searchsorted(at, publication * size + sender), max(0, len(at) - 1))
+    receives = at[incoming] == publication * size + sender if len(at) else np.zeros(0, dtype=np.bool_)
+    from_source = sender == network.publications.sources[publication]
+    hops = np.where(from_source, 1, _LOST)
+    while True:
+        longer = np.where(~from_source & receives & (hops[incoming] > 0), hops[incoming] + 1, hops)
+        # Along a cycle the hops would grow without end, but no path has more links than there are brokers.
+        longer = np.where(longer > size, _LOST, longer)
+        if np.array_equal(longer, hops):
+            return hops
+        hops = longer
 
-    `hops`, shape (m,): links from the source to the receiver of each message, this one included; -1 for a message
-    whose sender never receives the publication. `wanted`, shape (m,): whether the receiver has a matching
-    subscription; if not, it is a pure forwarder.
-    """
 
-    def __init__(self, network: BrokerNetwork, answer: Dissemination) -> None:
-        self._network, self._answer = network, answer
-
-    @cached_property
-    def hops(self) -> npt.NDArray[np.int64]:
-        publication, sender, receiver = self._answer.messages.astype(np.int64).T
-        size = self._network.num_brokers
-        at = publication * size + receiver
-        incoming = np.minimum(np.searchsorted(at, publication * size + sender), max(0, len(at) - 1))
-        receives = at[incoming] == publication * size + sender if len(at) else np.zeros(0, dtype=np.bool_)
-        from_source = sender == self._network.publications.sources[publication]
-        hops = np.where(from_source, 1, _LOST)
-        while True:
-            longer = np.where(~from_source & receives & (hops[incoming] > 0), hops[incoming] + 1, hops)
-            # Along a cycle the hops would grow without end, but no path has more links than there are brokers.
-            longer = np.where(longer > size, _LOST, longer)
-            if np.array_equal(longer, hops):
-                return hops
-            hops = longer
-
-    @cached_property
-    def wanted(self) -> npt.NDArray[np.bool_]:
-        publication, _, receiver = self._answer.messages.astype(np.int64).T
-        return np.isin(publication * self._network.num_brokers + receiver, _deliveries(self._network))
+def is_wanted(network: BrokerNetwork, answer: Dissemination) -> npt.NDArray[np.bool_]:
+    """Whether the receiver of each message has a matching subscription, shape (m,); if not, it only forwards."""
+    publication, _, receiver = answer.messages.astype(np.int64).T
+    return np.isin(publication * network.num_brokers + receiver, _deliveries(network))
 
 
 def _deliveries(network: BrokerNetwork) -> npt.NDArray[np.int64]:
@@ -139,8 +128,7 @@ class SoftLinks(Problem[BrokerNetwork, Dissemination]):
 
     def measures(self, instance: BrokerNetwork, answer: Dissemination) -> dict[str, float]:
         """Deliveries, pure forwarders, yield, hops of the deliveries (mean and most), and the number of soft links."""
-        arrivals = Arrivals(instance, answer)
-        hops = arrivals.hops[arrivals.wanted]
+        hops = message_hops(instance, answer)[is_wanted(instance, answer)]
         return {
             "deliveries": len(hops),
             "pure_forwarders": answer.num_messages - len(hops),
@@ -198,7 +186,7 @@ def _bad_messages(network: BrokerNetwork, answer: Dissemination) -> list[str]:
         return [*found, "messages must be sorted by publication and receiver"]
     found += [
         f"publication {publication[i]} is sent by '{tree.label(sender[i])}', which never receives it"
-        for i in np.flatnonzero(Arrivals(network, answer).hops < 0).tolist()
+        for i in np.flatnonzero(message_hops(network, answer) < 0).tolist()
     ]
     missing = np.setdiff1d(_deliveries(network), at).tolist()
     return found + [f"publication {each // size} never reaches '{tree.label(each % size)}'" for each in missing]
