@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from .arrays import Ids, Offsets, check_ends, connected_components, frozen, ordered_edges, sorted_distinct
+from .arrays import Ids, Offsets, check_ends, connected_components, entries_of, frozen, ordered_edges, sorted_distinct
 from .errors import BadInput
 from .files import atomic_write, errors_in, parquet_labels, read_json, read_text, write_json
 from .graph_files import DOT, GRAPHML, dot_of, edges_of_graphml, graphml_of
@@ -125,10 +125,8 @@ class Overlay(Drawn):
         cuts = np.searchsorted(ends, np.arange(_ENDS_AT_ONCE, ends[-1] if len(ends) else 0, _ENDS_AT_ONCE))
         for part in np.split(self.edges, np.unique(cuts)):
             u, v = part.astype(np.int64).T
-            sizes = offsets[u + 1] - offsets[u]
-            first = np.cumsum(sizes) - sizes
-            at_u = np.repeat(offsets[u] - first, sizes) + np.arange(sizes.sum())
-            sought = np.repeat(v, sizes) * count + topics[at_u]
+            taken, at_u = entries_of(offsets, u)
+            sought = np.repeat(v, np.diff(taken)) * count + topics[at_u]
             at_v = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
             common = keys[at_v] == sought
             links.append((at_u[common], at_v[common]))
