@@ -120,6 +120,7 @@ class Interpreter:
         self._left, self._record, self._inside = seconds, record, False
 
     def call(self, callee: Kernel, arguments: tuple[Any, ...]) -> Any:
+        """The result of a call; nested calls are interpreted with it."""
         if self._inside:
             if not callee.wraps:
                 return callee.py_func(*arguments)

@@ -106,6 +106,7 @@ class Kind(ABC, Generic[Instance, Answer]):
         """Write an instance in the format that the suffix determines; the inverse of :meth:`read`."""
 
     def size(self, instance: Instance) -> dict[str, int]:
+        """The sizes of an instance, by :attr:`sizes`."""
         given: Any = instance
         return dict(given.size)
 
