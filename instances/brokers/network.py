@@ -28,24 +28,15 @@ _TINY = 200
 
 @dataclass(frozen=True, eq=False)
 class BrokerTree(Rebuilt):
-    """An immutable tree on brokers 0…n-1. Raises BadInput for another graph, and for negative delays or capacities.
+    """An immutable tree on brokers 0…n-1; :meth:`of` takes links in any order.
 
-    Parameters
-    ----------
-    links : int32 array, shape (n - 1, 2)
-        The primary links, each u < v, in lexicographic order. Build it from links in any order with :meth:`of`.
-    delays : int64 array, shape (n - 1,)
-        Delay of each link in microseconds, the same in both directions.
-    uplinks : int64 array, shape (n,)
-        Publications a second that a broker can send, over all its links together; 0 means no cap.
-    labels : sequence of str, optional
-        Names; by default ``b0, b1, …``.
+    Raises BadInput for another graph, and for negative delays or capacities.
     """
 
-    links: Ids
-    delays: Offsets
-    uplinks: Offsets
-    labels: Sequence[str] | None = None
+    links: Ids  # shape (n - 1, 2), the primary links, each u < v, in lexicographic order
+    delays: Offsets  # of each link in microseconds, the same in both directions
+    uplinks: Offsets  # publications a second that a broker can send, over all its links together; 0 for no cap
+    labels: Sequence[str] | None = None  # by default b0, b1, …
 
     def __post_init__(self) -> None:
         delays, uplinks = frozen(self.delays, np.int64), frozen(self.uplinks, np.int64)

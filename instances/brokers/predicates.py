@@ -20,18 +20,13 @@ _MOST_ENTRIES = 1 << 22
 class Subscriptions(Rebuilt):
     """Conjunctions of interval predicates over integer attributes, each issued at a broker.
 
-    Raises BadInput if the shapes differ, the brokers are not sorted, or the bounds of a predicate are swapped.
-
-    Parameters
-    ----------
-    brokers : int32 array, shape (S,), in ascending order
-    lows, highs : int32 arrays, shape (S, A)
-        Subscription s matches a point with ``lows[s, a] <= value of a <= highs[s, a]`` for every attribute a. A bound
-        of -2^31 or 2^31 - 1 means no bound; an attribute with neither bound has no predicate.
+    Subscription s matches a point with ``lows[s, a] <= value of a <= highs[s, a]`` for every attribute a. A bound of
+    -2^31 or 2^31 - 1 means no bound; an attribute with neither bound has no predicate. Raises BadInput if the shapes
+    differ, the brokers are not sorted, or the bounds of a predicate are swapped.
     """
 
-    brokers: Ids
-    lows: Ids
+    brokers: Ids  # shape (S,), in ascending order
+    lows: Ids  # shape (S, A)
     highs: Ids
 
     def __post_init__(self) -> None:
@@ -62,17 +57,11 @@ class Publications(Rebuilt):
     """Points in attribute space, each published at a time by a broker.
 
     Raises BadInput if the shapes differ, or the times are negative or not sorted.
-
-    Parameters
-    ----------
-    times : int64 array, shape (P,), microseconds, not negative, in ascending order
-    sources : int32 array, shape (P,)
-    values : int32 array, shape (P, A)
     """
 
-    times: Offsets
+    times: Offsets  # shape (P,), microseconds, not negative, in ascending order
     sources: Ids
-    values: Ids
+    values: Ids  # shape (P, A)
 
     def __post_init__(self) -> None:
         sources, values = (frozen(each, np.int32) for each in (self.sources, self.values))

@@ -23,20 +23,10 @@ _LOST = -1
 
 @dataclass(frozen=True, eq=False)
 class Dissemination(Drawn):
-    """The soft links of a network, and every message between brokers.
+    """The soft links of a network, and every message between brokers; :meth:`of` takes rows in any order."""
 
-    Parameters
-    ----------
-    soft_links : int32 array, shape (k, 2)
-        Rows (sender, receiver), in lexicographic order. A soft link counts in its sender's fanout.
-    messages : int32 array, shape (m, 3)
-        Rows (publication, sender, receiver), ordered by publication and receiver.
-
-    Build it from rows in any order with :meth:`of`.
-    """
-
-    soft_links: Ids
-    messages: Ids
+    soft_links: Ids  # rows (sender, receiver), in lexicographic order; a soft link counts in its sender's fanout
+    messages: Ids  # rows (publication, sender, receiver), ordered by publication and receiver
 
     def __post_init__(self) -> None:
         for name, width in (("soft_links", 2), ("messages", 3)):

@@ -26,21 +26,11 @@ Links = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class RoutingTree:
-    """Links between brokers, and the messages that cross each of them once.
+    """Links between brokers, and the messages that cross each of them once."""
 
-    Parameters
-    ----------
-    links : pairs of brokers a < b, in lexicographic order
-        :meth:`of` makes them from pairs in any order and direction.
-    channel : int or None
-        The channel whose messages it carries; None for all channels.
-    sources : tuple of int
-        The brokers whose users' messages it carries, in increasing order; empty for all brokers.
-    """
-
-    links: Links
-    channel: int | None = None
-    sources: tuple[int, ...] = ()
+    links: Links  # pairs of brokers a < b in lexicographic order; :meth:`of` takes any order and direction
+    channel: int | None = None  # the channel whose messages it carries; None for all
+    sources: tuple[int, ...] = ()  # the brokers whose users' messages it carries, in increasing order; empty for all
 
     @classmethod
     def of(
@@ -58,16 +48,11 @@ class RoutingTree:
 class ContentOverlay(Drawn):
     """An answer to a content problem.
 
-    Parameters
-    ----------
-    brokers : int32 array, shape (|U|,)
-        The broker of each user; the array is copied.
-    trees : tuple of RoutingTree
-        Depends on the problem's routing: none for ``mst``, one spanning tree of all brokers for ``shared-tree``, a tree
-        for each source broker and channel with another destination for ``steiner``.
+    The trees depend on the problem's routing: none for ``mst``, one spanning tree of all brokers for ``shared-tree``, a
+    tree for each source broker and channel with another destination for ``steiner``.
     """
 
-    brokers: Ids
+    brokers: Ids  # shape (|U|,), the broker of each user; the array is copied
     trees: tuple[RoutingTree, ...] = ()
 
     def __post_init__(self) -> None:

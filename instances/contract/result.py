@@ -127,46 +127,21 @@ _WIDTH, _WIDEST_CHOICE = 80, 24
 
 @dataclass(frozen=True)
 class Step:
-    """One choice.
+    """One choice."""
 
-    Attributes
-    ----------
-    nodes : tuple of int
-        The ends of the edge chosen, or the centre of the star.
-    edges : tuple of (int, int)
-        The edges added, each u < v: one, or those of the star that are new.
-    gain : float
-        What the method maximises, named by :attr:`Trace.measure`: for an edge its contribution.
-    ties : int
-        The number of equally good choices, this one included.
-    degrees : tuple of int
-        Of `nodes`, after the choice.
-    topics : tuple of int
-        The topics of which the edge unites two components, or whose star is complete now.
-    """
-
-    nodes: tuple[int, ...]
-    edges: tuple[tuple[int, int], ...]
-    gain: float
-    ties: int
-    degrees: tuple[int, ...]
-    topics: tuple[int, ...]
+    nodes: tuple[int, ...]  # the ends of the edge chosen, or the centre of the star
+    edges: tuple[tuple[int, int], ...]  # those added, each u < v: one, or those of the star that are new
+    gain: float  # what the method maximises, named by `Trace.measure`: for an edge its contribution
+    ties: int  # the number of equally good choices, this one included
+    degrees: tuple[int, ...]  # of `nodes`, after the choice
+    topics: tuple[int, ...]  # those of which the edge unites two components, or whose star is complete now
 
 
 @dataclass(frozen=True, repr=False)
 class Trace(Sequence[Step]):
-    """The steps of one run of a greedy method.
+    """The steps of one run of a greedy method, and the labels of its instance."""
 
-    Attributes
-    ----------
-    measure : str
-        What the method maximises: ``contribution``, ``neighbours``, ``connection density`` and so on.
-    steps : tuple of Step
-    node_labels, topic_labels : tuple of str
-        Of the instance.
-    """
-
-    measure: str
+    measure: str  # what the method maximises: ``contribution``, ``neighbours``, ``connection density`` and so on
     steps: tuple[Step, ...]
     node_labels: tuple[str, ...]
     topic_labels: tuple[str, ...]

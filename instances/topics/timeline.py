@@ -83,27 +83,17 @@ DYNAMIC_PROBLEMS: tuple[DynamicTCO, ...] = (DynamicTCO(),)
 class Timeline(Series):
     """An overlay at every moment at which an event happens or a link changes, once both are done.
 
-    Attributes
-    ----------
-    times, steps : int64 arrays, shapes (moments,) and (steps,)
-        As in :class:`.Series`; the first moment is the start of the trace.
-    links, max_degrees, added, removed : int64 arrays, shape (moments,)
-        The number of links, the largest degree, and the links added and removed at the moment. Those that vanish with a
-        node are not among the removed ones.
-    disconnected : int64 array, shape (moments,)
-        Summed over topics, the subscribers outside of the topic's largest component.
-    violations : tuple of str
-        Why the log is no valid answer, if it is not.
+    Arrays have an entry a moment, the first of which is the start of the trace, but `steps` (see :class:`.Series`).
     """
 
     times: Offsets
     steps: Offsets
-    links: Offsets
+    links: Offsets  # the number of links
     max_degrees: Offsets
     added: Offsets
-    removed: Offsets
-    disconnected: Offsets
-    violations: tuple[str, ...]
+    removed: Offsets  # without those that vanish with a node
+    disconnected: Offsets  # summed over topics, the subscribers outside of the topic's largest component
+    violations: tuple[str, ...]  # why the log is no valid answer, if it is not
 
     @property
     def levels(self) -> Offsets:
