@@ -135,6 +135,9 @@ class BrokerTree(Rebuilt):
 class BrokerNetwork(Digested):
     """A primary network with its traffic and the limits on soft links (P5 §3, §6).
 
+    Raises BadInput if a limit is out of range, a broker is unknown, or subscriptions and publications differ in
+    attributes.
+
     Parameters
     ----------
     tree : BrokerTree
@@ -146,11 +149,6 @@ class BrokerNetwork(Digested):
         The most primary and soft links that a broker may send over; at least its primary degree.
     attributes : tuple of str
         Their names.
-
-    Raises
-    ------
-    BadInput
-        If a limit is out of range, a broker is unknown, or subscriptions and publications differ in attributes.
 
     Examples
     --------

@@ -31,6 +31,8 @@ _ROUTING = SteinerRouting()
 class ContentLog(Drawn):
     """Overlays of the snapshots of a trace: at every step of it, and at other times at which users move.
 
+    Raises BadInput if there is not one time for each overlay, or times do not increase.
+
     Parameters
     ----------
     times : int64 array, shape (k,)
@@ -38,11 +40,6 @@ class ContentLog(Drawn):
     overlays : sequence of ContentOverlay
         From each of these times on, an answer to ``content-steiner`` on the trace's snapshot then; one of no users
         where nobody is present.
-
-    Raises
-    ------
-    BadInput
-        If there is not one time for each overlay, or times do not increase.
 
     Examples
     --------

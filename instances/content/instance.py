@@ -41,9 +41,11 @@ _DEAREST = 1e200
 class ContentInstance(Digested):
     """Users, brokers and channels; immutable, with copies of the given arrays.
 
-    Every user is connected to one broker and may publish and subscribe; brokers forward what users publish. The
-    content space is divided into channels. Units of traffic and of price are free; with integers (below 2^53 in
-    total) every cost is exact.
+    Every user is connected to one broker and may publish and subscribe; brokers forward what users publish. The content
+    space is divided into channels. Units of traffic and of price are free; with integers (below 2^53 in total) every
+    cost is exact. Memory: 9 bytes per user and channel, 8 bytes per user and broker. Raises BadInput if there is no
+    user, broker or channel, a shape is wrong, a rate or a core price is infinite, a number is negative or NaN, a user
+    knows no broker, the core prices are no metric, or labels are empty, repeated or of the wrong number.
 
     Parameters
     ----------
@@ -61,17 +63,6 @@ class ContentInstance(Digested):
         Whether a user subscribes to a channel.
     user_labels, broker_labels, channel_labels : sequences of str, optional
         By default ``u0…``, ``b0…`` and ``c0…``. They do not change the digest.
-
-    Raises
-    ------
-    BadInput
-        If there is no user, broker or channel, a shape is wrong, a rate or a core price is infinite, a number is
-        negative or NaN, a user knows no broker, the core prices are no metric, or labels are empty, repeated or of the
-        wrong number.
-
-    Notes
-    -----
-    Zhao, Wu (P4), §II and §IV.A. Memory: 9 bytes per user and channel, 8 bytes per user and broker.
 
     Examples
     --------

@@ -77,7 +77,9 @@ class ContentTrace(Timed):
     A user is present from the start, or from its join, until it leaves, and may join again; it joins with the rates and
     subscriptions that the instance gives it. All brokers are up at the start, and one is at any time. Events of one
     time are simultaneous: their order does not matter, and they are kept in that of their kinds, users or brokers, and
-    channels. :meth:`from_events` makes a trace of labels.
+    channels. :meth:`from_events` makes a trace of labels. Raises BadInput if times decrease, a user joins that is
+    present or acts while it is not, a broker fails that is down or the last, or an event contradicts another one of its
+    time; with the event, counted from 0.
 
     Parameters
     ----------
@@ -91,12 +93,6 @@ class ContentTrace(Timed):
         Of each event the time in microseconds, not decreasing; the index in `CONTENT_EVENTS`; and the user or broker.
     channels, amounts : int32 and float64 arrays, shape (events,)
         The channel, -1 for events without one; and the new rate, 0 for others than rates.
-
-    Raises
-    ------
-    BadInput
-        If times decrease, a user joins that is present or acts while it is not, a broker fails that is down or the
-        last, or an event contradicts another one of its time; with the event, counted from 0.
 
     Examples
     --------

@@ -215,12 +215,8 @@ class Method(Generic[Instance, Answer]):
         """Solve, then validate: an invalid answer or a bound above its value becomes a ``failed`` result.
 
         An exact method ends ``optimal``, ``infeasible`` or at a limit: any other end of it is ``failed``, with the gap
-        that it left as the reason.
-
-        Raises
-        ------
-        BadInput
-            If the method does not answer the problem or an option is unknown or out of range.
+        that it left as the reason. Raises BadInput if the method does not answer the problem or an option is unknown or
+        out of range.
         """
         chosen, member = self.complete(options, problem.name), self.answering(problem.name)
         inputs = {name: value for name, value in options.items() if name in member.inputs}

@@ -52,17 +52,14 @@ class SubscriptionArrays(Protocol):
 class Overlay(Drawn):
     """A graph on nodes 0…n-1 with distinct edges u < v in lexicographic order.
 
+    Raises BadInput if an edge is a loop, repeated, out of order, or has an end outside 0…n-1.
+
     Parameters
     ----------
     num_nodes : int
         n, at least 1.
     edges : int32 array, shape (m, 2)
         A copy is kept. Build it from edges in any order and direction with :meth:`from_edges`.
-
-    Raises
-    ------
-    BadInput
-        If an edge is a loop, repeated, out of order, or has an end outside 0…n-1.
 
     Examples
     --------
@@ -210,12 +207,8 @@ class _OverlayInFile(Struct):
 def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
     """Read an overlay of an instance: JSON, GraphML, or Parquet (a file, a folder) with label columns ``u`` and ``v``.
 
-    An edge given twice counts once.
-
-    Raises
-    ------
-    BadInput
-        If the file cannot be used; the message names the file, the edge (counted from 0) and the fix.
+    An edge given twice counts once. Raises BadInput if the file cannot be used; the message names the file, the edge
+    (counted from 0) and the fix.
 
     Examples
     --------

@@ -24,7 +24,8 @@ def method(
 
     The function takes an instance and, as keywords, those of `problem`, `seed`, `time_limit` (seconds or None) and the
     options that are in its signature, or all of them as ``**given``. It returns an answer, edges (for topics), or a
-    :class:`.Proposal` with a lower bound.
+    :class:`.Proposal` with a lower bound. Raises TypeError if the signature takes no instance, or has a parameter that
+    nothing is passed for.
 
     Parameters
     ----------
@@ -37,11 +38,6 @@ def method(
     **fields
         Further fields of :class:`.Method`. By default `summary` is the first line of the docstring, `source` the
         module, `anytime` whether the signature names `time_limit`, and `random` whether it names `seed`.
-
-    Raises
-    ------
-    TypeError
-        If the signature takes no instance, or has a parameter that nothing is passed for.
 
     Examples
     --------

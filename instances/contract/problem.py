@@ -57,10 +57,7 @@ class Problem(ABC, Generic[Instance, Answer]):
     def variant(self, name: str) -> Problem[Instance, Answer]:
         """The problem of this family with the limits that a name states (see :func:`family_of`).
 
-        Raises
-        ------
-        BadInput
-            If there is none, as in every problem that has no variants.
+        Raises BadInput if there is none, as in every problem that has no variants.
         """
         raise BadInput(f"problem '{name}': '{self.name}' has no limits: leave them out")
 

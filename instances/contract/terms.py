@@ -27,16 +27,11 @@ _current: ContextVar[Mapping[str, str]] = ContextVar("terms", default=TERMS["top
 def terms(trade: str) -> Iterator[None]:
     """A context in which messages and drawings have the words of a trade: senses and words, subunits and oligomers.
 
-    Keys of JSON, columns of tables and names of problems stay what they are.
+    Keys of JSON, columns of tables and names of problems stay what they are. Raises BadInput if the trade is unknown.
 
     Parameters
     ----------
     trade : {"topics", "semantic-map", "oligomers", "hypergraph"}
-
-    Raises
-    ------
-    BadInput
-        If the trade is unknown.
 
     Examples
     --------

@@ -26,6 +26,8 @@ _TINY = 60
 class SteinerInstance(Digested):
     """An immutable graph on nodes 0…n-1 with distinct edges u < v in lexicographic order, and its terminals.
 
+    Raises BadInput if a value is out of range, out of order or repeated. :meth:`from_edges` takes edges in any order.
+
     Parameters
     ----------
     num_nodes : int
@@ -35,11 +37,6 @@ class SteinerInstance(Digested):
         Not negative, with a sum of at most 2^53.
     terminals : int32 array, shape (k,)
         Distinct and increasing, at least one.
-
-    Raises
-    ------
-    BadInput
-        If a value is out of range, out of order or repeated. :meth:`from_edges` takes edges in any order.
 
     Examples
     --------
@@ -86,12 +83,7 @@ class SteinerInstance(Digested):
     ) -> SteinerInstance:
         """Build from (node, node, cost) in any order and direction; of parallel edges the cheapest is kept.
 
-        Terminals may be repeated. Cost O(m log m).
-
-        Raises
-        ------
-        BadInput
-            As the class, and for a loop, with the edge's index.
+        Terminals may be repeated. Cost O(m log m). Raises BadInput as the class, and for a loop, with the edge's index.
         """
         listed = np.array(list(edges), dtype=np.int64).reshape(-1, 3)
         if (loops := np.flatnonzero(listed[:, 0] == listed[:, 1])).size:

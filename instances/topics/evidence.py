@@ -27,6 +27,8 @@ def priced(
 ) -> TopicInstance:
     """The instance with costs of edges from a table, for ``weighted-tco``.
 
+    Raises BadInput if the table cannot be used; with the file, the line and the fix.
+
     Parameters
     ----------
     instance : TopicInstance
@@ -40,11 +42,6 @@ def priced(
         In place of `cost`: the column with numbers that speak for a pair, such as how often it was seen together; 0 for
         a pair that is not listed. The overlay of least total cost then has fewest edges, and of all with so few edges
         the largest total score. Scores that are no integers, or span more than 1000, are rounded to 1000 levels.
-
-    Raises
-    ------
-    BadInput
-        If the table cannot be used; with the file, the line and the fix.
 
     Examples
     --------

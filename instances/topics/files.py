@@ -58,12 +58,8 @@ def read_topics(
 
     JSON is topics/1 or the Hypergraph Interchange Format; a text whose first line ends with members in braces is a list
     of sets. Nodes and topics are numbered in the natural order of their labels (n2 before n10), so the order of rows or
-    keys in the file does not matter. Other columns are ignored.
-
-    Raises
-    ------
-    BadInput
-        If the file cannot be used; the message names the file, the location and the fix.
+    keys in the file does not matter. Other columns are ignored. Raises BadInput if the file cannot be used; the message
+    names the file, the location and the fix.
 
     Examples
     --------

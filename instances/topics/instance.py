@@ -31,7 +31,10 @@ class TopicInstance(Digested):
     """An immutable subscription relation, stored as two CSR structures: topics by node and nodes by topic.
 
     Every topic has at least one subscriber; a node may have no topic. Nodes and topics are the integers 0…|V|-1 and
-    0…|T|-1; their labels do not enter the digest. The arrays given are copied.
+    0…|T|-1; their labels do not enter the digest. The arrays given are copied. Memory: 8 bytes for each subscription,
+    node and topic; labels come on top. Raises BadInput if no node has a topic, a topic no subscriber, a node's topics
+    are not strictly increasing, labels are empty, repeated, or not one for each node or topic, or the costs are for
+    another number of nodes.
 
     Parameters
     ----------
@@ -43,16 +46,6 @@ class TopicInstance(Digested):
         Names; by default ``n0, n1, …`` and ``t0, t1, …``.
     costs : LinkCosts, optional
         What edges cost, for ``weighted-tco``; 1 each by default. Other problems ignore it.
-
-    Raises
-    ------
-    BadInput
-        If no node has a topic, a topic no subscriber, a node's topics are not strictly increasing, labels are empty,
-        repeated, or not one for each node or topic, or the costs are for another number of nodes.
-
-    Notes
-    -----
-    Memory: 8 bytes for each subscription, node and topic; labels come on top.
 
     Examples
     --------
@@ -119,17 +112,13 @@ class TopicInstance(Digested):
         """Build from (node label, topic label) rows in any order, and the labels of nodes that may have no topic.
 
         Labels are put in natural order, so that the order of the rows does not matter. Cost O(P log P) for P rows.
+        Raises BadInput if there is no row, the two columns differ in length, or a label is empty or not a text.
 
         Returns
         -------
         instance : TopicInstance
         duplicates : int
             The number of rows that repeat an earlier one; each is counted once.
-
-        Raises
-        ------
-        BadInput
-            If there is no row, the two columns differ in length, or a label is empty or not a text.
         """
         if len(nodes) != len(topics):
             raise BadInput(f"{len(nodes)} nodes and {len(topics)} topics: give one of each a row")

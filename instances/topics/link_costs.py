@@ -28,7 +28,8 @@ class LinkCosts(Rebuilt):
     Either every node has a point in the plane, and an edge costs the Euclidean distance of its ends rounded to the
     nearest integer, but at least 1. Or every node is at a site, and an edge costs what a table says for its two sites;
     with a site of its own for each node, the table has the cost of every edge. Integers make sums exact, so that one
-    seed gives one answer on every machine and lower bounds may be rounded up.
+    seed gives one answer on every machine and lower bounds may be rounded up. Raises BadInput if the shapes do not fit,
+    or a cost is out of range.
 
     Parameters
     ----------
@@ -38,11 +39,6 @@ class LinkCosts(Rebuilt):
         The index of each node's site; empty if the costs are those of points.
     table : int32 array, shape (S, S)
         Symmetric; its diagonal has the cost between two nodes of one site.
-
-    Raises
-    ------
-    BadInput
-        If the shapes do not fit, or a cost is out of range.
 
     Examples
     --------

@@ -37,7 +37,8 @@ class LinkLog(Drawn):
     """The changes of an overlay over time, in the order of their times and, at one time, of their links.
 
     The changes at the start of the trace are the first overlay. What is changed at the time of an event comes after the
-    event. The links of a node that leaves or crashes vanish by themselves: they are not among the changes.
+    event. The links of a node that leaves or crashes vanish by themselves: they are not among the changes. Raises
+    BadInput if the changes are out of order, or a link is no pair of two nodes or changes twice at one time.
 
     Parameters
     ----------
@@ -49,11 +50,6 @@ class LinkLog(Drawn):
         The ends u < v.
     added : int32 array, shape (k,)
         1 for a link that is added, 0 for one that is removed.
-
-    Raises
-    ------
-    BadInput
-        If the changes are out of order, or a link is no pair of two nodes or changes twice at one time.
 
     Examples
     --------

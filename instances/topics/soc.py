@@ -96,6 +96,8 @@ ROUTING_COSTS = {each.name: each for each in (FILTERING, TOPIC_DIAMETER, AVERAGE
 class SOC(TopicProblem):
     """One of δ and ρ limited and the other minimised; without a limit both, and the value is their sum.
 
+    Raises BadInput if there are two limits, or one is not a number of at least 0.
+
     Parameters
     ----------
     degree : DegreeFunction
@@ -106,11 +108,6 @@ class SOC(TopicProblem):
         d and C; at most one of the two.
     name : str, optional
         By default the two functions with their limits. The family ``soc`` is that of functions of one's own.
-
-    Raises
-    ------
-    BadInput
-        If there are two limits, or one is not a number of at least 0.
 
     References
     ----------

@@ -43,7 +43,10 @@ class TopicTrace(Timed):
 
     Nodes and topics are numbered over the whole trace, 0…|V|-1 and 0…|T|-1. A node is present from the start, or from
     its join, until it leaves or crashes; it may join again later. Events of one time are simultaneous: their order does
-    not matter, and they are kept in that of their nodes, kinds and topics. The arrays given are copied.
+    not matter, and they are kept in that of their nodes, kinds and topics. The arrays given are copied. Memory: 16
+    bytes for each subscription of the start and of an event, 32 for each event. Raises BadInput if times decrease, a
+    node joins that is present or acts while it is not, subscribes to what it has or gives up what it has not, or has
+    another event at the time of its leave or crash; with the event, counted from 0.
 
     Parameters
     ----------
@@ -62,16 +65,6 @@ class TopicTrace(Timed):
         gives up; none of a leave or crash.
     node_labels, topic_labels : sequences of str, optional
         Names; by default ``n0, n1, …`` and ``t0, t1, …``.
-
-    Raises
-    ------
-    BadInput
-        If times decrease, a node joins that is present or acts while it is not, subscribes to what it has or gives up
-        what it has not, or has another event at the time of its leave or crash; with the event, counted from 0.
-
-    Notes
-    -----
-    Memory: 16 bytes for each subscription of the start and of an event, 32 for each event.
 
     Examples
     --------

@@ -68,15 +68,12 @@ def read_trace(path: str | Path, columns: Mapping[str, str] | None = None) -> To
         topic. Times are seconds or ISO 8601. The rows of the first time are the start; a node joins with its first
         subscription and leaves when it has given up the last; a row that changes nothing is left out.
 
+    Raises BadInput if the file cannot be used; the message names the file, the line and the fix.
+
     Parameters
     ----------
     columns : mapping, optional
         The names of the columns ``node``, ``topic``, ``time`` and ``subscribe`` in a table of rows, where they differ.
-
-    Raises
-    ------
-    BadInput
-        If the file cannot be used; the message names the file, the line and the fix.
 
     Examples
     --------
