@@ -94,7 +94,7 @@ class SteinerInstance(Digested):
         first = np.ones(len(u), dtype=np.bool_)
         first[1:] = (np.diff(u) != 0) | (np.diff(v) != 0)
         ends, distinct = np.stack([u, v], axis=1)[first], np.unique(np.array(list(terminals), dtype=np.int64))
-        return cls(num_nodes, ends, cost[first], distinct)
+        return cls(num_nodes, frozen(ends, np.int32), cost[first], frozen(distinct, np.int32))
 
     @property
     def num_edges(self) -> int:

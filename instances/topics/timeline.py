@@ -17,6 +17,7 @@ from .link_log import LinkLog
 from .trace import JOIN, LEAVE, TopicTrace
 
 _FAMILY, _LISTED = "dynamic-tco", 6
+_Figures = tuple[Offsets, Offsets, Offsets, Offsets]
 
 
 class DynamicTCO(Problem[TopicTrace, LinkLog]):
@@ -154,7 +155,7 @@ def _link(trace: TopicTrace, u: int, v: int) -> str:
     return f"link {trace.node_label(u)}–{trace.node_label(v)}"
 
 
-def _lives(trace: TopicTrace, log: LinkLog, times: Offsets) -> tuple[Offsets, list[Offsets], list[str]]:
+def _lives(trace: TopicTrace, log: LinkLog, times: Offsets) -> tuple[Offsets, _Figures, list[str]]:
     """Replay joins, departures and changes in the order of time.
 
     Every link from its addition until it is removed or vanishes: u, v, its first moment and the one after its last; per
@@ -214,7 +215,7 @@ def _lives(trace: TopicTrace, log: LinkLog, times: Offsets) -> tuple[Offsets, li
         links[moment], degrees[moment] = len(since), largest
     rows += [(u, v, begin, len(times)) for (u, v), begin in since.items()]
     lives = np.array(rows, np.int64).reshape(-1, 4)
-    return lives, [links, degrees, added, removed], reasons
+    return lives, (links, degrees, added, removed), reasons
 
 
 def _spans(trace: TopicTrace, lives: Offsets, toggled: Offsets, end: int) -> tuple[Offsets, Offsets]:
