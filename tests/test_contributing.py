@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.claims.bench import Bench
 from overlaybench.compare.claims.claim import Claim, Verdict
-from overlaybench.instances.contract.catalogue import PROBLEMS, Catalogue
+from overlaybench.instances.contract.catalogue import PROBLEMS
 from tests.topic_brute_force import optimum
 
 
@@ -52,22 +51,6 @@ def test_the_exact_method_and_the_plug_in_are_methods() -> None:
     instance = defined(WORKLOAD)["TOPIC_RING"].generate(seed=2, nodes=7)
     result = defined(PLUG_IN)["hub_per_topic"].run(instance, PROBLEMS["min-tco"], rank=1)
     assert (result.method, result.status) == ("hub-per-topic", ob.Status.FEASIBLE)
-
-
-def test_an_installed_package_adds_its_method_and_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "example_of_a_package.py").write_text(f"{METHOD}\n{WORKLOAD}")
-    information = tmp_path / "example_of_a_package-1.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: example-of-a-package\nVersion: 1\n")
-    (information / "entry_points.txt").write_text(
-        "[overlaybench.methods]\nall-pairs = example_of_a_package:ALL_PAIRS\n"
-        "[overlaybench.workloads]\ntopic-ring = example_of_a_package:TOPIC_RING\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    assert "all-pairs" in metadata.entry_points(group="overlaybench.methods").names
-    for noun, kind, name in (("method", ob.Method, "all-pairs"), ("workload", ob.Workload, "topic-ring")):
-        added: Catalogue[Any] = Catalogue(noun, lambda name: (), group=f"overlaybench.{noun}s", kind=kind)
-        assert (list(added), added.errors) == ([name], ())
 
 
 def test_the_claim_holds_and_a_broken_algorithm_refutes_it() -> None:

@@ -28,11 +28,9 @@ from overlaybench.compare.studies.isolation import IsolatedRun, memory_bounded
 from overlaybench.compare.studies.library_entries import Entry
 from overlaybench.compare.studies.results import results, write_answers
 from overlaybench.compare.studies.row import row
-from overlaybench.compare.studies.spark_session import PlugIns
 from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance, checksum
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Recipe, Task
-from overlaybench.compare.studies.verification import Fault, Item, faults_of_part, verified
 from overlaybench.instances.topics import real_data
 from overlaybench.instances.topics.evidence import priced as priced_by_pairs
 from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
@@ -233,23 +231,6 @@ def forge(store: Store, part: Path) -> None:
     part.replace(part.with_name(f"{checksum(part)}.parquet"))
 
 
-def verify_case(name: str, folder: Path) -> Case:
-    """The same folder, verified: whatever the file holds is a fault, or one line of bad input."""
-    file, _ = store_case("part" if name == "labels" else name, folder)
-    store = Store(folder / "out")
-    file = store.folder / "plan.parquet" if name == "labels" else file
-
-    def here(parts: list[list[Item]], plug_ins: PlugIns) -> list[Fault]:
-        return [fault for part in parts for fault in faults_of_part(str(store.folder), part)]
-
-    def read() -> None:
-        if name == "part":
-            forge(store, file)
-        assert all(len(fault.splitlines()) == 1 for _, fault in verified(Store.existing(store.folder), here).faults)
-
-    return file, read
-
-
 def library_case(name: str, folder: Path) -> Case:
     """The table of the library, which takes in a results folder and scores it: one file of the two is damaged."""
     digest = generated("topics").digest
@@ -332,7 +313,6 @@ CASES: dict[str, Callable[[Path], Case]] = {
     **{f"proof of {problem}": partial(proof_case, problem) for problem in ("min-tco", "weighted-tco", "k-tco")},
     **{f"proof of {problem}": partial(proof_case, problem) for problem in ("2d-star", "steiner", "content-mst")},
     "proof, compressed": archive_case,
-    **{f"verify {name}": partial(verify_case, name) for name in ("plan", "spec", "index", "log", "part", "labels")},
     **{f"results {name}": partial(store_case, name) for name in ("plan", "spec", "index", "log", "part")},
 }
 

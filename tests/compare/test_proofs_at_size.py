@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import overlaybench as ob
-from benchmarks.exact import LASTFM, lastfm, workload
+from benchmarks.exact import workload
 from overlaybench.compare.studies.proofs import FORMATS, run_checker
 from overlaybench.compare.studies.study import read_study
 from tests.outcomes import value_of
@@ -43,19 +43,6 @@ def test_every_run_of_branch_and_cut_in_the_default_study_is_proven(tmp_path: Pa
                     found[recipe.family, recipe.seed, problem] = said
     assert found == {}
     assert runs >= 26 * 5 + 12 * 3
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("law", ["uniform", "zipf"])
-def test_overlays_of_100_nodes_are_proven(law: str, seed: int, tmp_path: Path) -> None:
-    assert wrong(workload(law, 100, 100, 10)(seed), "min-tco", tmp_path, seed=seed, time_limit=1800) == ""
-
-
-@pytest.mark.skipif(not LASTFM.exists(), reason="the Last.fm data are absent")
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco"])
-def test_overlays_of_60_listeners_are_proven(problem: str, seed: int, tmp_path: Path) -> None:
-    assert wrong(lastfm(60)(seed), problem, tmp_path, seed=seed, time_limit=600) == ""
 
 
 def test_a_bound_for_1000_nodes_is_checked_in_a_minute(tmp_path: Path) -> None:

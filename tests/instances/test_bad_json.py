@@ -139,14 +139,6 @@ def test_whatever_stands_at_any_place_is_read_or_refused_in_one_line(tmp_path: P
     assert refused > 5 * len(list(places(document)))
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path: Path, name: str) -> None:
-    document, read = FORMATS[name]
-    text = json.dumps(document)
-    for end in range(0, len(text), 7):
-        assert "correct the JSON there" in refusal(tmp_path / "a.json", text[:end], read)
-
-
 @pytest.mark.parametrize(
     ("text", "fragment"),
     [

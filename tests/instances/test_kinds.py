@@ -43,6 +43,9 @@ def test_an_instance_of_a_workload_comes_back_from_every_file(workload: ob.Workl
     given: dict[str, Any] = {name: size for name, size in {**small, "edges": 9}.items() if name in options}
     instance = workload.generate(seed=5, **given)
     assert instance == workload.generate(seed=5, **given)
+    if kind.name.endswith("trace"):
+        assert instance.digest != workload.generate(seed=6, **given).digest
+        assert instance.num_events > 0
     assert kind_of(instance) is kind
     assert tuple(kind.size(instance)) == kind.sizes
     for ending in {kind.ending, *kind.endings, *((".json",) if kind.format else ())}:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.instances.contract.result import Result, Status, relative_gap
+from overlaybench.instances.contract.result import Result, Status, _listed, relative_gap
 from overlaybench.instances.contract.run import Point, Trajectory, _Pauses, offer, offer_value
 from tests.properties import property_test
 
@@ -266,6 +266,11 @@ def test_the_message_of_bad_input_is_one_line_that_any_terminal_can_print(text: 
     assert len(message.splitlines()) == 1
     assert message.encode("utf-8").decode() == message
     assert message.endswith(r"\ud800: mend it")
+
+
+def test_as_many_topics_of_a_step_are_listed_as_fit() -> None:
+    listed = [_listed([f"t{t}" for t in range(10)], width) for width in (29, 16, 9, 3)]
+    assert listed == ["t0 t1 t2 t3 t4 t5 t6 t7 t8 t9", "t0 t1 t2 … (10)", "10 topics", "10 topics"]
 
 
 SQUARE = ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"], "d": ["t"]})

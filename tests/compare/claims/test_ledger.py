@@ -225,8 +225,12 @@ def test_the_pages_count_claims_and_are_short() -> None:
     assert all(len(text.splitlines()) <= 450 for text in made.values())
     assert made["claims.md"].splitlines()[2].startswith(f"{len(statements.statements())} claims, one verdict each")
     assert all(f"## {id_}" in made[f"claims/{id_.partition('.')[0].lower()}.md"] for id_ in statements.statements())
-    links = re.findall(r"\]\((claims/\w+\.md)", made["claims.md"])
-    assert set(links) <= set(made)
+    links = re.findall(r"\]\((claims/\w+\.md)#([^)]+)", made["claims.md"])
+    heads = {
+        (name, re.sub(r"\W", "", head).lower()) for name in made for head in re.findall("^## (.*)", made[name], re.M)
+    }
+    assert links
+    assert set(links) <= heads
 
 
 def interrupted(monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -11,15 +11,10 @@ from overlaybench.compare.command_line import cli
 from overlaybench.compare.library.table import read_table
 from overlaybench.compare.studies.library_entries import library_entry
 from overlaybench.compare.studies.study import read_study
+from tests.outcomes import output_of as run
 
 SMALL = "small-uniform-20-20-5-s0"
 ABSENT = next(entry.name for entry in read_table().entries.values() if entry.needs)
-
-
-def run(*words: object) -> str:
-    done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
-    assert done.exit_code == 0
-    return done.output
 
 
 def test_load_and_read_make_the_instance_of_the_table() -> None:

@@ -69,9 +69,12 @@ def test_an_exception_is_failed_with_its_message_and_its_place_in_the_users_code
     assert result.reason == f"ZeroDivisionError: no such (test_isolation.py, line {line}, in raising)"
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(
-    ("deaths", "status"), [(1, ob.Status.FEASIBLE), (2, ob.Status.FEASIBLE), (9, ob.Status.FAILED)]
+    ("deaths", "status", "number"),
+    [
+        (2, ob.Status.FEASIBLE, signal.SIGKILL),
+        *((9, ob.Status.FAILED, number) for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP)),
+    ],
 )
 def test_a_run_killed_from_outside_is_repeated(
     tmp_path: Path, deaths: int, status: ob.Status, number: signal.Signals

@@ -1,6 +1,6 @@
 """Every method keeps its time limit on an instance that hurts it, and an anytime one has an answer then.
 
-The limits are seconds of an idle machine.
+The limits are seconds of an idle machine: on a loaded one, a run that returns may take so many of a processor.
 """
 
 import json
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pytest
 
 import overlaybench as ob
@@ -87,11 +88,12 @@ def solver() -> Iterator[Solver]:
 @pytest.mark.parametrize(("problem", "method", "source"), CASES, ids=[f"{p}-{m}" for p, m, _ in CASES])
 def test_a_method_keeps_its_limit(problem: str, method: str, source: Source, solver: Solver) -> None:
     judge, instance = ob.PROBLEMS[LOOSE.get(problem, problem)], generated(source[0], json.dumps(source[1]))
-    result = solver.run(Job(ob.METHODS[method], instance, judge, 1, {}, LIMIT, 6000)).result
+    run = solver.run(Job(ob.METHODS[method], instance, judge, 1, {}, LIMIT, 6000))
+    result, seconds = run.result, float(np.fmin(run.result.seconds, run.cpu_seconds))  # no number where it was killed
     if "not judged" in result.reason:  # the method kept its limit, and so did its judge
-        assert result.seconds <= 2 * LIMIT + 5 + 2
+        assert seconds <= 2 * LIMIT + 5 + 2
         return
-    assert result.seconds <= 1.05 * LIMIT + 1
+    assert seconds <= 1.05 * LIMIT + 1
     if not ob.METHODS[method].answering(problem).anytime:
         assert result.status is not ob.Status.FAILED or "has no answer before its end" in result.reason, result.reason
     elif method != "edge-removal" or problem != "filtering":  # which has only answers above the limit until late

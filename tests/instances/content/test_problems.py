@@ -63,25 +63,6 @@ def test_the_judges_sum_what_every_message_pays(data: st.DataObject) -> None:
     assert instance.demands.tolist() == demands(instance)
 
 
-@property_test(40, st.data())
-def test_the_order_of_users_brokers_and_channels_does_not_matter(data: st.DataObject) -> None:
-    instance = data.draw(content_instances())
-    brokers = data.draw(assignments(instance))
-    users, places, channels = (
-        np.array(data.draw(st.permutations(range(count))))
-        for count in (instance.num_users, instance.num_brokers, instance.num_channels)
-    )
-    moved = ContentInstance(
-        instance.access[users][:, places],
-        instance.core[places][:, places],
-        instance.capacities[places],
-        instance.rates[users][:, channels],
-        instance.subscriptions[users][:, channels],
-    )
-    answer = ContentOverlay(np.argsort(places)[brokers[users]])
-    assert MST.value(moved, answer) == MST.value(instance, ContentOverlay(brokers))
-
-
 def test_a_broker_above_its_capacity_is_named_with_the_numbers() -> None:
     instance = dataclasses.replace(star_metric(), capacities=np.array([0.5, 9, 9, 9]))
     assert MST.violations(instance, ContentOverlay(np.array([0, 1, 2]))) == ["broker 'b0' carries 1 of 0.5"]

@@ -198,13 +198,6 @@ def test_the_cost_of_moves_is_read_from_the_name_of_the_problem() -> None:
         assert name not in ob.PROBLEMS
 
 
-@pytest.mark.parametrize("workload", ["content-churn", "content-diurnal", "broker-failures"])
-def test_one_seed_gives_one_trace(workload: str) -> None:
-    one, again, other = (ob.generate(workload, seed=seed, users=9, brokers=3) for seed in (3, 3, 4))
-    assert one.digest == again.digest != other.digest
-    assert one.num_events > 0
-
-
 def test_rates_follow_the_day_of_their_region() -> None:
     shape: dict[str, Any] = {"seed": 1, "users": 9, "brokers": 4, "intervals": 2}
     trace = ob.generate("content-diurnal", days=2, steps=4, day=8.0, swing=0.5, **shape)

@@ -47,17 +47,6 @@ def test_costs_decide_value_and_digest_whatever_the_numbers_of_sites() -> None:
     assert one.contents == other.contents
 
 
-@pytest.mark.parametrize("ending", ["json", "parquet"])
-@pytest.mark.parametrize("seed", range(6))
-def test_costs_are_read_as_they_were_written(seed: int, ending: str, tmp_path: Path) -> None:
-    instance = priced(small_instance(seed), seed)
-    path = tmp_path / f"wanted.{ending}"
-    ob.write_topics(instance, path)
-    read = ob.read_topics(path).instance
-    assert read == instance
-    assert read.costs is not None
-
-
 def test_a_part_keeps_the_costs_of_its_nodes() -> None:
     for seed in range(6):
         instance = priced(ob.WORKLOADS["uniform"].generate(nodes=8, topics=4, subscriptions=2, seed=seed), seed)

@@ -155,20 +155,6 @@ def test_without_the_programs_the_cost_stated_can_be_routed_and_is_not_called_pr
     assert rough.relays == exact.relays or not rough.proven
 
 
-@property_test(200, instances_with_overlays(max_nodes=8))
-@pytest.mark.parametrize("name", ["filtering@max-degree=2", "filtering=1@edges", "topic-diameter=3@max-degree"])
-def test_an_overlay_is_valid_if_it_connects_every_topic_within_the_limits(name: str, case: Case) -> None:
-    instance, overlay = case
-    graph, problem = overlay.to_networkx(), ob.PROBLEMS[name]
-    relayed = math.fsum(fewest_relays(graph, each) for each in members(instance))
-    widest = max(diameter(graph, each) for each in members(instance))
-    degree = max(each for _, each in graph.degree)
-    holds = {"filtering@max-degree=2": degree <= 2, "filtering=1@edges": relayed <= 1}.get(name, widest <= 3)
-    value = {"filtering@max-degree=2": relayed, "filtering=1@edges": graph.number_of_edges()}.get(name, degree)
-    assert (problem.violations(instance, overlay) == []) == (holds and math.isfinite(relayed))
-    assert problem.value(instance, overlay) == value
-
-
 def test_violations_name_the_topic_or_the_limit() -> None:
     instance = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
     path, empty = ob.Overlay.from_edges(3, [(0, 1), (1, 2)]), ob.Overlay.from_edges(3, [])

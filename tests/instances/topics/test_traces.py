@@ -220,10 +220,3 @@ def test_limits_of_the_problem_are_read_from_its_name() -> None:
     assert pickle.loads(pickle.dumps(problem)).name == problem.name
     for name in ("dynamic-tco@delay=x", "dynamic-tco@speed=1", "dynamic-tco@delay=1@delay=2", "dynamic-tco=4"):
         assert name not in ob.PROBLEMS
-
-
-@pytest.mark.parametrize("workload", ["churn", "flash-crowd", "diurnal", "mass-departure"], ids=lambda name: name)
-def test_one_seed_gives_one_trace(workload: str) -> None:
-    one, again, other = (ob.generate(workload, seed=seed, nodes=12, topics=5, subscriptions=2) for seed in (3, 3, 4))
-    assert one.digest == again.digest != other.digest
-    assert one.num_events > 0

@@ -68,19 +68,11 @@ def assert_follows(observed: Counter[Outcome], expected: dict[Outcome, Fraction]
 @pytest.mark.parametrize(
     ("weights", "size"),
     [
-        (weights_of(3, 2, 1), 2),
-        (weights_of(5, 1, 1), 2),
         (weights_of(4, 3, 2, 1), 3),
-        (weights_of(4, 3, 2, 1), 1),
-        (uniform(4), 2),
-        (zipf(4, 0.5), 3),
         (zipf(5, 2.0), 3),
         (exponential(11, 0.55), 1),
-        (weights_of(2**40, 5, 3, 2), 2),  # every second draw is made among the free topics
-        (weights_of(2**40, 5, 3, 2), 3),
-        (weights_of(1000, 10, 6, 4), 2),  # some are, after 64 repeats
-        (weights_of(1000, 10, 6, 4), 3),
-        (weights_of(10, 6, 4, 1000), 3),
+        (weights_of(2**40, 5, 3, 2), 3),  # every second draw is made among the free topics
+        (weights_of(10, 6, 4, 1000), 3),  # some are, after 64 repeats
     ],
     ids=str,
 )

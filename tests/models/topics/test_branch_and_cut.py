@@ -5,7 +5,6 @@ import math
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,26 +15,12 @@ from overlaybench.models.engine.relaxation import HighsLP
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT, PROBLEMS_ANSWERED
 from overlaybench.models.topics.lp_bound import LP_BOUND
 from overlaybench.models.topics.relaxation.presolve import drop_implied_topics
-from overlaybench.models.topics.relaxation.separation import Goal, violated_partitions
-from overlaybench.models.topics.relaxation.topic_rows import TopicRows
+from overlaybench.models.topics.relaxation.separation import Goal
 from overlaybench.models.topics.search import edge_minimisation
 from overlaybench.models.topics.search.edge_minimisation import SearchSettings, minimise_edges
 from tests.interrupts import ctrl_c_at_answer
 from tests.models.topics.small_instances import bounded, priced, uniform_instance
 from tests.outcomes import bound_of, known, value_of
-from tests.properties import property_test
-from tests.topic_brute_force import optimum
-from tests.topic_strategies import topic_instances
-
-every_variant = pytest.mark.parametrize(("name", "presolve"), list(product(PROBLEMS_ANSWERED, (True, False))))
-
-
-@property_test(25, topic_instances(max_nodes=6, max_topics=6), quick=5)
-@every_variant
-def test_proves_the_optimum_of_brute_force(name: str, presolve: bool, instance: ob.TopicInstance) -> None:
-    result = BRANCH_AND_CUT.run(instance, ob.PROBLEMS[name], presolve=presolve)
-    assert result.status is ob.Status.OPTIMAL, result.reason
-    assert result.value == optimum(instance, name)
 
 
 @pytest.mark.parametrize("name", ["low-tco", pytest.param("weighted-tco", marks=pytest.mark.slow)])
@@ -91,23 +76,6 @@ class TestInterrupted:
     def test_lp_bound_keeps_its_bound(self) -> None:
         result = LP_BOUND.run(uniform_instance(300, 60, 20), ob.PROBLEMS["min-tco"])
         assert result.status is ob.Status.TIME_LIMIT
-        _, value, bound = bounded(result)
-        assert 0 < bound < value
-
-
-def test_running_out_of_memory_keeps_incumbent_and_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    rounds: list[TopicRows] = []
-
-    def out_of_memory(*arguments: Any, **options: Any) -> TopicRows:
-        rounds.append(violated_partitions(*arguments, **options))
-        if len(rounds) > 3:
-            raise MemoryError
-        return rounds[-1]
-
-    monkeypatch.setattr("overlaybench.models.topics.relaxation.separation.violated_partitions", out_of_memory)
-    for name in ("min-tco", "minmax-tco", "low-tco"):
-        result = BRANCH_AND_CUT.run(uniform_instance(60, 40, 12), ob.PROBLEMS[name])
-        assert (result.status, result.reason) == (ob.Status.TIME_LIMIT, "out of memory")
         _, value, bound = bounded(result)
         assert 0 < bound < value
 

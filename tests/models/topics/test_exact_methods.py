@@ -37,12 +37,15 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in METHODS] + 
     ("ilp", {"formulation": "multi"}),
     ("ilp", {"solver": "cbc"}),
     ("ilp", {"solver": "cbc", "formulation": "multi"}),
+    ("branch-and-cut", {"presolve": False}),
 ]
 CASES = [
     (name, problem, options) for name, options in VARIANTS for problem in PROBLEMS if problem in METHODS[name].problems
 ]
 # In quick tests other formulations are compared with the brute force and each other only.
-PLAIN = [pytest.param(*case, marks=[pytest.mark.slow] * ("formulation" in case[2])) for case in CASES]
+PLAIN = [
+    pytest.param(*case, marks=[pytest.mark.slow] * bool({"formulation", "presolve"} & {*case[2]})) for case in CASES
+]
 
 
 def solved(name: str, problem: str, instance: ob.TopicInstance, **options: Any) -> ob.Result[ob.Overlay]:

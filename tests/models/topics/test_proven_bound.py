@@ -128,20 +128,6 @@ def test_no_lower_bound_exceeds_the_optimum(method: str, problem: str, seeds: ra
         assert proven_by(instance, problem, bound) == math.ceil(bound.value), f"seed {seed}"
 
 
-@pytest.mark.slow
-def test_split_costs_approach_the_bound_of_the_cutting_planes() -> None:
-    for seed in range(3):
-        instance = uniform_instance(20, 15, 4, seed)
-        planes = CuttingPlanes(instance, Goal(), greedy_merge(instance))
-        planes.tighten(Clock(60))
-        splitting = split_costs(instance, greedy_merge(instance).num_edges, Clock(None), rounds=2000)
-        assert splitting.units <= planes.lp.value * UNIT + UNIT / 1e6
-        assert splitting.units >= 0.97 * planes.best_units
-        assert splitting.limit >= planes.lp.value - 1e-3
-        proof = partial(rounded_multipliers, *proof_rows(splitting))
-        assert proven_value(instance, "min-tco", proof) == -(-splitting.units // UNIT)
-
-
 @pytest.mark.parametrize("seeds", tiers(50, 150))
 def test_dual_fitting_is_valid_with_and_without_pairs(seeds: range) -> None:
     for seed in seeds:
@@ -201,24 +187,6 @@ def test_a_topic_that_takes_too_many_comparisons_leaves_the_bound() -> None:
     wanted = [[0, 1, 2]] * 5
     assert counted(wanted, 3, 1, steps=10)[0] == DROPPED
     assert counted(wanted, 3, 1).tolist() == [0, 10, 10]
-
-
-@property_test(
-    100,
-    st.lists(st.sets(st.integers(0, 4), min_size=1, max_size=4), min_size=2, max_size=6),
-    st.integers(1, 3),
-    quick=30,
-)
-def test_the_bound_is_at_most_the_fewest_edges(chosen: list[set[int]], most: int) -> None:
-    sizes = {t: sum(t in topics for topics in chosen) for t in set().union(*chosen)}
-    rank = {t: i for i, t in enumerate(sorted(sizes, key=lambda t: (sizes[t], t)))}
-    wanted = [sorted(rank[t] for t in topics) for topics in chosen]
-    links = counted(wanted, len(rank), most)
-    total = sum(max(0, sizes[t] - 1 - int(links[rank[t]])) for t in rank)
-    instance = ob.TopicInstance.from_subscriptions(
-        {f"n{v}": [f"t{t}" for t in topics] for v, topics in enumerate(wanted)}
-    )
-    assert -(-total // most) <= optimum(instance, "min-tco")
 
 
 @pytest.mark.parametrize("seeds", tiers(40, 150))

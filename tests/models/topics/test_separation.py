@@ -79,14 +79,13 @@ def test_rows_are_violated_partitions_and_exact_separation_misses_none(seeds: ra
             assert (t in rows.topic) == violated, f"seed {seed}, topic {t}"
 
 
-@pytest.mark.parametrize("exact", [False, True])
-def test_zero_one_weights_violate_nothing_if_and_only_if_topics_are_connected(exact: bool) -> None:
+def test_zero_one_weights_violate_nothing_if_and_only_if_topics_are_connected() -> None:
     for seed in range(150):
         instance = small_instance(seed)
         edges = CandidateEdges(instance, all_pairs(instance))
         chosen = np.random.default_rng(seed).random(len(edges)) < 0.6
         rows = violated_partitions(
-            instance.topic_offsets, edges.links, chosen.astype(float), tolerance=1e-4, exact=exact
+            instance.topic_offsets, edges.links, chosen.astype(float), tolerance=1e-4, exact=False
         )
         overlay = ob.Overlay.from_edges(instance.num_nodes, np.stack([edges.u[chosen], edges.v[chosen]], axis=1))
         broken = np.flatnonzero(overlay.topic_components(instance) > 1).tolist()
@@ -130,27 +129,11 @@ def test_the_cutting_plane_bound_is_that_of_the_directed_flow_lp(seeds: range) -
         assert planes.best_units / UNIT == pytest.approx(flow_bound(instance), abs=2e-3)
 
 
-@pytest.mark.parametrize("seeds", tiers(40, 150))
-def test_zero_one_vectors_violate_a_row_if_and_only_if_the_topic_is_too_wide(seeds: range) -> None:
-    for seed in seeds:
-        instance = small_instance(seed)
-        edges = CandidateEdges(instance, all_pairs(instance))
-        chosen = np.random.default_rng(seed).random(len(edges)) < 0.6
-        graphs = all_graphs(instance.num_nodes)
-        taken = set(zip(edges.u[chosen].tolist(), edges.v[chosen].tolist(), strict=True))
-        mask = sum(1 << place for place, pair in enumerate(graphs.pairs) if pair in taken)
-        rows = violated_diameters(instance.topic_offsets, edges.links, chosen.astype(float), tolerance=1e-4)
-        wide = [
-            t for t, members in enumerate(members_of_topics(instance)) if not graphs.brings_within_two(members)[mask]
-        ]
-        assert sorted(set(rows.topic.tolist())) == wide
-
-
-def test_the_most_violated_row_is_found_for_fractional_values() -> None:
-    for seed in range(40):
+def test_the_most_violated_row_is_found_for_fractional_values_and_0_and_1() -> None:
+    for seed in range(60):
         instance = uniform_instance(6, 2, 1, seed)
         edges = CandidateEdges(instance, all_pairs(instance))
-        x = np.random.default_rng(seed).integers(0, 5, len(edges)) / 8
+        x = np.random.default_rng(seed).integers(0, 5 if seed < 40 else 2, len(edges)) / (8 if seed < 40 else 1)
         weight = dict(zip(zip(edges.u.tolist(), edges.v.tolist(), strict=True), x.tolist(), strict=True))
         rows = violated_diameters(instance.topic_offsets, edges.links, x, tolerance=1e-6)
         for t, members in enumerate(members_of_topics(instance)):
