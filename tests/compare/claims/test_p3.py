@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,18 @@ def test_choosing_parts_is_dear_where_it_is_repeated(monkeypatch: pytest.MonkeyP
     found = judge(CLAIMS["P3.S5.3"]).judgement
     assert found.verdict in (CONTRADICTED, Verdict.NOT_DECIDED)
     assert known(found.number).mean > 1
+
+
+def test_choosing_parts_is_a_share_of_processor_time_and_the_first_instance_compiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moments = iter([0.0, 5.0, 6.0, 10.0, 11.0, 31.0, 40.0, 41.0, 51.0])  # shares of 5, 1/20 and 1/10
+    small = next(p3_lemmas.small(True, 1, nodes=9, topics=4, subscriptions=2))
+    monkeypatch.setattr(p3_system, "instances_p3", lambda *_, **__: [small] * 3)
+    monkeypatch.setattr(p3_system, "best_division", lambda *_: None)
+    monkeypatch.setattr(p3_system, "time", SimpleNamespace(process_time=moments.__next__))
+    bench: Any = SimpleNamespace(quick=True, run=lambda *_, **__: None)
+    assert known(CLAIMS["P3.S5.3"].judge(bench).number).mean == pytest.approx(0.075)
 
 
 # ---- claims about rows: a small grid, whose runs have the given values ----

@@ -2,18 +2,16 @@
 
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 import overlaybench as ob
+from overlaybench.compare.studies import study as study_module
 from overlaybench.compare.studies.store import StoredInstance
 from overlaybench.compare.studies.study import Study, read_study
 from overlaybench.compare.studies.task import Recipe
-
-slow = partial(pytest.param, marks=pytest.mark.slow)
 
 SPEC = """
 name = "trial"
@@ -179,15 +177,24 @@ def test_an_error_is_one_line_with_its_location_and_fix(tmp_path: Path, old: str
         ('["a' + '" . "' * 100_000 + '"]', "more than 64 dots"),
         ("a" * 4_000_000, "Expected .=."),
         (SPEC.replace("seeds = 3", "seeds = 1_000_000_000"), "more than 100,000 instances: divide the study"),
-        slow(SPEC.replace("nodes = [4, 6]", f"nodes = {list(range(1, 100_002))}"), "more than 100,000 instances"),
         (SPEC.replace("repeats = 2", "repeats = 1_000_000_000"), "more than 1,000,000 runs"),
-        slow(SPEC.replace('methods = ["gm",', "methods = [" + '"gm",' * 170_000), "more than 1,000,000 runs"),
     ],
 )
 def test_a_study_that_would_exhaust_the_machine_is_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(ob.BadInput, match=said) as error:
         study_of(tmp_path, text)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("limit", "most"), [("_MOST_INSTANCES", 7), ("_MOST_RUNS", 7 * (2 * 3 + 2))])
+def test_as_many_instances_and_runs_are_allowed_as_the_limit_says(
+    limit: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study_module, limit, most)
+    study_of(tmp_path, SPEC)
+    monkeypatch.setattr(study_module, limit, most - 1)
+    with pytest.raises(ob.BadInput, match=f"more than {most - 1}"):
+        study_of(tmp_path, SPEC)
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,15 @@ def test_clustering_at_a_free_broker_multiplies_no_infinite_ratio_by_its_price()
         assert clustering(instance).tolist() == clustered(instance)
 
 
+def test_a_user_that_no_pair_has_goes_to_the_broker_that_it_exchanges_most_with() -> None:
+    """Users 0 and 1 are the pair of broker 0, 2 and 3 that of broker 1; 4 receives and 5 sends what 2 and 3 do."""
+    rates, wanted = np.zeros((6, 2)), np.zeros((6, 2), np.bool_)
+    rates[[0, 2, 5], [0, 1, 1]] = 9, 4, 1
+    wanted[[1, 3, 4], [0, 1, 1]] = True
+    instance = ContentInstance(np.ones((6, 2)), 1 - np.eye(2), np.full(2, np.inf), rates, wanted)
+    assert clustering(instance).tolist() == clustered(instance) == [0, 0, 1, 1, 1, 1]
+
+
 @property_test(80, content_instances(max_users=7, max_brokers=4))
 def test_grown_trees_agree_with_their_twin(instance: ContentInstance) -> None:
     assert traffic_on_grown_trees(instance).tolist() == grown_traffic(instance)

@@ -39,24 +39,17 @@ Depends: libfonts (>= 1), codec
 """
 
 
-def subscriptions(instance: ob.TopicInstance) -> dict[str, list[str]]:
-    return {
-        instance.node_label(node): [instance.topic_label(int(topic)) for topic in instance.topics_of(node)]
-        for node in range(instance.num_nodes)
-    }
-
-
 def test_movielens_has_its_sizes_and_samples_users_by_seed() -> None:
     instance = ob.WORKLOADS["movielens-sample"].generate(seed=1)
     assert (instance.num_nodes, instance.num_topics, instance.num_subscriptions) == (30, 100, 1501)
     assert instance == ob.WORKLOADS["movielens-sample"].generate(seed=2)
-    assert "film2" in subscriptions(instance)["user0"]
+    assert "film2" in mapping(instance)["user0"]
     whole, part = (movielens_sample(seed=3, nodes=nodes, least_rating=4) for nodes in (30, 12))
     again, other = (movielens_sample(seed=seed, nodes=12, least_rating=4) for seed in (3, 4))
     assert whole.num_subscriptions == 174
     assert part == again
     assert part != other
-    assert subscriptions(part).items() <= subscriptions(whole).items()
+    assert mapping(part).items() <= mapping(whole).items()
 
 
 def test_movielens_without_enough_users_or_its_file_is_bad_input(tmp_path: Path) -> None:
@@ -87,10 +80,10 @@ def test_movielens_is_found_where_spark_is_without_pyspark(tmp_path: Path, monke
 def test_packages_subscribe_to_what_two_installed_packages_depend_on(tmp_path: Path) -> None:
     (tmp_path / "status").write_text(STATUS)
     instance = debian_packages(seed=0, nodes=3, packages="installed", status=tmp_path / "status")
-    assert subscriptions(instance) == {
-        "editor": ["libc6", "libfonts", "runtime"],
-        "player": ["libfonts"],
-        "shell": ["libc6", "runtime"],
+    assert mapping(instance) == {
+        "editor": {"libc6", "libfonts", "runtime"},
+        "player": {"libfonts"},
+        "shell": {"libc6", "runtime"},
     }
 
 
@@ -101,7 +94,7 @@ def test_available_packages_are_those_of_all_lists_compressed_or_not(tmp_path: P
     (tmp_path / "other_Packages.gz").write_bytes(gzip.compress(b"Package: b\nDepends: c\n"))
     (tmp_path / "host_InRelease").write_text("Package: e\nDepends: c\n")
     instance = debian_packages(seed=0, nodes=2, packages="available", lists=tmp_path)
-    assert subscriptions(instance) == {"a": ["c"], "b": ["c"]}
+    assert mapping(instance) == {"a": {"c"}, "b": {"c"}}
 
 
 def test_packages_of_another_system_or_too_few_are_bad_input(tmp_path: Path) -> None:
@@ -124,10 +117,10 @@ def test_packages_subscribe_to_tags_that_another_package_has(tmp_path: Path) -> 
         "Package: c\nTag: x11::application, admin::boot\n"
     )
     instance = debian_tags(seed=0, nodes=0, packages="available", lists=tmp_path)
-    assert subscriptions(instance) == {
-        "a": ["role::program", "x11::application"],
-        "b": ["role::program"],
-        "c": ["x11::application"],
+    assert mapping(instance) == {
+        "a": {"role::program", "x11::application"},
+        "b": {"role::program"},
+        "c": {"x11::application"},
     }
     with pytest.raises(ob.BadInput, match="a sample of 4 nodes from 3"):
         debian_tags(seed=0, nodes=4, packages="available", lists=tmp_path)
@@ -136,9 +129,9 @@ def test_packages_subscribe_to_tags_that_another_package_has(tmp_path: Path) -> 
 def test_listeners_subscribe_to_the_artists_they_play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "user_artists.dat"
     file.write_text("userID\tartistID\tweight\n2\t51\t13883\n2\t52\t11690\n3\t52\t10\n")
-    assert subscriptions(lastfm_listeners(seed=0, nodes=0, plays=file)) == {
-        "user2": ["artist51", "artist52"],
-        "user3": ["artist52"],
+    assert mapping(lastfm_listeners(seed=0, nodes=0, plays=file)) == {
+        "user2": {"artist51", "artist52"},
+        "user3": {"artist52"},
     }
     monkeypatch.setenv("LASTFM", str(file))
     assert ob.WORKLOADS["lastfm"].generate(nodes=1, seed=1).num_nodes == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -14,9 +16,11 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
+from overlaybench.models.topics.lp_heuristics import lp_guided
 from overlaybench.models.topics.lp_heuristics.lp_guided import GuidedIncumbent, flatter_along, stars, weighted_greedy
 from overlaybench.models.topics.lp_heuristics.row_weighting import (
     DEGREE,
+    ENTRIES_A_STEP,
     GAIN,
     ITEM,
     LOSS,
@@ -133,6 +137,31 @@ def test_a_small_instance_is_searched_among_all_pairs_with_the_values_of_the_lp(
         incumbent = GuidedIncumbent(instance, Goal(), None, seed)
         incumbent.improve_along(planes.edges, planes.lp.x, Clock(None), goal=61, steps=20_000)
         assert incumbent.value == 61
+
+
+def test_row_weighting_along_the_split_has_half_of_the_time_or_the_work_of_its_steps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[tuple[int, float, int, float]] = []
+
+    class Search:
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def overlays(self, below: int, clock: Clock, work: int, least: float) -> list[Overlay]:
+            given.append((below, clock.left, work, least))
+            return []
+
+    monkeypatch.setattr(lp_guided, "RowWeighting", Search)
+    instance = uniform_instance(14, 10, 4)
+    start = greedy_merge(instance)
+    for clock in (Clock(1000), Clock(None)):
+        lp_guided.guided_candidates(instance, start, clock, steps=7)
+    (below, left, work, least), unlimited = given
+    assert 13 <= least <= below <= start.num_edges
+    assert 250 < left <= 500
+    assert work > 10**12
+    assert unlimited == (below, math.inf, 7 * ENTRIES_A_STEP, least)
 
 
 def is_connected(instance: TopicInstance, overlay: Overlay | None) -> bool:
