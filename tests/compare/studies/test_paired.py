@@ -223,21 +223,25 @@ def test_better_and_worse_are_of_values_bounds_and_statuses() -> None:
         a_run(instance="2", value=10.0, status="time-limit", lower_bound=5.0),
         a_run(instance="3", value=10.0),
         a_run(instance="4"),
+        a_run(instance="5", value=9.0),
+        a_run(instance="6", value=9.0, lower_bound=4.0),
     ]
     after = [
         a_run(instance="1", value=11.0, status="time-limit", lower_bound=8.0),
         a_run(instance="2", value=10.0, status="optimal"),
         a_run(instance="3"),
         a_run(instance="4", value=3.0),
+        a_run(instance="5", value=9.0, lower_bound=4.0),
+        a_run(instance="6", value=9.0),
     ]
     comparison = compared(frame(*before), frame(*after))
     pairs = comparison.pairs.sort_values("instance")
-    assert pairs["value"].tolist() == ["worse", "same", "worse", "better"]
-    assert pairs["bound"].tolist() == ["worse", "better", "same", "same"]
-    assert pairs["status"].tolist() == ["worse", "better", "worse", "better"]
+    assert pairs["value"].tolist() == ["worse", "same", "worse", "better", "same", "same"]
+    assert pairs["bound"].tolist() == ["worse", "better", "same", "same", "better", "worse"]
+    assert pairs["status"].tolist() == ["worse", "better", "worse", "better", "same", "same"]
     line = summary(comparison).iloc[0]
     counts = ["runs", "better", "same", "worse", "bounds_up", "bounds_down", "status_up", "status_down"]
-    assert line[counts].tolist() == [4, 1, 1, 2, 1, 1, 2, 2]
+    assert line[counts].tolist() == [6, 1, 3, 2, 2, 2, 2, 2]
     assert comparison.is_worse
 
 

@@ -189,6 +189,24 @@ def test_a_topic_that_takes_too_many_comparisons_leaves_the_bound() -> None:
     assert counted(wanted, 3, 1).tolist() == [0, 10, 10]
 
 
+@property_test(
+    100,
+    st.lists(st.sets(st.integers(0, 4), min_size=1, max_size=4), min_size=2, max_size=6),
+    st.integers(1, 3),
+    quick=30,
+)
+def test_the_bound_is_at_most_the_fewest_edges(chosen: list[set[int]], most: int) -> None:
+    sizes = {t: sum(t in topics for topics in chosen) for t in set().union(*chosen)}
+    rank = {t: i for i, t in enumerate(sorted(sizes, key=lambda t: (sizes[t], t)))}
+    wanted = [sorted(rank[t] for t in topics) for topics in chosen]
+    links = counted(wanted, len(rank), most)
+    total = sum(max(0, sizes[t] - 1 - int(links[rank[t]])) for t in rank)
+    instance = ob.TopicInstance.from_subscriptions(
+        {f"n{v}": [f"t{t}" for t in topics] for v, topics in enumerate(wanted)}
+    )
+    assert -(-total // most) <= optimum(instance, "min-tco")
+
+
 @pytest.mark.parametrize("seeds", tiers(40, 150))
 def test_a_node_cover_is_a_bound_on_the_degree_that_the_checker_accepts(seeds: range) -> None:
     for seed in seeds:
