@@ -131,6 +131,9 @@ def test_a_higher_level_and_a_wrong_closed_form_contradict_figure_3(monkeypatch:
     assert "updates, not" in judged_on("P1.F3", ob.METHODS, {}).because
 
 
+LARGER = (middling(1, 18, 9, 5), middling(2, 12, 20, 10))
+
+
 @pytest.mark.interpreted
 @property_test(100, topic_instances())
 def test_each_edge_contributes_most_when_it_is_added(instance: ob.TopicInstance) -> None:
@@ -140,7 +143,7 @@ def test_each_edge_contributes_most_when_it_is_added(instance: ob.TopicInstance)
 @pytest.mark.interpreted
 @pytest.mark.parametrize(
     "instance",
-    [*CONSTRUCTED.values(), middling(1, 18, 9, 5), middling(2, 12, 20, 10)],
+    [*(pytest.param(each, marks=pytest.mark.slow) for each in CONSTRUCTED.values()), *LARGER],
     ids=[*CONSTRUCTED, "random", "random, many topics"],
 )
 def test_each_edge_contributes_most_on_larger_instances(instance: ob.TopicInstance) -> None:

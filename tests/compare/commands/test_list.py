@@ -72,15 +72,6 @@ def test_problems_claims_and_methods_of_several_kinds_are_explained() -> None:
     assert "overlaybench claims P1.L6.6 --quick" in out
 
 
-def test_a_plug_in_is_explained_by_its_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "plugged.py").write_text(
-        "from overlaybench.instances.contract.workload import Workload\n"
-        "LINE = Workload('line', 'a path', 'mine', (), dict)\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    assert [one.summary for one in explanations("plugged:LINE")] == ["a path"]
-
-
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{type(entry).__name__}-{entry.name}")
 def test_everything_listed_is_explained_and_its_examples_parse(entry: object) -> None:
     for one in explain(entry):

@@ -54,9 +54,3 @@ def test_edges_are_listed_by_class() -> None:
     assert sorted(found.edges("some")) == [("bob", "cid"), ("bob", "dan")]
     with pytest.raises(ob.BadInput, match="'all' is no class of edges"):
         found.edges("all")
-
-
-def test_within_a_tolerance_more_overlays_are_listed() -> None:
-    triangle = ob.read({"a": ["x", "y"], "b": ["x", "y"], "c": ["x", "y"]})
-    assert len(ob.optima(triangle).overlays) == len(ob.optima(triangle, within=1).overlays) == 3
-    assert ob.optima(ob.read(PATH), within=1).counts == {"every": 2, "some": 2, "none": 0, "open": 0}

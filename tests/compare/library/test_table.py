@@ -57,14 +57,6 @@ def test_the_library_has_200_instances_and_every_one_is_made_by_a_known_workload
     assert sum((TABLE / name).stat().st_size for name in ("instances.csv", "records.csv")) < 600_000
 
 
-@pytest.mark.parametrize(
-    "name", ["small-zipf-20-20-5-s1", "greedy-merge-cuboid-2-4", "content-10-4-5-s0", "relay-star-8"]
-)
-def test_an_instance_is_made_with_the_digest_of_the_table(name: str) -> None:
-    entry = read_table().entry(name)
-    assert entry.make().digest == entry.digest
-
-
 @pytest.mark.slow
 def test_every_instance_without_data_of_others_has_the_digest_of_the_table() -> None:
     for entry in read_table().entries.values():

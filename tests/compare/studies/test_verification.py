@@ -54,7 +54,6 @@ runs = [
 ]
 """
 SPEC_OF_OTHERS = """
-name = "others"
 seed = 4
 time_limit = 30
 memory_limit = 1500
@@ -228,14 +227,8 @@ def missed(
 
 def test_an_honest_study_has_no_faults(honest: Store, of_others: Store) -> None:
     assert checked_here(honest) == Verification(16, 0, 0, (), ())
+    assert of_others.plan().name == "spec"
     assert checked_here(of_others).faults == ()
-
-
-def test_a_study_without_a_name_has_no_faults(tmp_path: Path) -> None:
-    text = SPEC.replace('name = "forged"', "").replace("[5, 6]", "5").replace(', "branch-and-cut"', "")
-    store = study_done_in(tmp_path, text)
-    assert store.plan().name == "spec"
-    assert checked_here(store).faults == ()
 
 
 @pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.slow)])

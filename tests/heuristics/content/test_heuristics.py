@@ -42,7 +42,6 @@ from tests.properties import property_test
 pytestmark = pytest.mark.interpreted
 
 METHODS = {each.name: each for each in methods_of("overlaybench.heuristics.content") if each.answers("content-mst")}
-(BRANCH_AND_CUT,) = (each for each in methods_of("overlaybench.models.content") if each.name == "branch-and-cut")
 PROBLEMS = {problem.routing: problem for problem in CONTENT_PROBLEMS}
 ROUTINGS, MST = list(PROBLEMS), PROBLEMS["mst"]
 
@@ -315,15 +314,11 @@ def test_after_migration_no_single_user_gains_by_moving(data: st.DataObject) -> 
 
 @property_test(40, st.data())
 @pytest.mark.parametrize("problem", CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
-def test_migration_improves_any_overlay_and_keeps_the_best_possible(
-    problem: ContentProblem, data: st.DataObject
-) -> None:
+def test_migration_improves_any_overlay(problem: ContentProblem, data: st.DataObject) -> None:
     instance = data.draw(content_instances(max_users=5))
     given_trees = route(instance, data.draw(assignments(instance)), problem.routing)
     result = MIGRATION.run(instance, problem, overlay=given_trees)
     assert value_of(result) <= problem.value(instance, given_trees)
-    best = answer_of(BRANCH_AND_CUT.run(instance, problem))
-    assert MIGRATION.run(instance, problem, overlay=best).value == problem.value(instance, best)
 
 
 def test_an_overlay_to_begin_with_must_be_valid() -> None:

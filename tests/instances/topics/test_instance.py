@@ -94,14 +94,6 @@ def test_labels_sort_in_natural_order(labels: list[str], expected: list[str]) ->
     assert [ordered[place] for place in places] == labels
 
 
-@property_test(100, st.lists(st.text("a1٣0²", max_size=4)))
-def test_natural_order_is_a_total_order_that_repeats_do_not_disturb(labels: list[str]) -> None:
-    ordered, places = natural_order(labels)
-    assert sorted(set(labels)) == sorted(ordered)
-    assert [ordered[place] for place in places] == labels
-    assert natural_order(sorted(labels, reverse=True))[0] == ordered
-
-
 def built(
     offsets: Any, topics: Any, nodes: list[str] | None = None, names: list[str] | None = None
 ) -> ob.TopicInstance:

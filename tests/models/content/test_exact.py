@@ -99,41 +99,27 @@ def test_few_values_of_different_scales_leave_no_gap(problem: str, instance: Con
     check(instance, problem, "branch-and-cut", {"start": start})
 
 
-def test_an_entry_of_a_capacity_row_multiplies_the_rounding_of_its_multiplier() -> None:
-    """Demands become integers of about 2^20, and the bound must not lose 2^20 times the unit of multipliers."""
-    instance = ContentInstance(
-        access=np.array([[0.0, 0.2], [0.0, 0.2]]),
-        core=np.zeros((2, 2)),
-        capacities=np.array([0.5, np.inf]),
-        rates=np.array([[0.3], [0.5]]),
-        subscriptions=np.array([[True], [False]]),
-    )
+DELICATE: dict[str, tuple[Any, Any, Any, Any, Any]] = {
+    # Demands become integers of about 2^20, and the bound must not lose 2^20 times the unit of multipliers.
+    "rounded multipliers": ([[0, 0.2]] * 2, np.zeros((2, 2)), [0.5, np.inf], [[0.3], [0.5]], [[1], [0]]),
+    # An optimal basis may have multipliers far above the costs: cut to 64 bits, they proved 0 for 2,000.
+    "large multipliers of rows that cancel": (
+        *(np.zeros((3, 3)), [[0, 0, 1e6], [0, 0, 1e6], [1e6, 1e6, 0]], [1.001, 1.001, 0.1]),
+        *([[0, 0, 0], [1, 1e-3, 0], [0, 1e-3, 1]], [[0, 1, 0], [0, 0, 0], [0, 0, 0]]),
+    ),
+    # HiGHS once ended a node's LP as unknown, and the search with it.
+    "an LP without a status": (
+        *([[0, 0, 0], [1, 1e-3, 1e-3], [0, 1, 0], [1, 0, 1], [1e-3, 1e-3, 0]], 1e6 * (1 - np.eye(3)), [0.2, 1, 1]),
+        *(np.full((5, 1), 0.1), [[1], [0], [1], [1], [0]]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DELICATE)
+def test_numbers_that_once_misled_the_bound_or_the_lp_do_no_harm(name: str) -> None:
+    instance = ContentInstance(*map(np.array, DELICATE[name]))
     for problem in ROUTINGS:
         check(instance, problem, "branch-and-cut", {})
-
-
-def test_large_multipliers_of_rows_that_cancel_are_kept_whole() -> None:
-    """An optimal basis may have multipliers far above the costs: cut to 64 bits, they proved 0 for 2,000."""
-    core = np.array([[0.0, 0.0, 1e6], [0.0, 0.0, 1e6], [1e6, 1e6, 0.0]])
-    rates = np.array([[0.0, 0.0, 0.0], [1.0, 1e-3, 0.0], [0.0, 1e-3, 1.0]])
-    wanted = np.zeros((3, 3), np.bool_)
-    wanted[0, 1] = True
-    check(
-        ContentInstance(np.zeros((3, 3)), core, np.array([1.001, 1.001, 0.1]), rates, wanted),
-        "content-steiner",
-        "branch-and-cut",
-        {},
-    )
-
-
-def test_an_lp_that_ends_without_a_status_is_solved_again() -> None:
-    """On this instance HiGHS once ended a node's LP as unknown, and the search with it."""
-    access = np.array([[0, 0, 0], [1, 1e-3, 1e-3], [0, 1, 0], [1, 0, 1], [1e-3, 1e-3, 0]])
-    wanted = np.array([[True], [False], [True], [True], [False]])
-    core, capacities = 1e6 * (1 - np.eye(3)), np.array([0.2, 1.0, 1.0])
-    check(
-        ContentInstance(access, core, capacities, np.full((5, 1), 0.1), wanted), "content-steiner", "branch-and-cut", {}
-    )
 
 
 @property_test(60, SMALL, quick=4)
