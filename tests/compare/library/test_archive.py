@@ -10,6 +10,7 @@ import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -129,106 +130,83 @@ def test_what_judge_and_checker_refuse_is_left_out_with_the_reason(
     assert done.refused
 
 
-def an_edge_less(folder: Path) -> None:
-    file = folder / "answers" / "a" / "min-tco.json"
-    answer = json.loads(file.read_text())
-    file.write_text(json.dumps(answer | {"edges": answer["edges"][1:]}))
+def edited(file: str, change: Callable[[Any], Any]) -> Callable[[Path], object]:
+    """Change the data of a JSON file."""
+    return lambda folder: (folder / file).write_text(json.dumps(change(json.loads((folder / file).read_text()))))
+
+
+def copied(*files: tuple[str, str]) -> Callable[[Path], object]:
+    return lambda folder: [shutil.copy(folder / source, folder / to) for source, to in files]
+
+
+def changed(column: str, to: str, *files: str) -> Callable[[Path], object]:
+    """Another field in the rows of instance b, of the table or other files."""
+
+    def change(folder: Path) -> None:
+        for file in files or ("table.csv",):
+            rows = list(csv.DictReader((folder / file).open()))
+            with (folder / file).open("w") as opened:
+                writer = csv.DictWriter(opened, rows[0])
+                writer.writeheader()
+                writer.writerows(row | ({column: to} if row["instance"] == "b" else {}) for row in rows)
+
+    return change
 
 
 def all_edges(folder: Path) -> None:
     names = list(json.loads((folder / "instances" / "a.json").read_text())["subscriptions"])
     edges = [[u, v] for u in names for v in names if u < v]
-    (folder / "answers" / "a" / "min-tco.json").write_text(json.dumps({"format": "overlay/1", "edges": edges}))
-
-
-def a_change_less(folder: Path) -> None:
-    file = folder / "answers" / "d" / "dynamic-tco.json"
-    answer = json.loads(file.read_text())
-    file.write_text(json.dumps(answer | {"changes": answer["changes"][:-1]}))
+    (folder / OVERLAY).write_text(json.dumps({"format": "overlay/1", "edges": edges}))
 
 
 def a_degree_too_high(folder: Path) -> None:
     all_edges(folder)
-    shutil.copy(folder / "answers" / "a" / "min-tco.json", folder / "answers" / "a" / "capped-tco@max-degree=4.json")
+    shutil.copy(folder / OVERLAY, folder / "answers" / "a" / "capped-tco@max-degree=4.json")
 
 
 def a_higher_claim(folder: Path) -> None:
-    file = folder / "proofs" / "a" / "min-tco.proof.gz"
+    file = folder / PROOF
     lines = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
     lines[-1][1] += 1
     file.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
 
 
-def a_proof_cut_short(folder: Path) -> None:
-    file = folder / "proofs" / "c" / "steiner.proof.gz"
-    file.write_bytes(file.read_bytes()[:-20])
-
-
-def the_proof_of_another_instance(folder: Path) -> None:
-    shutil.copy(folder / "proofs" / "b" / "min-tco.proof.gz", folder / "proofs" / "a" / "min-tco.proof.gz")
-
-
-def another_instance(folder: Path) -> None:
-    for part, name in (("instances", "{}.json"), ("answers", "{}/min-tco.json"), ("proofs", "{}/min-tco.proof.gz")):
-        shutil.copy(folder / part / name.format("b"), folder / part / name.format("a"))
-
-
-def changed(file: str, column: str, to: str, *, instance: str = "b") -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        rows = list(csv.DictReader((folder / file).open()))
-        for row in rows:
-            if row["instance"] == instance:
-                row[column] = to
-        with (folder / file).open("w") as opened:
-            writer = csv.DictWriter(opened, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
-
-    change.__name__ = f"{column} {to or 'empty'} in {file}"
-    return change
-
-
-def lower_numbers_in_both_tables(folder: Path) -> None:
-    changed("table.csv", "value", "1")(folder)
-    changed("records.csv", "value", "1")(folder)
-
-
-def higher_bounds_in_both_tables(folder: Path) -> None:
-    changed("table.csv", "bound", "99")(folder)
-    changed("records.csv", "bound", "99")(folder)
-
-
 def a_line_less(folder: Path) -> None:
     file = folder / "table.csv"
-    file.write_text("\n".join(line for line in file.read_text().splitlines() if not line.startswith("b,")) + "\n")
+    file.write_text("".join(line for line in file.read_text().splitlines(True) if not line.startswith("b,")))
 
 
-def no_table(folder: Path) -> None:
-    (folder / "table.csv").unlink()
+OVERLAY, PROOF, STEINER = "answers/a/min-tco.json", "proofs/a/min-tco.proof.gz", "proofs/c/steiner.proof.gz"
+BOTH = ("table.csv", "records.csv")
+OF_B = [(name.format("b"), name.format("a")) for name in ("instances/{}.json", OVERLAY.replace("/a/", "/{}/"))]
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "an edge less": edited(OVERLAY, lambda answer: answer | {"edges": answer["edges"][1:]}),
+    "a change less": edited("answers/d/dynamic-tco.json", lambda log: log | {"changes": log["changes"][:-1]}),
+    "all edges": all_edges,
+    "a degree too high": a_degree_too_high,
+    "a higher claim": a_higher_claim,
+    "a proof cut short": lambda folder: (folder / STEINER).write_bytes((folder / STEINER).read_bytes()[:-20]),
+    "the proof of another instance": copied(("proofs/b/min-tco.proof.gz", PROOF)),
+    "another instance": copied(*OF_B, ("proofs/b/min-tco.proof.gz", PROOF)),
+    "a line less": a_line_less,
+    "no table": lambda folder: (folder / "table.csv").unlink(),
+    "a table of nothing": lambda folder: (folder / "table.csv").write_text("\0"),
+    "lower numbers in both tables": changed("value", "1", *BOTH),
+    "higher bounds in both tables": changed("bound", "99", *BOTH),
+    "a lower value": changed("value", "1"),
+    "no value": changed("value", "nan"),
+    "a lower bound": changed("bound", "1"),
+    "no bound": changed("bound", ""),
+    "another digest": changed("digest", "0" * 64),
+    "another answer": changed("answer", "answers/none.json"),
+    "another problem": changed("problem", "k-tco"),
+    "a lower record": changed("value", "1", "records.csv"),
+}
 
 
-def a_table_of_nothing(folder: Path) -> None:
-    (folder / "table.csv").write_text("\0")
-
-
-DAMAGES = (
-    *(an_edge_less, all_edges, a_degree_too_high, a_higher_claim, a_proof_cut_short, the_proof_of_another_instance),
-    *(a_change_less, another_instance, a_line_less, no_table, a_table_of_nothing),
-    *(lower_numbers_in_both_tables, higher_bounds_in_both_tables),
-    changed("table.csv", "value", "1"),
-    changed("table.csv", "value", "nan"),
-    changed("table.csv", "bound", "1"),
-    changed("table.csv", "bound", ""),
-    changed("table.csv", "digest", "0" * 64),
-    changed("table.csv", "answer", "answers/none.json"),
-    changed("table.csv", "problem", "k-tco"),
-    changed("records.csv", "value", "1"),
-)
-
-
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
-def test_damage_is_found_with_new_checksums_too(damage: Callable[[Path], None], folder: Path, tmp_path: Path) -> None:
-    damage(folder)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_found_with_new_checksums_too(damage: str, folder: Path, tmp_path: Path) -> None:
+    DAMAGES[damage](folder)
     resummed(folder)
     status, printed = checked(folder, tmp_path)
     assert status == 1

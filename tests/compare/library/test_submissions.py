@@ -128,35 +128,24 @@ def test_a_forged_proof_and_an_answer_below_a_bound_are_refused(
         submit(table.with_records([bound]), folder, found["best"], **ADA, instance="a")
 
 
-def a_lower_value(folder: Path, record: Record) -> list[Record]:
-    return [structs.replace(record, value=record.value - 1)]
+CHANGES: dict[str, Callable[[Path, Record], list[Record]]] = {
+    "a lower value": lambda folder, record: [structs.replace(record, value=record.value - 1)],
+    "no author": lambda folder, record: [structs.replace(record, name="", method="mine")],
+    "another pair": lambda folder, record: [structs.replace(record, problem="minmax-tco", value=1.0)],
+    "no file": lambda folder, record: [record] if (folder / "answers/a/min-tco.json").unlink() is None else [],
+    "a proof without a file": lambda folder, record: [
+        record,
+        structs.replace(record, value=math.nan, bound=3.0, proof="0" * 64),
+    ],
+}
 
 
-def no_author(folder: Path, record: Record) -> list[Record]:
-    return [structs.replace(record, name="", method="mine")]
-
-
-def no_file(folder: Path, record: Record) -> list[Record]:
-    (folder / "answers" / "a" / "min-tco.json").unlink()
-    return [record]
-
-
-def another_pair(folder: Path, record: Record) -> list[Record]:
-    return [structs.replace(record, problem="minmax-tco", value=1.0)]
-
-
-def a_proof_without_a_file(folder: Path, record: Record) -> list[Record]:
-    return [record, structs.replace(record, value=math.nan, bound=3.0, proof="0" * 64)]
-
-
-@pytest.mark.parametrize("change", [a_lower_value, no_author, no_file, another_pair, a_proof_without_a_file])
-def test_a_change_with_a_record_that_nothing_shows_is_found(
-    change: Callable[[Path, Record], list[Record]], folder: Path, found: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_with_a_record_that_nothing_shows_is_found(name: str, folder: Path, found: dict[str, Any]) -> None:
     old = read_table(folder)
     record = submit(old, folder, found["best"], **ADA, instance="a")
     assert list(faults_since(read_table(folder), folder, old)) == []
-    (fault,) = faults_since(old.with_records(change(folder, record)), folder, old)
+    (fault,) = faults_since(old.with_records(CHANGES[name](folder, record)), folder, old)
     assert "min" in fault
 
 

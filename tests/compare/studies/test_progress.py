@@ -182,34 +182,26 @@ def simulated(jobs: list[Job], cores: int = 2) -> list[tuple[float, float]]:
     return estimates
 
 
-def test_a_run_counts_as_the_mean_of_those_like_it() -> None:
-    jobs = [Job("ilp", 50, seconds, 60.0) for seconds in (10.0, 20.0, 30.0, 40.0)]
+OF_SIZES = [Job("gm", 1000, 4.0), Job("gm", 500, 1.0), Job("gm", 250, 0.25), Job("gm", 100_000, 1.0, 30.0)]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "counted", "left"),
+    [
+        ([Job("ilp", 50, seconds, 60.0) for seconds in (10.0, 20.0, 30.0, 40.0)], 2, 30.0),  # the mean of those like it
+        ([Job("gm", 1000, 4.0), Job("gm-m", 1000, 4.0)], 1, 4.0),  # of other methods on instances of its size
+        (OF_SIZES, 1, 4.0 * (0.5**1.5 + 0.25**1.5) + 30.0),  # by the growth with the size, at most the limit
+        (OF_SIZES, 2, 0.25 + 30.0),
+        ([Job("ilp", 50, 1.0, 60.0)] * 10 + [Job("gm", 50, 1.0)] * 10, 0, 601.0),  # an exact method: its limit
+    ],
+)
+def test_what_is_left_counts_as_runs_like_it(jobs: list[Job], counted: int, left: float) -> None:
     tally = tally_of(jobs)
-    for job in jobs[:2]:
+    for job in jobs[:counted]:
         tally.count(job.row)
-    assert tally.work == StudyWork(done=30.0, left=30.0, limited=0.0)
-
-
-def test_before_anything_is_measured_an_exact_method_counts_with_its_limit_and_the_estimate_is_an_upper_one() -> None:
-    tally = tally_of([Job("ilp", 50, 1.0, 60.0)] * 10 + [Job("gm", 50, 1.0)] * 10)
-    assert tally.work.left == pytest.approx(601)
-    assert tally.work.is_limited
-    assert tally.work.to_go(0.0, 2, 0) == pytest.approx(300.5)
-
-
-def test_another_size_counts_by_the_growth_with_the_size_but_at_most_the_limit() -> None:
-    jobs = [Job("gm", 1000, 4.0), Job("gm", 500, 1.0), Job("gm", 250, 0.25), Job("gm", 100_000, 1.0, 30.0)]
-    tally = tally_of(jobs)
-    tally.count(jobs[0].row)
-    assert tally.work.left == pytest.approx(4.0 * (0.5**1.5 + 0.25**1.5) + 30.0)
-    tally.count(jobs[1].row)
-    assert tally.work.left == pytest.approx(0.25 + 30.0)
-
-
-def test_a_method_without_runs_counts_as_others_on_instances_of_its_size() -> None:
-    tally = tally_of([Job("gm", 1000, 4.0), Job("gm-m", 1000, 4.0)])
-    tally.count(Job("gm", 1000, 4.0).row)
-    assert tally.work == StudyWork(done=4.0, left=4.0, limited=0.0)
+    assert (tally.work.done, tally.work.left) == (sum(job.seconds for job in jobs[:counted]), pytest.approx(left))
+    assert tally.work.is_limited == (counted == 0)
+    assert counted or tally.work.to_go(0.0, 2, 0) == pytest.approx(left / 2)
 
 
 @pytest.mark.parametrize("power", [1.0, 1.5, 2.0, 2.25])
