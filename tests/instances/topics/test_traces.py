@@ -62,41 +62,34 @@ def test_a_trace_is_read_back(trace: ob.TopicTrace, ending: str, tmp_path_factor
     assert pickle.loads(pickle.dumps(trace)) == trace
 
 
+LEAVE = '{"time": 1, "event": "leave", "node": "ann"}'
+
+
 @pytest.mark.parametrize(
     ("lines", "place"),
     [
-        ("", "empty"),
-        (HEAD.replace("trace/1", "trace/2"), "line 1"),
-        (
-            f'{HEAD}\n{{"time": 1, "event": "leave", "node": "ann"}}\n{{"time": 2, "event": "leave", "node": "ann"}}',
-            "line 3",
-        ),
-        (
-            f'{HEAD}\n{{"time": 2, "event": "leave", "node": "ann"}}\n{{"time": 1, "event": "leave", "node": "bob"}}',
-            "line 3",
-        ),
-        (f'{HEAD}\n{{"time": 0, "event": "leave", "node": "ann"}}', "line 2"),
-        (f'{HEAD}\n{{"time": 1, "event": "join", "node": "ann", "topics": ["a"]}}', "line 2"),
-        (f'{HEAD}\n{{"time": 1, "event": "join", "node": "cid", "topics": ["a", "a"]}}', "line 2"),
-        (f'{HEAD}\n{{"time": 1, "event": "subscribe", "node": "ann", "topics": ["news"]}}', "line 2"),
-        (f'{HEAD}\n{{"time": 1, "event": "unsubscribe", "node": "ann", "topics": ["chess"]}}', "line 2"),
-        (f'{HEAD}\n{{"time": 1, "event": "subscribe", "node": "ann"}}', "line 2"),
-        (f'{HEAD}\n{{"time": 1, "event": "crash", "node": "ann", "topics": ["news"]}}', "line 2"),
-        (f'{HEAD}\n{{"time": 1, "event": "sleep", "node": "ann"}}', "line 2"),
-        (f'{HEAD}\n{{"time": 1e30, "event": "leave", "node": "ann"}}', "line 2"),
-        (f'{HEAD}\n\n{{"time": 1, "event": "leave", "node": "ann"', "line 3"),
-        (f'{HEAD}\n{{"time": 1, "event": "leave", "node": "ann", "time": 2}}', "line 2"),
-        (f'{HEAD}\n{{"time": 1, "event": "join", "node": "\\ud800", "topics": ["a"]}}', "line 2"),
-        (
-            f'{HEAD}\n{{"time": 1, "event": "subscribe", "node": "ann", "topics": ["chess"]}}\n'
-            '{"time": 1, "event": "leave", "node": "ann"}',
-            "line 3",
-        ),
+        ([], "empty"),
+        ([HEAD.replace("trace/1", "trace/2")], "line 1"),
+        ([HEAD, LEAVE, LEAVE.replace("1", "2")], "line 3"),
+        ([HEAD, LEAVE.replace("1", "2"), LEAVE.replace("ann", "bob")], "line 3"),
+        ([HEAD, LEAVE.replace("1", "0")], "line 2"),
+        ([HEAD, '{"time": 1, "event": "join", "node": "ann", "topics": ["a"]}'], "line 2"),
+        ([HEAD, '{"time": 1, "event": "join", "node": "cid", "topics": ["a", "a"]}'], "line 2"),
+        ([HEAD, '{"time": 1, "event": "subscribe", "node": "ann", "topics": ["news"]}'], "line 2"),
+        ([HEAD, '{"time": 1, "event": "unsubscribe", "node": "ann", "topics": ["chess"]}'], "line 2"),
+        ([HEAD, '{"time": 1, "event": "subscribe", "node": "ann"}'], "line 2"),
+        ([HEAD, '{"time": 1, "event": "crash", "node": "ann", "topics": ["news"]}'], "line 2"),
+        ([HEAD, LEAVE.replace("leave", "sleep")], "line 2"),
+        ([HEAD, LEAVE.replace("1", "1e30")], "line 2"),
+        ([HEAD, "", LEAVE[:-1]], "line 3"),
+        ([HEAD, '{"time": 1, "event": "leave", "node": "ann", "time": 2}'], "line 2"),
+        ([HEAD, '{"time": 1, "event": "join", "node": "\\ud800", "topics": ["a"]}'], "line 2"),
+        ([HEAD, '{"time": 1, "event": "subscribe", "node": "ann", "topics": ["chess"]}', LEAVE], "line 3"),
     ],
 )
-def test_a_damaged_trace_is_one_line_that_names_the_line(lines: str, place: str, tmp_path: Path) -> None:
+def test_a_damaged_trace_is_one_line_that_names_the_line(lines: list[str], place: str, tmp_path: Path) -> None:
     file = tmp_path / "one.jsonl"
-    file.write_text(lines)
+    file.write_text("\n".join(lines))
     with refused(file, place):
         read_trace(file)
 
