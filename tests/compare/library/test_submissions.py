@@ -128,11 +128,16 @@ def test_a_forged_proof_and_an_answer_below_a_bound_are_refused(
         submit(table.with_records([bound]), folder, found["best"], **ADA, instance="a")
 
 
+def no_file(folder: Path, record: Record) -> list[Record]:
+    (folder / "answers" / "a" / "min-tco.json").unlink()
+    return [record]
+
+
 CHANGES: dict[str, Callable[[Path, Record], list[Record]]] = {
     "a lower value": lambda folder, record: [structs.replace(record, value=record.value - 1)],
     "no author": lambda folder, record: [structs.replace(record, name="", method="mine")],
     "another pair": lambda folder, record: [structs.replace(record, problem="minmax-tco", value=1.0)],
-    "no file": lambda folder, record: [record] if (folder / "answers/a/min-tco.json").unlink() is None else [],
+    "no file": no_file,
     "a proof without a file": lambda folder, record: [
         record,
         structs.replace(record, value=math.nan, bound=3.0, proof="0" * 64),

@@ -117,7 +117,8 @@ DELICATE: dict[str, tuple[Any, Any, Any, Any, Any]] = {
 
 @pytest.mark.parametrize("name", DELICATE)
 def test_numbers_that_once_misled_the_bound_or_the_lp_do_no_harm(name: str) -> None:
-    instance = ContentInstance(*map(np.array, DELICATE[name]))
+    access, core, capacities, rates, wanted = map(np.array, DELICATE[name])
+    instance = ContentInstance(access, core, capacities, rates, wanted)
     for problem in ROUTINGS:
         check(instance, problem, "branch-and-cut", {})
 
