@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.exact import LASTFM, lastfm, workload
+from benchmarks.heuristics import LASTFM, instance_of
 from overlaybench.compare.catalogue import METHODS, kind_named
 from overlaybench.compare.studies.proofs import FORMATS, run_checker
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
+from overlaybench.instances.topics.instance import TopicInstance
 
 _PROCESSES = multiprocessing.get_context("fork")
 
@@ -40,6 +41,14 @@ class Run(NamedTuple):
     nodes: float
     seconds: float
     megabytes: float
+
+
+def workload(law: str, nodes: int, topics: int, size: int) -> Callable[[int], TopicInstance]:
+    return lambda seed: WORKLOADS[law].generate(nodes=nodes, topics=topics, subscriptions=size, seed=seed)
+
+
+def lastfm(size: int) -> Callable[[int], TopicInstance]:
+    return lambda seed: instance_of("lastfm", []).sample(size, seed)
 
 
 def rows() -> list[Row]:

@@ -1,29 +1,23 @@
 """Running times of soft links beside their goals: ``python -m benchmarks.soft_links [--parts …]``.
 
 static: matching, link management and routing of 36,000 publications at 120 brokers. queueing: 720,000 publications
-at 72,000 a minute. maps: one link added and one removed in a working map, Δ = 4. simpy: the same queueing simulation
-in SimPy's event loop, which looks up every broker's decisions.
+at 72,000 a minute. maps: one link added and one removed in a working map, Δ = 4.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import statistics
 import time
-from collections import defaultdict
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import simpy
 from rich.console import Console
 from rich.table import Table
 
 from overlaybench.heuristics.brokers.kernels.forwarding import (
-    NOWHERE,
     S0,
-    S2,
     STRATEGIES,
     no_messages,
     route,
@@ -32,7 +26,6 @@ from overlaybench.heuristics.brokers.kernels.forwarding import (
 from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
 from overlaybench.heuristics.brokers.kernels.working_map import add_link, remove_link, working_maps
-from overlaybench.heuristics.brokers.soft_links import disseminate_over
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import WORKLOADS
@@ -56,10 +49,9 @@ def main() -> None:
         "static": static,
         "queueing": queueing,
         "maps": map_updates,
-        "simpy": event_loops,
     }
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
-    parser.add_argument("--parts", nargs="+", choices=parts, default=["static", "maps", "simpy"], metavar="PART")
+    parser.add_argument("--parts", nargs="+", choices=parts, default=["static", "maps"], metavar="PART")
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA), help="workloads of the first two parts")
     chosen = parser.parse_args()
     console = Console()
@@ -143,73 +135,6 @@ def map_updates(_: list[str]) -> Table:
         most = f"up to {maps.counts.max()}"
         table.add_row(str(brokers), most, f"{statistics.median(spent) * 1e6:.1f}", f"{max(spent) * 1e6:.1f}")
     return table
-
-
-def event_loops(chosen: list[str]) -> Table:
-    table = columns(
-        "the same simulation, 3,000 publications",
-        "data",
-        "event loop",
-        "seconds (processor)",
-        "messages a second",
-    )
-    for data in chosen:
-        network = WORKLOADS[data].generate(seed=1, publications=3000, rate=36_000)
-        links = links_for(network, S2)
-        onward = defaultdict(list)
-        for p, sender, receiver in disseminate_over(network, S2, links).messages.tolist():
-            onward[p, sender].append(receiver)
-        compiled, fast = timed(simulate, network, S2, links, Timing())
-        by_simpy, slow = timed(with_simpy, network, onward)
-        deliveries, messages, delay = by_simpy
-        same = (deliveries, messages) == (compiled.deliveries, compiled.messages)
-        # The order of messages that arrive in the same microsecond may differ.
-        if not same or abs(delay / compiled.total_delay - 1) > 1e-3:
-            raise RuntimeError(f"SimPy counts {by_simpy}, the compiled heap {compiled}")
-        for name, spent in (("compiled heap", fast), ("SimPy, with decisions looked up", slow)):
-            table.add_row(data, name, f"{spent}", f"{compiled.messages / spent.processor:,.0f}")
-    return table
-
-
-def with_simpy(network: BrokerNetwork, onward: dict[tuple[int, int], list[int]]) -> tuple[int, int, int]:
-    """Deliveries, messages and total delay, with a process for each broker and for each message in transit.
-
-    `onward` has the receivers of each (publication, sender), so only the cost of events is measured.
-    """
-    offsets, brokers = network.destinations
-    matching = [set(brokers[i:j].tolist()) for i, j in itertools.pairwise(offsets.tolist())]
-    times, sources = network.publications.times.tolist(), network.publications.sources.tolist()
-    delays, far = network.tree.path_delays.tolist(), network.tree.distances.tolist()
-    timing = Timing()
-    env = simpy.Environment()
-    inbox = [simpy.Store(env) for _ in range(network.num_brokers)]
-    counts = [0, 0, 0]
-
-    def publish() -> Generator[Any, Any, None]:
-        for p, (when, source) in enumerate(zip(times, sources, strict=True)):
-            yield env.timeout(when - env.now)
-            yield inbox[source].put((p, NOWHERE))
-
-    def travel(p: int, sender: int, receiver: int) -> Generator[Any, Any, None]:
-        yield env.timeout(delays[sender][receiver] if far[sender][receiver] == 1 else timing.soft_delay)
-        yield inbox[receiver].put((p, sender))
-
-    def broker(a: int) -> Generator[Any, Any, None]:
-        while True:
-            p, sender = yield inbox[a].get()
-            yield env.timeout(timing.service)
-            counts[1] += sender != NOWHERE
-            if sender != NOWHERE and a in matching[p]:
-                counts[0] += 1
-                counts[2] += env.now - times[p]
-            for receiver in onward.get((p, a), ()):
-                env.process(travel(p, a, receiver))
-
-    env.process(publish())
-    for a in range(network.num_brokers):
-        env.process(broker(a))
-    env.run()
-    return counts[0], counts[1], counts[2]
 
 
 if __name__ == "__main__":

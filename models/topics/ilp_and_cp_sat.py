@@ -1,8 +1,8 @@
 """Methods `ilp` and `cp-sat`: the compact models of :mod:`.overlay_model`, solved by HiGHS, CBC or CP-SAT.
 
 A single-commodity flow per topic is the default of `ilp`: its LP bound is weaker than that of the multi-commodity
-flows, but the solvers' cuts close the difference, and its LP is 7 to 24 times as fast (``python -m
-benchmarks.models``). On larger instances, or for the bound alone, "multi" is the better choice.
+flows, but the solvers' cuts close the difference, and its LP is 7 to 24 times as fast. On larger instances, or for the
+bound alone, "multi" is the better choice.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import overlaybench as ob
-from benchmarks.exact import workload
+from benchmarks.proofs import workload
 from overlaybench.compare.studies.proofs import FORMATS, run_checker
 from overlaybench.compare.studies.study import read_study
 from tests.outcomes import value_of
