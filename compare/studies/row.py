@@ -133,7 +133,7 @@ OBJECTS = ("recipe", "options", "counters", "versions", "machine")
 TYPED = {"recipe": "recipe_fields", "options": "option_values", "counters": "counter_values"}
 """The columns of `OBJECTS` that :func:`spread` reads, and those with the objects read (:func:`typed`)."""
 
-_LIBRARIES = ("numpy", "numba", "scipy", "networkx", "highspy", "ortools", "PuLP", "PySCIPOpt")
+_LIBRARIES = ("numpy", "numba", "scipy", "networkx", "highspy", "ortools", "PuLP")
 _CHECKSUM = 32
 
 
