@@ -143,8 +143,7 @@ def _insert(graph: Graph, costs: Reals, kept: Flags, is_terminal: Flags, parent:
                 first = graph.edge[k]
     if count < 2:
         return False
-    added, dropped = [first], [first]
-    dropped.pop()
+    added, dropped = [first], [first for _ in range(0)]
     changed, old_parent, old_via = [np.int32(node)], [np.int32(-2)], [np.int32(-1)]
     # The node becomes the root, so that the path from any other node to it follows the parents.
     gain, below, edge = -costs[first], np.int32(node), first
@@ -216,8 +215,7 @@ def _find_regions(graph: Graph, costs: Reals, tree: RootedTree, size: int, regio
     base[:] = toward[:] = -1
     for q in range(size):
         distance[tree.node[q]], base[tree.node[q]] = 0.0, q
-    heap = [(0.0, np.int32(0))]
-    heap.pop()
+    heap = [(0.0, np.int32(0)) for _ in range(0)]
     done = 0
     while done < size or len(heap) > 0:
         if done < size:
@@ -273,8 +271,7 @@ def _reconnect(
         for p in range(start, last + 1):
             limit += costs[tree.via[tree.node[p]]]
         spans.append((start, last + (whole and last == q), -1))
-    looked = [np.int32(0)]
-    looked.pop()
+    looked = [np.int32(0) for _ in range(0)]
     for start, last, number in spans:
         if number != largest:
             part[start:last] = number
@@ -284,8 +281,7 @@ def _reconnect(
     moved = _move_bases(graph, costs, regions, spans, limit)
     for v, _, _, _ in moved:
         looked.append(v)
-    joins, bound = [(0.0, np.int32(0))], limit - _LEAST
-    joins.pop()
+    joins, bound = [(0.0, np.int32(0)) for _ in range(0)], limit - _LEAST
     for v in looked:
         for k in range(graph.offsets[v], graph.offsets[v + 1]):
             w, e = graph.neighbour[k], graph.edge[k]
@@ -296,8 +292,7 @@ def _reconnect(
                     bound = length
     joins.sort()
     parent, paid, missing = np.arange(count + 1, dtype=np.int32), 0.0, count - 1
-    chosen = [np.int32(0)]
-    chosen.pop()
+    chosen = [np.int32(0) for _ in range(0)]
     for length, e in joins:
         if missing == 0 or paid + length >= limit - _LEAST:
             break
@@ -332,16 +327,14 @@ def _move_bases(
 ) -> list[tuple[np.int32, float, np.int32, np.int32]]:
     """Find bases for the nodes whose own are in spans of number −1, within a limit; each with what it had before."""
     distance, base, toward = regions.distance, regions.base, regions.toward
-    moved = [(np.int32(0), 0.0, np.int32(0), np.int32(0))]
-    moved.pop()
+    moved = [(np.int32(0), 0.0, np.int32(0), np.int32(0)) for _ in range(0)]
     for start, last, number in spans:
         if number < 0:
             for i in range(regions.begin[start], regions.begin[last]):
                 v = regions.member[i]
                 moved.append((v, distance[v], base[v], toward[v]))
                 distance[v], base[v] = np.inf, -1
-    heap = [(0.0, np.int32(0))]
-    heap.pop()
+    heap = [(0.0, np.int32(0)) for _ in range(0)]
     for v, _, _, _ in moved:
         for k in range(graph.offsets[v], graph.offsets[v + 1]):
             w, through = graph.neighbour[k], distance[graph.neighbour[k]] + costs[graph.edge[k]]

@@ -27,8 +27,7 @@ def nearest_terminals(graph: Graph, costs: Reals, terminals: Ids) -> tuple[Reals
     """For each node the distance to the nearest terminal, that terminal, and the edge towards it; −1 if unreachable."""
     n = len(graph.offsets) - 1
     distance, base, via = np.full(n, np.inf), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    heap = [(0.0, np.int32(0))]
-    heap.pop()
+    heap = [(0.0, np.int32(0)) for _ in range(0)]
     for t in terminals:
         distance[t], base[t] = 0.0, t
         heapq.heappush(heap, (0.0, t))

@@ -114,13 +114,8 @@ def find_broken(seeds: list[int], living: LivingOverlay, broken: Broken) -> None
 @kernel
 def _search(t: int, seeds: Offsets, living: LivingOverlay, broken: Broken) -> None:
     """See :func:`find_broken`, of one topic whose seeds are sorted."""
-    active, masks, node_offsets, node_topics, twice = (
-        living.active,
-        living.masks,
-        living.node_offsets,
-        living.node_topics,
-        living.twice,
-    )
+    active, masks, twice = living.active, living.masks, living.twice
+    node_offsets, node_topics = living.node_offsets, living.node_topics
     begin, degrees, to, colours = living.begin, living.degrees, living.to, living.colours
     marks, queue, behind = living.marks, living.queue, living.behind
     # Of each seed the first and last entry of its queue, and how many queues its root has.
@@ -239,13 +234,8 @@ def _all_meet(u: int, v: int, most: int, living: LivingOverlay) -> bool:
 @in_place_kernel
 def _meet(one: int, other: int, t: int, most: int, living: LivingOverlay) -> int:
     """Whether two subscribers of a topic are connected (1) or not (-1); 0 if one side has more than `most`."""
-    masks, twice, node_offsets, node_topics, active = (
-        living.masks,
-        living.twice,
-        living.node_offsets,
-        living.node_topics,
-        living.active,
-    )
+    active, masks, twice = living.active, living.masks, living.twice
+    node_offsets, node_topics = living.node_offsets, living.node_topics
     begin, degrees, to, colours = living.begin, living.degrees, living.to, living.colours
     marks, queue = living.marks, living.queue
     mark, colour = first_mark(2, living), t & 31
@@ -300,12 +290,7 @@ def begin_step(
     The links of nodes that depart vanish; those without a common topic any more are removed. Cost O(links of the nodes
     that depart or give up topics · |T_v|).
     """
-    node_offsets, node_topics, degrees, begin = (
-        living.node_offsets,
-        living.node_topics,
-        living.degrees,
-        living.begin,
-    )
+    node_offsets, node_topics, degrees, begin = living.node_offsets, living.node_topics, living.degrees, living.begin
     seeds = [0 for _ in range(0)]
     links = 2 * len(toggles) + 1
     for v in departures:

@@ -126,13 +126,8 @@ def node_of(slot: int, node_offsets: Offsets) -> int:
 @in_place_kernel
 def toggle(v: int, slot: int, on: bool, living: LivingOverlay) -> None:
     """Begin or end a subscription. Cost O(|V_t| + the links of the node · |T_v|)."""
-    active, masks, twice, node_offsets, node_topics = (
-        living.active,
-        living.masks,
-        living.twice,
-        living.node_offsets,
-        living.node_topics,
-    )
+    active, masks, twice = living.active, living.masks, living.twice
+    node_offsets, node_topics = living.node_offsets, living.node_topics
     begin, to, colours, degrees = living.begin, living.to, living.colours, living.degrees
     t = int(node_topics[slot])
     active[slot] = NEW if on else OFF
@@ -245,33 +240,10 @@ def with_room(links: int, living: LivingOverlay) -> LivingOverlay:
     needed = 7 * links + min(links * numbers[LARGEST], numbers[NUM_LINKS]) + 2 * (numbers[LARGEST] + links) + 8
     if numbers[USED] + needed <= len(living.to):
         return living
-    return enlarged(numbers[USED] + needed + numbers[USED] // 16, living)
-
-
-@kernel
-def enlarged(entries: int, living: LivingOverlay) -> LivingOverlay:
-    """The overlay with memory for so many entries."""
+    entries = numbers[USED] + needed + numbers[USED] // 16
     to, colours = np.zeros(entries, np.int32), np.zeros(entries, np.uint32)
     to[: len(living.to)], colours[: len(living.to)] = living.to, living.colours
-    return LivingOverlay(
-        living.node_offsets,
-        living.node_topics,
-        living.active,
-        living.topic_offsets,
-        living.members,
-        living.counts,
-        living.masks,
-        living.twice,
-        living.degrees,
-        living.begin,
-        to,
-        colours,
-        living.free,
-        living.numbers,
-        living.marks,
-        living.queue,
-        living.behind,
-    )
+    return LivingOverlay(*living[:10], to, colours, *living[12:])
 
 
 @kernel
@@ -293,14 +265,8 @@ def _compact(living: LivingOverlay) -> None:
 @in_place_kernel
 def _resize(v: int, degree: int, living: LivingOverlay) -> None:
     """Give a node a degree, and move its links to another block if that needs one of another size."""
-    begin, degrees, to, colours, free, numbers = (
-        living.begin,
-        living.degrees,
-        living.to,
-        living.colours,
-        living.free,
-        living.numbers,
-    )
+    begin, degrees, to, colours = living.begin, living.degrees, living.to, living.colours
+    free, numbers = living.free, living.numbers
     old, new = _class_of(degrees[v]), _class_of(degree)
     if old != new:
         if new >= 0:

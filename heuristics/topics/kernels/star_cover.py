@@ -44,14 +44,8 @@ def attach(step: int, v: int, living: LivingOverlay, space: CoverSpace, changes:
     exact cover of up to `MOST_TOPICS` topics by at most three nodes; otherwise the cover is greedy, of `_AT_ONCE`
     topics at a time.
     """
-    active, counts, members, node_offsets, node_topics, topic_offsets = (
-        living.active,
-        living.counts,
-        living.members,
-        living.node_offsets,
-        living.node_topics,
-        living.topic_offsets,
-    )
+    active, node_offsets, node_topics = living.active, living.node_offsets, living.node_topics
+    counts, members, topic_offsets = living.counts, living.members, living.topic_offsets
     chosen, covered, touched = space.chosen, space.covered, living.queue
     slots = [0 for _ in range(0)]
     for slot in range(node_offsets[v], node_offsets[v + 1]):
