@@ -20,7 +20,7 @@ from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.interest import TopicComponents, unit_costs, unite
 from .kernels.partial_overlay import ANY_DEGREE, OverlayBuild, PartialOverlay
-from .kernels.ties import RULES, TIES, TieOrder, tie_order
+from .kernels.ties import HIGHEST, RANDOM, TIES, TieOrder, tie_order
 from .mst_per_topic import spanning_trees
 from .tie_search import EdgeSteps, heaviest
 
@@ -147,9 +147,6 @@ def grown(instance: TopicInstance, order: TieOrder, rule: Rule) -> OverlayBuild:
     return OverlayBuild(partial.overlay(), partial.counters() | {"phases": int(partial.degrees.max())})
 
 
-_HIGHEST, _RANDOM = RULES.index("highest"), RULES.index("random")
-
-
 def last_edges(components: TopicComponents, order: TieOrder) -> npt.NDArray[np.int64]:
     """The edges u·|V| + v that Greedy Merge adds once every contribution is at most 1; `components` is updated.
 
@@ -158,8 +155,8 @@ def last_edges(components: TopicComponents, order: TieOrder) -> npt.NDArray[np.i
     a star at its lowest (highest) subscriber, for ``random`` Prim's tree. Cost O(Σ_t |V_t|), for ``random``
     O(Σ_t |V_t|²).
     """
-    if order.rule != _RANDOM:
-        return _stars(components, order.rule == _HIGHEST)
+    if order.rule != RANDOM:
+        return _stars(components, order.rule == HIGHEST)
     topics = np.arange(len(components.topic_offsets) - 1, dtype=np.int32)
     return spanning_trees(topics, components, unit_costs(len(components.node_offsets) - 1), order)
 

@@ -12,8 +12,9 @@ from ...instances.contract.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .greedy_merge import Rule, grown
 from .heuristic import TOPIC_CONNECTED, heuristic
+from .kernels.best_first import best_first
 from .kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
-from .kernels.ties import RULES, TIES, TieOrder, candidate_of, rank_of, tie_order
+from .kernels.ties import HIGHEST, RANDOM, TIES, TieOrder, rank_of, tie_order
 from .tie_search import EdgeSteps, heaviest, least_raising
 
 
@@ -40,9 +41,6 @@ def minmax_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) 
     return built._replace(counters={"idle_edges": 0} | dict(built.counters))
 
 
-_HIGHEST, _RANDOM = RULES.index("highest"), RULES.index("random")
-
-
 class _Search(NamedTuple):
     """Nodes below the maximum degree, in the order of ties, and the adjacency of the overlay before the search."""
 
@@ -52,6 +50,8 @@ class _Search(NamedTuple):
     offsets: Offsets
     neighbours: Ids
     adjacent: Offsets  # of each node the last node searched that it is adjacent to
+    last: Edges  # of each node the rank of the edge to a later one that was added last
+    order: TieOrder
 
 
 def add_zero_contribution_edges(partial: PartialOverlay, max_degree: int) -> None:
@@ -65,19 +65,22 @@ def add_zero_contribution_edges(partial: PartialOverlay, max_degree: int) -> Non
     n, (u, v) = len(partial.degrees), np.divmod(partial.edges, len(partial.degrees))
     ends = np.concatenate([u, v])
     neighbours = np.concatenate([v, u])[np.argsort(ends, kind="stable")].astype(np.int32)
-    if partial.order.rule == _HIGHEST:
+    if partial.order.rule == HIGHEST:
         nodes = nodes[::-1].copy()
-    adjacent = np.full(n, -1, np.int64)
-    search = _Search(nodes, partial.degrees, max_degree, offsets_of(ends, n), neighbours, adjacent)
-    added = _add_at_random(search, partial.order) if partial.order.rule == _RANDOM else _add_in_order(search)
+    adjacent, last = np.full((2, n), -1, np.int64)
+    offsets = offsets_of(ends, n)
+    search = _Search(nodes, partial.degrees, max_degree, offsets, neighbours, adjacent, last, partial.order)
+    most = int((max_degree - partial.degrees[nodes]).sum()) // 2
+    random = partial.order.rule == RANDOM
+    added = _add_at_random(len(nodes), n, most, search, partial.order) if random else _add_in_order(most, search)
     partial.record(added, merged=0)
     partial.work["idle_edges"] = partial.work.get("idle_edges", 0) + len(added)
 
 
 @kernel
-def _add_in_order(search: _Search) -> Edges:
+def _add_in_order(most: int, search: _Search) -> Edges:
     nodes, degrees, max_degree = search.nodes, search.degrees, search.max_degree
-    edges, num_edges = np.empty(np.sum(max_degree - degrees[nodes]) // 2 + 1, np.int64), 0
+    edges, num_edges = np.empty(most, np.int64), 0
     for row in range(len(nodes)):
         u = nodes[row]
         _mark_adjacent(u, search)
@@ -93,46 +96,28 @@ def _add_in_order(search: _Search) -> Edges:
 
 
 @kernel
-def _add_at_random(search: _Search, order: TieOrder) -> Edges:
-    nodes, degrees, max_degree = search.nodes, search.degrees, search.max_degree
-    best = np.empty(len(nodes), np.int64)
-    for row in range(len(nodes)):
-        best[row] = _best_after(-1, row, search, order)
-    edges, num_edges = np.empty(np.sum(max_degree - degrees[nodes]) // 2 + 1, np.int64), 0
-    while True:
-        row = -1
-        for other in range(len(best)):
-            if best[other] >= 0 and (row < 0 or best[other] < best[row]):
-                row = other
-        if row < 0:
-            return edges[:num_edges].copy()
-        edge = candidate_of(best[row], order)
-        u = edge // len(degrees)
-        v = edge - u * len(degrees)
-        if degrees[u] < max_degree and degrees[v] < max_degree:
-            edges[num_edges] = edge
-            num_edges += 1
-            degrees[u] += 1
-            degrees[v] += 1
-        best[row] = _best_after(best[row], row, search, order)
+def _lowest_rank(row: int, search: _Search, order: TieOrder) -> tuple[float, int]:
+    """1 and the lowest rank of an edge from the row's node to a later one; 0 and −1 if there is none.
 
-
-@kernel
-def _best_after(last: int, row: int, search: _Search, order: TieOrder) -> int:
-    """The lowest rank above `last` of an edge from the row's node to a later one; -1 if there is none.
-
-    The edges of a row are added in ascending order of rank, so those added since lie at or below `last`.
+    The edges of a row are added in ascending order of rank, so those added since lie at or below the last one's.
     """
     u, best = search.nodes[row], -1
     if search.degrees[u] >= search.max_degree:
-        return best
+        return 0.0, best
     _mark_adjacent(u, search)
     for v in search.nodes[row + 1 :]:
         if search.degrees[v] < search.max_degree and search.adjacent[v] != u:
             rank = rank_of(np.int64(u) * len(search.degrees) + v, order)
-            if rank > last and (best < 0 or rank < best):
+            if rank > search.last[u] and (best < 0 or rank < best):
                 best = rank
-    return best
+    return 1.0 if best >= 0 else 0.0, best
+
+
+@kernel
+def _add(u: int, v: int, search: _Search) -> None:
+    search.last[u] = rank_of(u * len(search.degrees) + v, search.order)
+    search.degrees[u] += 1
+    search.degrees[v] += 1
 
 
 @kernel
@@ -140,6 +125,8 @@ def _mark_adjacent(u: int, search: _Search) -> None:
     for v in search.neighbours[search.offsets[u] : search.offsets[u + 1]]:
         search.adjacent[v] = u
 
+
+_add_at_random = best_first(_lowest_rank, _add)
 
 MINMAX_ODA = minmax_oda.method(
     "minmax-oda",

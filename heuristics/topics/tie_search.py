@@ -27,7 +27,7 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Step, Trace
 from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
-from .kernels.ties import RULES, TIES, TieOrder, ranks_of, tie_order
+from .kernels.ties import HIGHEST, RANDOM, TIES, TieOrder, ranks_of, tie_order
 
 Choice = tuple[int, int]
 Edge = tuple[int, int]
@@ -45,7 +45,6 @@ TIES_OR_EXTREMES = replace(
 MOST_STATES = 300_000
 MOST_NODES = 200
 _RECURSION_LIMIT = 20_000
-_HIGHEST, _RANDOM = RULES.index("highest"), RULES.index("random")
 
 
 class State(NamedTuple):
@@ -430,8 +429,8 @@ def trace_with_labels(instance: TopicInstance, steps: Sequence[Step], measure: s
 
 def by_order(steps: GreedySteps, order: TieOrder) -> Pick:
     """Pick the choice of lowest rank (see :func:`.tie_order`)."""
-    if order.rule != _RANDOM:
-        end = -1 if order.rule == _HIGHEST else 0
+    if order.rule != RANDOM:
+        end = -1 if order.rule == HIGHEST else 0
         return lambda choices: choices[end]
 
     def pick(choices: Sequence[Choice]) -> Choice:

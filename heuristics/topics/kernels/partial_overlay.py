@@ -17,7 +17,7 @@ from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
 from .common_topics import BLOCK, pairs_by_common_topics, pairs_sharing
 from .interest import TopicComponents, contribution, join, singletons, unite
-from .ties import RULES, TieOrder, candidate_of, rank_of, ranks_of
+from .ties import HIGHEST, RANDOM, TieOrder, candidate_of, rank_of, ranks_of
 
 Edges = npt.NDArray[np.int64]
 Degrees = npt.NDArray[np.int32]
@@ -26,7 +26,6 @@ Groups = npt.NDArray[np.int32]
 Apply = Callable[..., Iterable[Any]]
 
 ANY_DEGREE = 2**31 - 1
-_HIGHEST, _RANDOM = RULES.index("highest"), RULES.index("random")
 _FEWEST_ROWS, _MOST_ROWS = 8, 2048  # counted at a time
 _RECOUNT = 64  # subscriptions compared, for each of the instance, until the largest components are looked for again
 _SAMPLE, _MOST_COMMON = 256, 16  # nodes for an estimate of the pairs by their common topics
@@ -128,7 +127,7 @@ class PartialOverlay:
         edges.
         """
         eligible = eligible_nodes(self.degrees, below, self.components)
-        add = self._add_at_random if self.order.rule == _RANDOM else self._add_in_order
+        add = self._add_at_random if self.order.rule == RANDOM else self._add_in_order
         add(eligible.nodes[bounds[eligible.nodes] >= level], level, bounds, eligible)
         np.minimum(bounds, level - 1, out=bounds)
 
@@ -183,7 +182,7 @@ class PartialOverlay:
         evaluated again. How many rows are counted at a time depends on the instance alone, not on threads: more while
         most candidates still contribute.
         """
-        nodes = nodes[::-1] if self.order.rule == _HIGHEST else nodes
+        nodes = nodes[::-1] if self.order.rule == HIGHEST else nodes
         first, size, counted = 0, _FEWEST_ROWS, self._counted
         with self._mapping() as apply:
             while first < len(nodes):
@@ -295,7 +294,7 @@ def _best(level: int, bounds: Bounds, eligible: Eligible, contributions: Contrib
     """The lowest rank of an edge that contributes `level`, if none contributes more; -1 if there is none."""
     n, nodes, best = len(eligible.degrees), eligible.nodes, -1
     for step in range(len(nodes)):
-        u = nodes[len(nodes) - 1 - step if order.rule == _HIGHEST else step]
+        u = nodes[len(nodes) - 1 - step if order.rule == HIGHEST else step]
         if bounds[u] < level:
             continue
         row, bounds[u] = partners(u, level, eligible, contributions)
@@ -303,7 +302,7 @@ def _best(level: int, bounds: Bounds, eligible: Eligible, contributions: Contrib
             rank = rank_of(np.int64(u) * n + v, order)
             if best < 0 or rank < best:
                 best = rank
-        if best >= 0 and order.rule != _RANDOM:
+        if best >= 0 and order.rule != RANDOM:
             break
     return best
 

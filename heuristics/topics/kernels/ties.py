@@ -23,7 +23,7 @@ TIES = Option(
     choices=RULES,
 )
 
-_LOWEST, _HIGHEST, _RANDOM = range(3)
+LOWEST, HIGHEST, RANDOM = range(3)
 _LAST = 2**63 - 1
 _BITS = np.uint64(_LAST)
 # The multipliers of splitmix64 (Steele, Lea, Flood 2014), cut to 63 bits so that ranks are not negative.
@@ -52,9 +52,9 @@ def tie_order(ties: str, seed: int) -> TieOrder:
 @kernel
 def rank_of(candidate: int, order: TieOrder) -> int:
     """The candidate's rank, from 0 to 2^63 - 1: the lowest is taken first."""
-    if order.rule == _LOWEST:
+    if order.rule == LOWEST:
         return candidate
-    if order.rule == _HIGHEST:
+    if order.rule == HIGHEST:
         return _LAST - candidate
     return scrambled(candidate ^ order.salt)
 
@@ -71,9 +71,9 @@ def ranks_of(candidates: npt.NDArray[np.int64], order: TieOrder) -> npt.NDArray[
 @kernel
 def candidate_of(rank: int, order: TieOrder) -> int:
     """The candidate of a rank."""
-    if order.rule == _LOWEST:
+    if order.rule == LOWEST:
         return rank
-    if order.rule == _HIGHEST:
+    if order.rule == HIGHEST:
         return _LAST - rank
     return _unscrambled(rank) ^ order.salt
 
