@@ -13,7 +13,6 @@ import numpy.typing as npt
 from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.contract.method import Method, Proposal
-from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
@@ -29,24 +28,14 @@ from .minmax_oda import minmax_oda
 Edges = npt.NDArray[np.int32]
 _FEW_EDGES, _SHARE, _MOST_REFUSED = 400, 0.02, 40
 
-START = Option(
-    "start", "auto", "the overlay to start from; auto: by the degree function", choices=("auto", "gm", "minmax-oda")
-)
-
 
 def edge_removal(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    start: str,
+    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, time_limit: float | None
 ) -> Proposal[Overlay]:
-    """A topic-connected overlay less the edges whose removal adds fewest relays.
+    """Greedy Merge's overlay less the edges whose removal adds fewest relays; MinMax-ODA's for the maximum degree.
 
-    Equal prices are broken by the number of trees that use an edge, then by its number. `start` "auto" takes
-    MinMax-ODA's overlay where the degree is the maximum degree. The run ends at the time limit, and fails where a
-    maximum degree cannot be met by removal. Counter ``rounds``: how often prices were computed.
+    Equal prices are broken by the number of trees that use an edge, then by its number. The run ends at the time limit,
+    and fails where a maximum degree cannot be met by removal. Counter ``rounds``: how often prices were computed.
 
     Notes
     -----
@@ -61,12 +50,11 @@ def edge_removal(
     >>> from overlaybench.instances.contract.catalogue import PROBLEMS
     >>> instance = TopicInstance.from_subscriptions({"x": ["a", "b"], "y": ["b", "c"], "z": ["c", "a"]})
     >>> problem = PROBLEMS["filtering@edges=2"]
-    >>> edge_removal(instance, problem, seed=0, time_limit=None, start="auto").answer.edges.tolist()
+    >>> edge_removal(instance, problem, seed=0, time_limit=None).answer.edges.tolist()
     [[0, 1], [0, 2]]
     """
     limits, clock = limits_of(as_soc(problem), instance), Clock(time_limit)
-    by_degree = limits.counts_max_degree if start == "auto" else start == "minmax-oda"
-    first = minmax_oda(instance) if by_degree else greedy_merge(instance)
+    first = minmax_oda(instance) if limits.counts_max_degree else greedy_merge(instance)
     found = _Removal(instance, limits, clock, first).run()
     if found is None:
         reason = "time: its limit ended the removal above the limit on the degree" if clock.passed else ""
@@ -189,7 +177,6 @@ EDGE_REMOVAL = Method(
     guarantee="none; a limit on edges or filtering cost is met wherever an overlay meets it",
     cost="O(|T| (|V| + |E| log |E|)) a round; a round an edge up to 400 edges, beyond that a round 2% of the edges",
     solve=edge_removal,
-    options=(START,),
     compiled=True,
     pace=200,
     colour="#D55E00",
@@ -197,24 +184,21 @@ EDGE_REMOVAL = Method(
 )
 
 
-TREES = ("star", "common-topics")
-TREE = Option(
-    "tree", "best", "the first tree: a star, the most common topics, or the better of both", choices=("best", *TREES)
-)
-
 Edge = tuple[int, int]
+_TREES = ("star", "common-topics")
 _MOST_TRIES, _LOWER = 6, 0.8
 
 
 def edge_insertion(
-    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, time_limit: float | None, tree: str
+    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, time_limit: float | None
 ) -> Proposal[Overlay]:
     """A spanning tree, and edges of Greedy Merge's overlay that connect topics without relays.
 
     The tree is a star on each component of the relation "a common topic", around a node of most topics: then a topic
     costs one relay or none. Or it is a spanning forest of Greedy Merge's overlay of most common topics, with no degree
     above the limit. As long as the limits allow, the topic with fewest missing edges for each of its relays is
-    connected by Greedy Merge's edges, those first that join most topics still to be connected.
+    connected by Greedy Merge's edges, those first that join most topics still to be connected. The better of the two
+    is returned.
 
     Ties are broken by number. The run ends at the time limit, with no further topic connected, and fails where the
     limits are not met. Counter ``tree``: the one that was better.
@@ -229,7 +213,7 @@ def edge_insertion(
     >>> from overlaybench.instances.contract.catalogue import PROBLEMS
     >>> instance = TopicInstance.from_subscriptions({"x": ["a", "b"], "y": ["b", "c"], "z": ["c", "a"]})
     >>> problem = PROBLEMS["filtering@edges=2"]
-    >>> edge_insertion(instance, problem, seed=0, time_limit=None, tree="best").answer.edges.tolist()
+    >>> edge_insertion(instance, problem, seed=0, time_limit=None).answer.edges.tolist()
     [[0, 1], [0, 2]]
     """
     limits, clock = limits_of(as_soc(problem), instance), Clock(time_limit)
@@ -241,7 +225,7 @@ def edge_insertion(
         offer_star(instance)
     gm = greedy_merge(instance)
     found = []
-    for shape in TREES if tree == "best" else (tree,):
+    for shape in _TREES:
         overlay = _inserted(instance, limits, gm, shape, clock)
         if overlay is not None:
             found.append((problem.value(instance, overlay), shape, overlay))
@@ -416,7 +400,6 @@ EDGE_INSERTION = Method(
     guarantee="with a star as tree no topic costs more than one relay; a limit on edges is met wherever one can be",
     cost="Greedy Merge's and O(|T| (|V| + |E| log |E|))",
     solve=edge_insertion,
-    options=(TREE,),
     compiled=True,
     pace=100,
     colour="#009E73",
