@@ -117,24 +117,16 @@ class Division:
     @property
     def pairs(self) -> float:
         """The number of candidate edges, within the parts and in the combine phase."""
+        bulk, _, chosen, _ = self._counts()
         sizes = self.partition.sizes().astype(np.float64)
-        return float((sizes * (sizes - 1) / 2).sum()) + self._combined_pairs()
-
-    @property
-    def parallel_pairs(self) -> float:
-        """The number of candidate edges, within the largest part and in the combine phase."""
-        largest = float(self.partition.sizes().max(initial=0))
-        return largest * (largest - 1) / 2 + self._combined_pairs()
+        of_chosen = self.partition.sizes(self.representatives).astype(np.float64)
+        combined = bulk * (bulk - 1) / 2 + bulk * chosen + (chosen**2 - float((of_chosen**2).sum())) / 2
+        return float((sizes * (sizes - 1) / 2).sum()) + combined
 
     def published_time(self, power: int) -> float:
         """(|B| + |R|)⁴ + |L|⁴/p^power: P3, Lemma 16 for power 3 and, one machine for each part, eq. 11 for power 4."""
         bulk, light, chosen, parts = map(float, self._counts())
         return (bulk + chosen) ** 4 + light**4 / max(parts, 1.0) ** power
-
-    def _combined_pairs(self) -> float:
-        bulk, _, chosen, _ = self._counts()
-        sizes = self.partition.sizes(self.representatives).astype(np.float64)
-        return bulk * (bulk - 1) / 2 + bulk * chosen + (chosen**2 - float((sizes**2).sum())) / 2
 
     def _counts(self) -> tuple[int, int, int, int]:
         bulk = len(self.partition.bulk)
@@ -143,7 +135,6 @@ class Division:
 
 AIMS: Mapping[str, Callable[[Division], float]] = {
     "time": lambda division: division.pairs,
-    "parallel-time": lambda division: division.parallel_pairs,
     "pn-ratio": lambda division: division.pn_ratio_formula,
     "lemma-16": lambda division: division.published_time(3),
     "equation-11": lambda division: division.published_time(4),
@@ -161,8 +152,8 @@ def best_division(instance: TopicInstance, shuffled: Ids, coverage: int, order: 
 
     Divisions into p = 1, 2, 3, … parts, up to |L|, are compared until the estimate is twice the least. ``lemma-16``
     is the estimate that the paper minimises, as printed, and ``equation-11`` that with a machine for each part; their
-    exponents precede Lemma 7, by which the time is proportional to the number of candidate edges (``time``;
-    ``parallel-time`` counts the largest part only). Eq. 12 gives ``pn-ratio``.
+    exponents precede Lemma 7, by which the time is proportional to the number of candidate edges (``time``). Eq. 12
+    gives ``pn-ratio``.
 
     Cost O(Σ|T_v| + |V| log |V|) a number of parts.
     """
@@ -340,10 +331,9 @@ def dcbr_m(instance: TopicInstance, *, data: str = "rows", **options: Any) -> Ov
         λ, at least 1: the number of representatives of a part that cover each topic that nodes outside the part
         subscribe to, where the part has as many subscribers. If λ is at least the size of the parts, the overlay is
         that of :func:`dcb_m` (for random ties: if every lightweight node subscribes to an outward topic).
-    aim : {"lemma-16", "time", "parallel-time", "pn-ratio", "equation-11"}
-        What a chosen p minimises: the paper's estimate of the time (P3 §V, Lemma 16), the candidate edges on one
-        machine (Lemma 7), those with one machine for each part, the share of the nodes that one node must know, or
-        the paper's estimate with one machine for each part (eq. 11).
+    aim : {"lemma-16", "time", "pn-ratio", "equation-11"}
+        What a chosen p minimises: the paper's estimate of the time (P3 §V, Lemma 16), the candidate edges (Lemma 7),
+        the share of the nodes that one node must know, or the estimate with one machine for each part (eq. 11).
     ties : {"lowest", "highest", "random"}
         Of edges as in :func:`.gm_m`, and of representatives that cover equally many topics.
     seed : int

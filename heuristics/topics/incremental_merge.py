@@ -12,6 +12,7 @@ Examples
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -448,10 +449,6 @@ def _incremental(trace: TopicTrace, *, seed: int, clock: Clock, **options: Any) 
     return Proposal(incremental_merge(trace, **options))
 
 
-def _with_shadows(trace: TopicTrace, *, seed: int, clock: Clock, shadows: int) -> Proposal[LinkLog]:
-    return Proposal(incremental_merge(trace, tests=0, shadows=shadows, moves=0))
-
-
 INCREMENTAL_MERGE = trace_method(
     "gm-incremental",
     _incremental,
@@ -468,7 +465,7 @@ INCREMENTAL_MERGE = trace_method(
 
 SHADOW_REPAIR = trace_method(
     "shadow-repair",
-    _with_shadows,
+    partial(_incremental, tests=0, moves=0),
     Option("shadows", 3, "further subscribers of each broken topic", least=1),
     summary="links among the former neighbours of a node that leaves and some shadow nodes; none is torn down",
     source="after DynShadow (Chen, Vitenberg, Jacobsen 2011, abstract): shadow nodes; their choice is ours",

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from ...instances.contract.method import Proposal
 from ...instances.contract.overlay import Overlay
@@ -40,17 +41,13 @@ def recomputed(trace: TopicTrace, build: Callable[[TopicInstance], Overlay], clo
     return LinkLog.from_overlays(trace, overlays())
 
 
-def _gm_again(trace: TopicTrace, *, seed: int, clock: Clock, ties: str) -> Proposal[LinkLog]:
-    return Proposal(recomputed(trace, partial(greedy_merge, ties=ties, seed=seed), clock))
-
-
-def _rings_again(trace: TopicTrace, *, seed: int, clock: Clock, order: str) -> Proposal[LinkLog]:
-    return Proposal(recomputed(trace, partial(ring_per_topic, order=order, seed=seed), clock))
+def _again(build: Callable[..., Overlay], trace: TopicTrace, *, clock: Clock, **given: Any) -> Proposal[LinkLog]:
+    return Proposal(recomputed(trace, partial(build, **given), clock))
 
 
 GM_RECOMPUTED = trace_method(
     "gm-recomputed",
-    _gm_again,
+    partial(_again, greedy_merge),
     TIES,
     summary="Greedy Merge from scratch at every event",
     source="P1 §6.1",
@@ -62,7 +59,7 @@ GM_RECOMPUTED = trace_method(
 
 RINGS = trace_method(
     "rings",
-    _rings_again,
+    partial(_again, ring_per_topic),
     ORDER,
     summary="a ring on the subscribers of each topic, into which nodes join",
     source="P1 §8.3",

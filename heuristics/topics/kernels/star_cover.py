@@ -26,13 +26,8 @@ class CoverSpace(NamedTuple):
 
 def cover_space(num_nodes: int) -> CoverSpace:
     """For so many nodes."""
-    return CoverSpace(
-        np.zeros(num_nodes, np.int32),
-        np.zeros(1 << MOST_TOPICS, np.int32),
-        np.zeros(1 << MOST_TOPICS, np.int32),
-        np.zeros(1 << MOST_TOPICS, np.int32),
-        np.zeros(64, np.int32),
-    )
+    best, worth, sets = np.zeros((3, 1 << MOST_TOPICS), np.int32)
+    return CoverSpace(np.zeros(num_nodes, np.int32), best, worth, sets, np.zeros(64, np.int32))
 
 
 @kernel
