@@ -11,7 +11,7 @@ from ...instances.contract.arrays import Ids
 from ...instances.contract.compiled import kernel
 from ...instances.contract.run import Clock
 from ..graph import Graph, root_of
-from .spanning_trees import Flags, Reals, prune
+from .spanning_trees import Flags, Reals, prune, settle
 
 _STEPS = 5_000_000  # edges looked at between two looks at the clock
 _LEAST = 1e-9  # of a gain
@@ -216,20 +216,14 @@ def _find_regions(graph: Graph, costs: Reals, tree: RootedTree, size: int, regio
     for q in range(size):
         distance[tree.node[q]], base[tree.node[q]] = 0.0, q
     heap = [(0.0, np.int32(0)) for _ in range(0)]
-    done = 0
-    while done < size or len(heap) > 0:
-        if done < size:
-            v = tree.node[done]
-            done += 1
-        else:
-            length, v = heapq.heappop(heap)
-            if length > distance[v]:
-                continue
+    for q in range(size):
+        v = tree.node[q]
         for k in range(graph.offsets[v], graph.offsets[v + 1]):
-            w, through = graph.neighbour[k], distance[v] + costs[graph.edge[k]]
+            w, through = graph.neighbour[k], costs[graph.edge[k]]
             if through < distance[w]:
-                distance[w], base[w], toward[w] = through, base[v], graph.edge[k]
+                distance[w], base[w], toward[w] = through, q, graph.edge[k]
                 heapq.heappush(heap, (through, w))
+    settle(graph, costs, distance, base, toward, heap, np.inf)
     begin[:] = 0
     for v in range(len(distance)):
         if base[v] >= 0:
@@ -342,13 +336,5 @@ def _move_bases(
                 distance[v], base[v], toward[v] = through, base[w], graph.edge[k]
         if base[v] >= 0:
             heapq.heappush(heap, (distance[v], v))
-    while len(heap) > 0:
-        length, v = heapq.heappop(heap)
-        if length > distance[v]:
-            continue
-        for k in range(graph.offsets[v], graph.offsets[v + 1]):
-            w, through = graph.neighbour[k], length + costs[graph.edge[k]]
-            if through < distance[w] and through < limit:
-                distance[w], base[w], toward[w] = through, base[v], graph.edge[k]
-                heapq.heappush(heap, (through, w))
+    settle(graph, costs, distance, base, toward, heap, limit)
     return moved

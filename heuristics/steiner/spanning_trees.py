@@ -31,16 +31,27 @@ def nearest_terminals(graph: Graph, costs: Reals, terminals: Ids) -> tuple[Reals
     for t in terminals:
         distance[t], base[t] = 0.0, t
         heapq.heappush(heap, (0.0, t))
+    settle(graph, costs, distance, base, via, heap, np.inf)
+    return distance, base, via
+
+
+@kernel
+def settle(
+    graph: Graph, costs: Reals, distance: Reals, base: Ids, via: Ids, heap: list[tuple[float, np.int32]], limit: float
+) -> None:
+    """Dijkstra's algorithm from the nodes of a heap, for distances below a limit; nodes get the base of those before.
+
+    Cost O(m log n).
+    """
     while len(heap) > 0:
         length, node = heapq.heappop(heap)
         if length > distance[node]:
             continue
         for k in range(graph.offsets[node], graph.offsets[node + 1]):
             other, through = graph.neighbour[k], length + costs[graph.edge[k]]
-            if through < distance[other]:
+            if through < distance[other] and through < limit:
                 distance[other], base[other], via[other] = through, base[node], graph.edge[k]
                 heapq.heappush(heap, (through, other))
-    return distance, base, via
 
 
 @kernel

@@ -242,40 +242,27 @@ def _meet(one: int, other: int, t: int, most: int, living: LivingOverlay) -> int
     marks[one], marks[other] = mark, mark + 1
     last = len(queue) - 1  # the second search has its queue from the end backwards
     queue[0], queue[last] = one, other
-    at_one = at_other = 0
-    num_one = num_other = 1
-    while True:
-        for side in range(2):
-            if side == 0:
-                if at_one == num_one:
-                    return -1
-                if num_one > most:
-                    return 0
-                v = queue[at_one]
-                at_one += 1
-            else:
-                if at_other == num_other:
-                    return -1
-                if num_other > most:
-                    return 0
-                v = queue[last - at_other]
-                at_other += 1
-            unsure = twice[v] >> colour & 1
-            for at in range(begin[v], begin[v] + degrees[v]):
-                if not colours[at] >> colour & 1:
-                    continue
-                w = to[at]
-                if marks[w] == mark + side or (unsure and slot_of(w, t, masks, node_offsets, node_topics, active) < 0):
-                    continue
-                if marks[w] >= mark:
-                    return 1
-                marks[w] = mark + side
-                if side == 0:
-                    queue[num_one] = w
-                    num_one += 1
-                else:
-                    queue[last - num_other] = w
-                    num_other += 1
+    side = at = at_other = 0
+    num = num_other = 1
+    while at < num:
+        if num > most:
+            return 0
+        v = queue[last - at if side else at]
+        at += 1
+        unsure = twice[v] >> colour & 1
+        for entry in range(begin[v], begin[v] + degrees[v]):
+            if not colours[entry] >> colour & 1:
+                continue
+            w = to[entry]
+            if marks[w] == mark + side or (unsure and slot_of(w, t, masks, node_offsets, node_topics, active) < 0):
+                continue
+            if marks[w] >= mark:
+                return 1
+            marks[w] = mark + side
+            queue[last - num if side else num] = w
+            num += 1
+        side, at, at_other, num, num_other = 1 - side, at_other, at, num_other, num
+    return -1
 
 
 @kernel
