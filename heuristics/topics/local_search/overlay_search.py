@@ -29,6 +29,7 @@ from ..kernels.interest import (
 from .linked_overlay import VertexTable, edges_of, links_of, mark_all_bridges
 from .ruin_and_recreate import (
     COST,
+    DEGREE_EXCESS,
     LEVELS_PER_UNIT,
     MOST_REMOVED,
     PRICED_LEVELS_PER_UNIT,
@@ -36,7 +37,6 @@ from .ruin_and_recreate import (
     Keys,
     SearchParameters,
     Weights,
-    count_degree_excess,
     drop_redundant,
     reset,
     ruin_and_recreate,
@@ -90,7 +90,8 @@ class OverlaySearch:
         levels = LEVELS_PER_UNIT if costs is None else PRICED_LEVELS_PER_UNIT
         slots = len(self._links.members)
         self._space = workspace(self._subscriptions, candidates, slots, MOST_STEPS, seed, paid, levels)
-        self._space.counts[COST] = costs_of(*_ends(overlay), paid).sum()
+        u, v = np.ascontiguousarray(overlay.edges.T)
+        self._space.counts[COST] = costs_of(u, v, paid).sum()
         mark_all_bridges(self._subscriptions, self._links, self._space.work)
 
     def drop_redundant(self, passed: Callable[[], bool] = lambda: False) -> None:
@@ -106,7 +107,7 @@ class OverlaySearch:
         Returns the least cost of these steps; if it is below `below`, its overlay is kept.
         """
         before = edges_of(self._links)
-        count_degree_excess(parameters.cap, self._links, self._space)
+        self._space.counts[DEGREE_EXCESS] = np.maximum(self._links.degrees - parameters.cap, 0).sum()
         cost, logged, taken = ruin_and_recreate(
             steps, parameters, self.candidates, self._subscriptions, self._links, self._space
         )
@@ -118,10 +119,6 @@ class OverlaySearch:
 
     def _overlay(self, keys: Keys) -> Overlay:
         return Overlay.from_edges(len(self._links.degrees), np.stack(np.divmod(keys, len(self._links.degrees)), axis=1))
-
-
-def _ends(overlay: Overlay) -> tuple[Ids, Ids]:
-    return np.ascontiguousarray(overlay.edges[:, 0]), np.ascontiguousarray(overlay.edges[:, 1])
 
 
 def priced_candidates(instance: TopicInstance, overlay: Overlay) -> CandidateLists:

@@ -139,12 +139,6 @@ def reset(space: Workspace) -> None:
 
 
 @kernel
-def count_degree_excess(cap: int, links: Links, space: Workspace) -> None:
-    """Count the excesses of degrees over `cap`."""
-    space.counts[DEGREE_EXCESS] = np.maximum(links.degrees - cap, 0).sum()
-
-
-@kernel
 def touch(t: int, space: Workspace) -> None:
     """Note that a step changes a topic."""
     if not space.is_touched[t]:
