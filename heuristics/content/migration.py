@@ -49,7 +49,6 @@ class MessageCounts:
 
     @property
     def counters(self) -> dict[str, float]:
-        """All counts by name."""
         served = {"delivered": self.delivered, "lost": self.lost, "duplicates": self.duplicates}
         return {**{kind: self.messages[kind] for kind in _KINDS}, **served}
 
@@ -325,7 +324,6 @@ def _sweep(
     refused: Flags,
     clock: Clock,
 ) -> list[MoveRequest]:
-    """The requests of a sweep."""
     by_weight = np.lexsort((np.arange(len(refused)), -users.demands, placement.brokers))
     homes = placement.brokers[by_weight]
     rounds = np.arange(len(homes)) - np.searchsorted(homes, homes)

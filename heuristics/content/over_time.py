@@ -137,7 +137,6 @@ class PeriodicMigration:
         self.counts = Counter[str]()
 
     def log(self) -> ContentLog:
-        """The overlays over time."""
         return followed(self._trace, self._kept, self._clock, self._periods)
 
     def _kept(self, snapshot: ContentSnapshot, before: Ids) -> ContentOverlay:
@@ -165,7 +164,6 @@ class PeriodicMigration:
             tick += self._period
 
     def _migrated(self, snapshot: ContentSnapshot, before: Ids) -> Ids:
-        """The brokers after the migration of a period."""
         instance, users = snapshot.instance, snapshot.users
         prices = np.where(self._known[np.ix_(users, snapshot.brokers)], instance.access, np.inf)
         rest = instance.capacities, self._heard[users], instance.subscriptions

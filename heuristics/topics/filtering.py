@@ -296,7 +296,6 @@ class _Insertion:
             self._connect(t)
 
     def overlay(self) -> Overlay:
-        """The overlay so far."""
         return Overlay.from_edges(self.instance.num_nodes, self.edges)
 
     def _rate(self, t: int) -> float:

@@ -249,7 +249,6 @@ class StarSteps(GreedySteps):
         return choice[0]
 
     def scores(self, state: State) -> dict[Choice, Fraction]:
-        """The score of every choice."""
         return {
             (u, -1): self._score(self.weighted(state, u), len({v for c in left for v in self.members[c]}))
             for u in self.nodes
@@ -257,7 +256,6 @@ class StarSteps(GreedySteps):
         }
 
     def left(self, state: State, node: int) -> list[int]:
-        """The classes of a node with topics left."""
         return [c for c in self.classes_of[node] if state.rest[c]]
 
     def weighted(self, state: State, node: int) -> int:

@@ -167,7 +167,6 @@ def _run(
 
 @kernel
 def _count(queues: _Queues, service: int, broker: int, time: int, matching: Ids, published: int, hops: int) -> None:
-    """Count a publication that arrived at `time`."""
     totals, matched = queues.totals, queues.matched[broker]
     totals[1] += 1
     queues.traffic[min(time // SECOND, len(queues.traffic) - 1)] += 1

@@ -62,11 +62,9 @@ class Broker:
     # What its operator and its clients want: each is granted by the coordinator first.
 
     def change_table(self, change: messages.Subscribe | messages.Unsubscribe) -> Sends:
-        """Issue or end subscriptions of local clients."""
         return self._ask("table", change)
 
     def join(self, parent: int) -> Sends:
-        """Join the network at a broker."""
         return self._ask("join", (parent, messages.Join()), (parent,))
 
     def leave(self) -> Sends:
@@ -185,7 +183,6 @@ class Broker:
     # Control messages.
 
     def receive(self, sender: int, message: Control, now: int) -> Sends:
-        """Take a control message."""
         hood = self.routing.hood
         match message:
             case messages.Spread():

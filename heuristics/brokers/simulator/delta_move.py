@@ -106,7 +106,6 @@ class MovingNetwork:
         return sorted(link for link, queue in self._channels.items() if queue)
 
     def start(self) -> None:
-        """Send the initiation messages."""
         self._spread("initiate", self.move.mover, NOWHERE)
 
     def publish(self, source: int, matching: Ids) -> None:
@@ -115,7 +114,6 @@ class MovingNetwork:
         self._forward(source, NOWHERE, _Message(publication=len(self._matching) - 1))
 
     def step(self, link: Link) -> None:
-        """Deliver the next message of a link."""
         sender, receiver = link
         message = self._channels[link].popleft()
         if not message.phase:

@@ -174,7 +174,6 @@ class SimulatedNetwork:
                 self._drop(copy, True)
 
     def send(self, sender: int, sends: Sends) -> None:
-        """Send what a broker returned."""
         now = self.now
         for receiver, message in sends:
             if receiver == sender:
@@ -192,12 +191,10 @@ class SimulatedNetwork:
                 self._cross(sender, receiver, message)
 
     def subscribe(self, broker: int, entries: Entries) -> None:
-        """Let a broker issue subscriptions."""
         self.log.issued.append(Issued(broker, entries))
         self._tell(broker, self.brokers[broker].change_table(Subscribe(entries)), self.log.issued[-1])
 
     def unsubscribe(self, broker: int, ended: list[Issued]) -> None:
-        """Let a broker end subscriptions that it issued."""
         ids = np.concatenate([each.entries.ids for each in ended])
         self._tell(broker, self.brokers[broker].change_table(Unsubscribe(ids)), ended)
 

@@ -111,7 +111,6 @@ class Neighbourhood:
         return np.searchsorted(self.members, brokers)
 
     def with_edge(self, u: int, v: int) -> Neighbourhood:
-        """The map with one more primary link."""
         return Neighbourhood(self.centre, self.edges | {edge(u, v)}, self.radius)
 
     def without(self, broker: int) -> Neighbourhood:
@@ -248,7 +247,6 @@ class Routing:
 
     @cached_property
     def workspace(self) -> ForwardingBuffers:
-        """Buffers of decisions."""
         return workspace_for(self.maps)
 
     @cached_property

@@ -106,11 +106,9 @@ class Director:
         return np.array(given * (len(given) * MINUTE / rate / max(1, int(given[-1]))), dtype=np.int64)
 
     def _given_to(self, broker: int) -> npt.NDArray[np.int64]:
-        """The subscriptions that the network gives a broker."""
         return np.flatnonzero(self._given.subscriptions.brokers == broker)
 
     def _subscribe(self, broker: int, ids: npt.NDArray[np.int64], like: npt.NDArray[np.int64]) -> None:
-        """Let a broker issue subscriptions with the predicates of given ones."""
         given, anchors = self._given.subscriptions, np.full(len(ids), broker, dtype=np.int32)
         self._tables[broker] += 1
         self._network.subscribe(broker, Entries(ids.astype(np.int32), given.lows[like], given.highs[like], anchors))
@@ -239,7 +237,6 @@ class Director:
             self._network.crash(broker.me, for_good=True)
 
     def _observe(self, broker: int, outcome: str) -> None:
-        """Go on with what takes several steps."""
         self.outcomes[outcome] += 1
         self._tables[broker] -= outcome == "table"
         if outcome == "table" and broker in self._leaving and not self._tables[broker]:

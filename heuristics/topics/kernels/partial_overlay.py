@@ -167,7 +167,6 @@ class PartialOverlay:
         }
 
     def overlay(self) -> Overlay:
-        """The overlay of the edges."""
         n, edges = len(self.degrees), np.sort(self.edges)
         return Overlay(n, np.stack([edges // n, edges % n], axis=1).astype(np.int32))
 
@@ -257,7 +256,6 @@ def _ranks(
 
 @kernel
 def _contributions_of(ranks: Edges, components: TopicComponents, order: TieOrder) -> Ids:
-    """The contributions of the edges of the given ranks."""
     n = len(components.node_offsets) - 1
     found = np.empty(len(ranks), np.int32)
     for k in range(len(ranks)):
@@ -404,7 +402,6 @@ def _no_subscribers(components: TopicComponents) -> Subscribers:
 def _select(
     wanted: npt.NDArray[np.bool_], degrees: Degrees, below: int, components: TopicComponents, selected: Subscribers
 ) -> None:
-    """Select the eligible nodes at the wanted positions."""
     num = 0
     for topic in range(len(selected.offsets) - 1):
         for p in range(components.topic_offsets[topic], components.topic_offsets[topic + 1]):
