@@ -37,8 +37,6 @@ class Decentralised:
     hosts: Mapping[int, frozenset[int]]  # of each node that the directory's keys fall on, who registered there
     representatives: Ids
     rounds: Sequence[Round]
-    conquering: Sequence[Mapping[str, int]]  # the counters of GM-M in each part, which all nodes of the part compute
-    combining: Mapping[str, int]  # those of the combine phase, which every bulk node and representative computes
 
     @property
     def pn_ratio(self) -> float:
@@ -116,8 +114,6 @@ def decentralised(
         network.hosts(len(nodes)),
         np.array([node.number for node in core if node.part != BULK], np.int32),
         network.rounds(),
-        [counters for _, counters in conquered.values()],
-        next((counters for _, counters in combined.values()), {}),
     )
 
 

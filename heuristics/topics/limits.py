@@ -23,8 +23,8 @@ _TOLERANCE = 1e-9
 class DegreeLimits:
     """δ and ρ of the named functions are integers times a unit; limits are rounded down to these integers.
 
-    `num_nodes` is |V|. `fewest_edges` is |V| − c, where c counts the components of the relation "a common topic": every
-    overlay that connects all topics has as many edges, and a tree on each component has no more.
+    `fewest_edges` is |V| − c, where c counts the components of the relation "a common topic": every overlay that
+    connects all topics has as many edges, and a tree on each component has no more.
     """
 
     degree: int | None  # the largest number of edges or maximum degree, in units
@@ -32,7 +32,6 @@ class DegreeLimits:
     degree_unit: float  # 2 ÷ |V| for the average degree, else 1
     cost_unit: float  # 1 ÷ |T| for the average topic diameter, else 1
     counts_max_degree: bool  # whether δ is the maximum degree; else it is the number of edges
-    num_nodes: int
     fewest_edges: int
     largest_component: int  # the number of nodes in the largest of these components
     problem: SOC
@@ -76,7 +75,6 @@ def limits_of(problem: SOC, instance: TopicInstance) -> DegreeLimits:
         degree_unit,
         cost_unit,
         problem.degree.name == "max-degree",
-        instance.num_nodes,
         instance.num_nodes - len(sizes),
         int(sizes.max()),
         problem,
