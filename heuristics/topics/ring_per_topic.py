@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,6 @@ from ...instances.contract.arrays import Ids
 from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.result import Step, Trace
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, heuristic
@@ -80,22 +80,15 @@ def _ranked(instance: TopicInstance, rank: npt.NDArray[np.integer]) -> Ids:
 
 
 def _solve(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    order: str,
-    trace: bool = False,
+    instance: TopicInstance, problem: object, *, time_limit: float | None, trace: bool = False, **given: Any
 ) -> Proposal[Overlay]:
     if trace:
         check_traceable(instance)
-    built = ring_per_topic.build(instance, order=order, seed=seed)
-    again = partial(_trace, instance, order, seed) if trace else None
-    return Proposal(built.overlay, counters=built.counters, trace=again)
+    built, again = ring_per_topic.build(instance, **given), partial(_trace, instance, **given)
+    return Proposal(built.overlay, counters=built.counters, trace=again if trace else None)
 
 
-def _trace(instance: TopicInstance, order: str, seed: int) -> Trace:
+def _trace(instance: TopicInstance, *, order: str, seed: int) -> Trace:
     """The edges in the order of the rings; nothing is compared, so no step has ties."""
     steps = EdgeSteps(instance, lambda contributions, degrees: [])
     state, listed = steps.start(), list[Step]()
