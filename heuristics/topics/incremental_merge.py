@@ -409,10 +409,8 @@ def incremental_merge(
     costs in the subscriptions of its topics. Memory 9 bytes for each subscription that ever holds, 45 for each node and
     about 20 for each link.
 
-    With `shadows` the idea is that of DynShadow (Chen, Vitenberg and Jacobsen 2011): links of a node that fails are
-    replaced by links among shadow nodes, and none is torn down. Which nodes are shadows and which links join them is
-    ours: only abstracts are at hand, also of ElastO, which computes shadow nodes upon an event, and of OMen (DEBS
-    2016, doi:10.1145/2933267.2933305), which names T-Man and no rule of repair. So there is no method of that name.
+    With `shadows` the idea is that of DynShadow (Chen, Vitenberg and Jacobsen 2011), of which only the abstract was
+    read: which nodes are shadows and which links join them is ours.
     """
     living = started(trace)
     start = overlay_of(living).edges
