@@ -173,22 +173,16 @@ def _add_edges_of_table(
 @kernel
 def _listed(level: int, least: int, below: int, table: _Table, order: TieOrder) -> Edges:
     """The sorted ranks of the edges that contribute `level` and whose larger degree is at least `least` and `below`."""
-    count = 0
+    listed, n = [0 for _ in range(0)], len(table.first)
     for degree in range(least, below):
         pair = table.heads[level, degree]
         table.work[_ENTRIES] += 1
         while pair != _NONE:
-            pair = table.cells[pair, _NEXT]
-            count += 1
-    ranks, k, n = np.empty(count, np.int64), 0, len(table.first)
-    for degree in range(least, below):
-        pair = table.heads[level, degree]
-        while pair != _NONE:
             u = np.searchsorted(table.first[: n - 1], pair, side="right") - 1
-            ranks[k] = rank_of(u * n + pair - table.first[u] + u + 1, order)
+            listed.append(rank_of(u * n + pair - table.first[u] + u + 1, order))
             pair = table.cells[pair, _NEXT]
-            k += 1
-    table.work[_LISTED] += count
+    table.work[_LISTED] += len(listed)
+    ranks = np.array(listed, np.int64)
     ranks.sort()
     return ranks
 
