@@ -144,15 +144,13 @@ def _insert(graph: Graph, costs: Reals, kept: Flags, is_terminal: Flags, parent:
     if count < 2:
         return False
     added, dropped = [first], [first for _ in range(0)]
-    changed, old_parent, old_via = [np.int32(node)], [np.int32(-2)], [np.int32(-1)]
+    changed = [(np.int32(node), np.int32(-2), np.int32(-1))]  # nodes with the parents and edges that they had
     # The node becomes the root, so that the path from any other node to it follows the parents.
     gain, below, edge = -costs[first], np.int32(node), first
     parent[node], via[node] = -1, -1
     v = graph.u[first] if graph.v[first] == node else graph.v[first]
     while v >= 0:
-        changed.append(v)
-        old_parent.append(parent[v])
-        old_via.append(via[v])
+        changed.append((v, parent[v], via[v]))
         upper, edge_up = parent[v], via[v]
         parent[v], via[v] = below, edge
         below, edge, v = v, edge_up, upper
@@ -172,9 +170,7 @@ def _insert(graph: Graph, costs: Reals, kept: Flags, is_terminal: Flags, parent:
         dropped.append(via[highest])
         below, edge, v = np.int32(node), link, w
         while True:
-            changed.append(v)
-            old_parent.append(parent[v])
-            old_via.append(via[v])
+            changed.append((v, parent[v], via[v]))
             upper, edge_up = parent[v], via[v]
             parent[v], via[v] = below, edge
             if v == highest:
@@ -203,7 +199,8 @@ def _insert(graph: Graph, costs: Reals, kept: Flags, is_terminal: Flags, parent:
             kept[:] = trial
             return True
     for i in range(len(changed) - 1, -1, -1):
-        parent[changed[i]], via[changed[i]] = old_parent[i], old_via[i]
+        v, upper, edge_up = changed[i]
+        parent[v], via[v] = upper, edge_up
     return False
 
 
