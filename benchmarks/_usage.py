@@ -1,14 +1,24 @@
-"""What a command and the processes that it starts use, polled while it runs."""
+"""What a command and the processes that it starts use, polled while it runs; and calls in processes of their own."""
 
 from __future__ import annotations
 
+import multiprocessing
 import subprocess
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import psutil
+
+_PROCESSES = multiprocessing.get_context("fork")
+
+
+def apart(function: Callable[..., Any], *given: Any) -> Any:
+    """What a function returns in a process of its own."""
+    with _PROCESSES.Pool(1) as pool:
+        return pool.apply(function, given)
 
 
 @dataclass

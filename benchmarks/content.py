@@ -7,14 +7,12 @@ set size of the process, with interpreter and instance. Seconds are by the clock
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks._usage import apart
 from benchmarks.heuristics import peak_mib
 from overlaybench.instances.content.problems import ContentOverlay
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
@@ -65,17 +63,13 @@ CASES = (
 def main() -> None:
     parser = argparse.ArgumentParser(description="Time and memory of content-based overlays, with goals.")
     parser.add_argument("--only", default="", help="rows whose label has this text")
-    parser.add_argument("--measure", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    if chosen.measure:
-        print(json.dumps(measure(Case(**json.loads(chosen.measure)))))
-        return
     print(
         "| users × brokers × channels | problem | work | seconds, CPU | goal | peak MiB | goal | random's ÷ its cost |"
     )
     print("| --- " * 8 + "|")
     for case in (case for case in CASES if chosen.only in case.label):
-        found = measured_in_process(case)
+        found = apart(measure, case)
         saved = f"{found['baseline'] / found['value']:.3f}" if found["value"] else ""
         print(
             f"| {case.size} | {case.problem} | {case.label} | {found['seconds']:.2f}, {found['cpu']:.2f} | "
@@ -86,13 +80,6 @@ def main() -> None:
 
 def goal(limit: float) -> str:
     return f"≤ {limit:g}" if limit else ""
-
-
-def measured_in_process(case: Case) -> dict[str, float]:
-    """`measure` in a process of its own, so that its peak memory is its own."""
-    command = [sys.executable, "-m", "benchmarks.content", "--measure", json.dumps(asdict(case))]
-    found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return found
 
 
 def measure(case: Case) -> dict[str, float]:

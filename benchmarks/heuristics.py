@@ -10,19 +10,18 @@ starts. CPU seconds are comparable on a busy machine, wall seconds are not.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks._usage import apart
 from overlaybench.compare.claims.link_contributions import merge_by_link_contributions
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.topics.files import read_topics
@@ -74,11 +73,7 @@ def main() -> None:
     parser.add_argument("--instances", nargs="+", metavar="WORKLOAD")
     parser.add_argument("--million", action="store_true", help="run the rows with a million nodes; minutes each")
     parser.add_argument("--ties", default="lowest", help="the rule for ties, where a method has one")
-    parser.add_argument("--measure", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    if chosen.measure:
-        print(json.dumps(measure(**json.loads(chosen.measure))))
-        return
     console, table = Console(width=120), Table("instance", "method", title=f"medians, ties {chosen.ties}")
     for heading in ("seconds", "CPU seconds", "goal", "before MiB", "peak MiB", "goal MiB", "edges", "max degree"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -89,7 +84,7 @@ def main() -> None:
             if (chosen.instances and case.workload not in chosen.instances) or not is_available(case):
                 continue
             status.update(f"{case.label}: {case.method}")
-            measured = measure_in_process(case, chosen.ties)
+            measured = apart(measure, case, chosen.ties)
             table.add_row(
                 case.label,
                 case.method,
@@ -109,22 +104,13 @@ def is_available(case: Case) -> bool:
     return case.workload != "lastfm" or LASTFM.exists()
 
 
-def measure_in_process(case: Case, ties: str) -> dict[str, float]:
-    """`measure` in a separate process, which has a separate peak of memory."""
-    command = [sys.executable, "-m", "benchmarks.heuristics", "--measure", json.dumps({**asdict(case), "ties": ties})]
-    measured: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return measured
-
-
-def measure(
-    method: str, workload: str, parameters: list[int], repeats: int, ties: str, **goals: float
-) -> dict[str, float]:
+def measure(case: Case, ties: str) -> dict[str, float]:
     """Median seconds, MiB before and at the peak, edges and maximum degree."""
-    instance = instance_of(workload, parameters)
-    if method == REFERENCE:
+    instance = instance_of(case.workload, case.parameters)
+    if case.method == REFERENCE:
         merge_by_link_contributions(WORKLOADS["zipf"].generate(nodes=50))
-        return timed(lambda: {"edges": len(merge_by_link_contributions(instance)[0])}, repeats)
-    heuristic = METHODS[method]
+        return timed(lambda: {"edges": len(merge_by_link_contributions(instance)[0])}, case.repeats)
+    heuristic = METHODS[case.method]
     given = {"ties": ties} if any(option.name == "ties" for option in heuristic.options) else {}
     options = heuristic.complete(given, "min-tco")
 
@@ -133,10 +119,10 @@ def measure(
         assert answer is not None
         return {"edges": answer.num_edges, "max_degree": answer.max_degree}
 
-    return timed(solve, repeats)
+    return timed(solve, case.repeats)
 
 
-def instance_of(workload: str, parameters: list[int]) -> TopicInstance:
+def instance_of(workload: str, parameters: Sequence[int] = ()) -> TopicInstance:
     if workload == "lastfm":
         return read_topics(LASTFM, node_column="userID", topic_column="artistID").instance
     names = [option.name for option in WORKLOADS[workload].parameters]

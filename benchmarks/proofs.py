@@ -7,7 +7,6 @@ with and without a proof; memory is the process's largest. One thread.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import resource
 import tempfile
 import time
@@ -16,13 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks._usage import apart
 from benchmarks.heuristics import LASTFM, instance_of
 from overlaybench.compare.catalogue import METHODS, kind_named
 from overlaybench.compare.studies.proofs import FORMATS, run_checker
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.topics.instance import TopicInstance
-
-_PROCESSES = multiprocessing.get_context("fork")
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ def workload(law: str, nodes: int, topics: int, size: int) -> Callable[[int], To
 
 
 def lastfm(size: int) -> Callable[[int], TopicInstance]:
-    return lambda seed: instance_of("lastfm", []).sample(size, seed)
+    return lambda seed: instance_of("lastfm").sample(size, seed)
 
 
 def rows() -> list[Row]:
@@ -97,12 +95,6 @@ def checked(number: int, seed: int, proof: Path) -> tuple[str, float]:
     sentence = run_checker(file, proof).sentence
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return sentence.partition(";")[0], used.ru_utime + used.ru_stime
-
-
-def apart(function: Callable[..., Any], *given: Any) -> Any:
-    """What a function returns in a process of its own."""
-    with _PROCESSES.Pool(1) as pool:
-        return pool.apply(function, given)
 
 
 def measure(number: int, seed: int, repeats: int, limit: float, folder: Path) -> str:
