@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, Rebuilt, connected_components, frozen, offsets_of, ordered_edges
+from ..contract.arrays import Ids, Offsets, ReadOnly, connected_components, frozen, offsets_of, ordered_edges
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels
 from ..contract.shown import Digested, circle
@@ -27,7 +27,7 @@ _TINY = 200
 
 
 @dataclass(frozen=True, eq=False)
-class BrokerTree(Rebuilt):
+class BrokerTree(ReadOnly):
     """An immutable tree on brokers 0…n-1; :meth:`of` takes links in any order.
 
     Raises BadInput for another graph, and for negative delays or capacities.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, Rebuilt, frozen
+from ..contract.arrays import Ids, Offsets, ReadOnly, frozen
 from ..contract.compiled import kernel
 from ..contract.errors import BadInput
 
@@ -17,7 +17,7 @@ _MOST_ENTRIES = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Subscriptions(Rebuilt):
+class Subscriptions(ReadOnly):
     """Conjunctions of interval predicates over integer attributes, each issued at a broker.
 
     Subscription s matches a point with ``lows[s, a] <= value of a <= highs[s, a]`` for every attribute a. A bound of
@@ -53,7 +53,7 @@ class Subscriptions(Rebuilt):
 
 
 @dataclass(frozen=True, eq=False)
-class Publications(Rebuilt):
+class Publications(ReadOnly):
     """Points in attribute space, each published at a time by a broker.
 
     Raises BadInput if the shapes differ, or the times are negative or not sorted.

@@ -17,12 +17,18 @@ Flags = npt.NDArray[np.bool_]
 _Number = TypeVar("_Number", np.int32, np.int64)
 
 
-class Rebuilt:
-    """A frozen dataclass of arrays, pickled by its fields: an unpickled array is writable, so it is built again."""
+class ReadOnly:
+    """A frozen dataclass of arrays, which are read-only, also once it is unpickled; it is not checked again then."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> dict[str, Any]:
         given: Any = self
-        return type(self), tuple(getattr(self, field.name) for field in fields(given) if field.init)
+        return {field.name: getattr(self, field.name) for field in fields(given)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        self._set(**state)
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():

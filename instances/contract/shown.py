@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .arrays import Rebuilt
+from .arrays import ReadOnly
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Figure
@@ -36,12 +36,12 @@ def plot(instance: object, *answers: object) -> Figure:
     return draw(instance, *answers)
 
 
-class Drawn(Rebuilt):
+class Drawn(ReadOnly):
     """An answer: equal to all others of its type whose fields are equal."""
 
     @property
     def _key(self) -> tuple[object, ...]:
-        _, values = self.__reduce__()
+        values = self.__getstate__().values()
         return tuple((value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value for value in values)
 
     def plot(self, instance: object) -> Figure:
@@ -55,7 +55,7 @@ class Drawn(Rebuilt):
         return hash(self._key)
 
 
-class Digested(Rebuilt, ABC):
+class Digested(ReadOnly, ABC):
     """An instance: equal to all others of its digest, which does not depend on labels."""
 
     @property

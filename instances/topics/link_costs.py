@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta, Struct, structs
 
-from ..contract.arrays import Ids, Rebuilt, frozen
+from ..contract.arrays import Ids, ReadOnly, frozen
 from ..contract.errors import BadInput
 
 MOST_COST = 1_000_000
@@ -22,7 +22,7 @@ _NO_POINTS, _NO_SITES, _NO_TABLE = np.empty((0, 2), np.int32), np.empty(0, np.in
 
 
 @dataclass(frozen=True, eq=False)
-class LinkCosts(Rebuilt):
+class LinkCosts(ReadOnly):
     """The cost of an edge between any two nodes, from 1 to 1,000,000.
 
     Either every node has a point in the plane, and an edge costs the Euclidean distance of its ends rounded to the
