@@ -43,6 +43,7 @@ _AROUND_SECONDS, _AROUND_SHARE = 5.0, 0.25  # for preparing before a method, and
 _INTERRUPT_SECONDS, _INTERRUPTED = 1.2, "interrupted"
 _END_SECONDS = 5.0  # for a solver that has closed its connection
 _KEPT_OUTPUT, _MOST_OUTPUT, _LONGEST_LINE = 2**16, 2**24, 300
+_KEPT_HEAP = MIB  # giving it back takes 0.5 ms, and the next run the time of taking it again
 _RUNS_PER_PROCESS = 1000  # a fork and the copies of pages that it touches cost some 100 ms
 _MOST_ATTEMPTS = 3
 
@@ -348,10 +349,14 @@ def _serve(job: Job, connection: Connection, output: int) -> None:
     """In the solver process: do the inherited job, then those that are sent, until the parent ends."""
     _become_solver(connection.fileno(), output)
     instance = job.instance
-    connection.send(private_memory(os.getpid()))
+    held = private_memory(os.getpid())
+    connection.send(held)
     while True:
         outcome = _run(job, connection)
-        _trim_heap()
+        if (now := private_memory(os.getpid())) > held + _KEPT_HEAP:
+            _trim_heap()
+            now = held = private_memory(os.getpid())
+        held = min(held, now)
         sys.stdout.flush()
         connection.send(outcome)
         try:
