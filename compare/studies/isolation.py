@@ -6,6 +6,8 @@ import ctypes
 import faulthandler
 import fcntl
 import gc
+import io
+import mmap
 import multiprocessing
 import os
 import pickle
@@ -46,6 +48,7 @@ _KEPT_OUTPUT, _MOST_OUTPUT, _LONGEST_LINE = 2**16, 2**24, 300
 _KEPT_HEAP = MIB  # giving it back takes 0.5 ms, and the next run the time of taking it again
 _RUNS_PER_PROCESS = 1000  # a fork and the copies of pages that it touches cost some 100 ms
 _MOST_ATTEMPTS = 3
+_NOTES, _NOTES_START = 2**16, 8  # bytes; the first ones hold where the notes end
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,8 @@ class Solver:
         self._pid = self._runs = 0
         self._digest = ""
         self._memory_at_start = 0.0
-        self._heard = _Heard()
+        self._notes = mmap.mmap(-1, _NOTES)
+        self._heard = _Heard(self._notes)
 
     def __enter__(self) -> Solver:
         return self
@@ -170,6 +174,7 @@ class Solver:
 
         What the process holds is measured before the job is sent: afterwards, the run may already have allocated.
         """
+        _end_notes(self._notes, _NOTES_START)
         named = METHODS.get(job.method.name) is job.method and PROBLEMS.get(job.problem.name) is job.problem
         if self._connection is not None and named:
             self._memory_at_start = private_memory(self._pid)
@@ -187,7 +192,8 @@ class Solver:
         self._output = os.memfd_create("solver output")
         fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
         _trim_heap()
-        self._process = context.Process(target=_serve, args=(job, solver_end, self._output), daemon=False)
+        arguments = job, solver_end, self._output, self._notes
+        self._process = context.Process(target=_serve, args=arguments, daemon=False)
         with forking():
             self._process.start()
         solver_end.close()
@@ -208,7 +214,7 @@ class Solver:
         assert self._connection is not None
         peak = children = 0.0
         polled = children_polled = time.monotonic()
-        heard = self._heard = _Heard()
+        heard = self._heard = _Heard(self._notes)
         ended = None
         while ended is None:
             if self._events.poll(1000 * _POLL_SECONDS):
@@ -264,6 +270,7 @@ class Solver:
 
     def _stopped(self, job: Job, reason: str, peak: float) -> IsolatedRun:
         """The run with the best that it offered, or failed; the process is killed first."""
+        self._heard.read_notes()
         seconds, output = time.monotonic() - self._heard.begun, self._printed()
         self.stop()
         return IsolatedRun(self._heard.result(job, reason, seconds), peak, output=output)
@@ -275,19 +282,37 @@ class Solver:
 
 
 class _Sender:
-    """In the solver process: sends what a run offers, that a compilation begins or ends, and so does the method."""
+    """In the solver process: notes what a run offers, and that a compilation or the method begins or ends.
 
-    def __init__(self, connection: Connection) -> None:
-        self._send = connection.send
+    The parent reads the notes, in memory that both share, at its polls: a message would wake it, and most runs end
+    before the next poll. Once a run's notes are full, it sends messages.
+    """
+
+    def __init__(self, connection: Connection, notes: mmap.mmap) -> None:
+        self._connection, self._notes, self._end = connection, notes, _NOTES_START
+
+    def _tell(self, *message: Any) -> None:
+        note = pickle.dumps((time.monotonic(), *message))
+        start, self._end = self._end, self._end + len(note)
+        if self._end <= _NOTES:
+            self._notes[start : self._end] = note
+            _end_notes(self._notes, self._end)
+        else:
+            self._end = _NOTES
+            self._connection.send_bytes(note)
 
     def offered(self, answer: Any, value: float | None, lower_bound: float | None) -> None:
-        self._send(("offered", answer, value, lower_bound))
+        self._tell("offered", answer, value, lower_bound)
 
     def paused(self, begun: bool) -> None:
-        self._send(("paused", begun))
+        self._tell("paused", begun)
 
     def solving(self, begun: bool) -> None:
-        self._send(("solving", begun))
+        self._tell("solving", begun)
+
+
+def _end_notes(notes: mmap.mmap, end: int) -> None:
+    notes[:_NOTES_START] = end.to_bytes(_NOTES_START, "little")
 
 
 class _Heard:
@@ -296,33 +321,46 @@ class _Heard:
     The time of a compilation counts in no limit.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, notes: mmap.mmap) -> None:
         self.start = self.begun = time.monotonic()
+        self._notes, self._read = notes, _NOTES_START
         self._stage, self._paused = "starting", 0.0
         self._answer, self._lower_bound, self._trajectory = None, None, Trajectory()
 
+    def read_notes(self) -> None:
+        """Take the notes that a `_Sender` has made since the last reading."""
+        start, self._read = self._read, int.from_bytes(self._notes[:_NOTES_START], "little")
+        stream = io.BytesIO(self._notes[start : self._read])
+        while stream.tell() < self._read - start:
+            self._take(*pickle.Unpickler(stream).load())
+
     def hear(self, message: tuple[Any, ...]) -> tuple[Result[Any], float, bool] | None:
         """Take a message of a `_Sender`, or return the outcome that :func:`_run` has sent."""
-        match message:
-            case ("offered", answer, value, lower_bound):
+        if isinstance(message[0], Result):
+            result, cpu_seconds, is_alone = message
+            return result, cpu_seconds, is_alone
+        self.read_notes()
+        self._take(*message)
+        return None
+
+    def _take(self, now: float, what: str, *given: Any) -> None:
+        match what, *given:
+            case "offered", answer, value, lower_bound:
                 self._answer = self._answer if answer is None else answer
                 self._lower_bound = self._lower_bound if lower_bound is None else lower_bound
-                self._trajectory.report(value, lower_bound)
-            case ("paused", begun):
-                now = time.monotonic()
+                self._trajectory.report(value, lower_bound, now - self.begun)
+            case "paused", begun:
                 lasted = now - self._paused if self._paused else 0.0
                 self.start, self.begun = self.start + lasted, self.begun + lasted
                 self._paused = now if begun else 0.0
-            case ("solving", begun):
-                self.start, self._stage = time.monotonic(), "solving" if begun else "solved"
+            case "solving", begun:
+                self.start, self._stage = now, "solving" if begun else "solved"
                 if begun:
-                    self.begun, self._trajectory = self.start, Trajectory()
-            case (result, cpu_seconds, is_alone):
-                return result, cpu_seconds, is_alone
-        return None
+                    self.begun, self._trajectory = now, Trajectory()
 
     def exceeded(self, job: Job) -> str:
         """How the run exceeds its time limit now, or ""."""
+        self.read_notes()
         if job.time_limit is None or self._paused:
             return ""
         grace = _GRACE_SECONDS + _GRACE_SHARE * job.time_limit
@@ -345,14 +383,14 @@ class _Heard:
         return job.failed(reason) if result.status is Status.FAILED else result
 
 
-def _serve(job: Job, connection: Connection, output: int) -> None:
+def _serve(job: Job, connection: Connection, output: int, notes: mmap.mmap) -> None:
     """In the solver process: do the inherited job, then those that are sent, until the parent ends."""
     _become_solver(connection.fileno(), output)
     instance = job.instance
     held = private_memory(os.getpid())
     connection.send(held)
     while True:
-        outcome = _run(job, connection)
+        outcome = _run(job, _Sender(connection, notes))
         if (now := private_memory(os.getpid())) > held + _KEPT_HEAP:
             _trim_heap()
             now = held = private_memory(os.getpid())
@@ -374,11 +412,11 @@ def _trim_heap() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _run(job: Job, connection: Connection) -> tuple[Result[Any], float, bool]:
+def _run(job: Job, sender: _Sender) -> tuple[Result[Any], float, bool]:
     """The result, its processor seconds, and whether no child process is left."""
     before, paused = _cpu_seconds(), PAUSES.cpu_seconds
     bound = nullcontext() if job.memory_limit is None else address_space_bounded(job.memory_limit * MIB)
-    with bound, watched(_Sender(connection)):
+    with bound, watched(sender):
         try:
             result = job.method.answering(job.problem.name).run(
                 job.instance, job.problem, seed=job.seed, time_limit=job.time_limit, **dict(job.options)

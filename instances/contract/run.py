@@ -183,13 +183,18 @@ class Trajectory:
     def points(self) -> tuple[Point, ...]:
         return tuple(self._points)
 
-    def report(self, value: float | None = None, lower_bound: float | None = None) -> None:
-        """Record a value or a bound if it is better than those before; those that are not finite do not count."""
+    def report(
+        self, value: float | None = None, lower_bound: float | None = None, seconds: float | None = None
+    ) -> None:
+        """Record a value or a bound if it is better than those before; those that are not finite do not count.
+
+        `seconds`: when it was found, after the start; now by default.
+        """
         last = self._points[-1] if self._points else Point(0.0)
         best = min(_known(last.value, value), default=None), max(_known(last.lower_bound, lower_bound), default=None)
         if best == last[1:]:
             return
-        now = max(PAUSES.now() - self._start, last.seconds, 1e-6)
+        now = max(PAUSES.now() - self._start if seconds is None else seconds, last.seconds, 1e-6)
         if self._points and _cell(now) == _cell(last.seconds):
             self._points.pop()
         self._points.append(Point(now, *best))
