@@ -278,10 +278,19 @@ def eaten() -> None:
 
 
 @pytest.mark.parametrize(
-    ("then", "reason"), [(lambda: time.sleep(60), "time:"), (eaten, "memory:")], ids=["time", "memory"]
+    ("then", "reason", "limit", "notes"),
+    [
+        (lambda: time.sleep(60), "time:", 0.5, 2**16),
+        (lambda: time.sleep(60), "time:", 0.5, 200),  # full after the first ones
+        (eaten, "memory:", 3.0, 2**16),
+    ],
+    ids=["time", "full notes", "memory"],
 )
-def test_what_a_run_offered_survives_its_limits(then: Callable[[], object], reason: str) -> None:
-    result = run(offering(then), time_limit=3.0, memory_limit=128).result
+def test_what_a_run_offered_survives_its_limits(
+    then: Callable[[], object], reason: str, limit: float, notes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("overlaybench.compare.studies.isolation._NOTES", notes)
+    result = run(offering(then), time_limit=limit, memory_limit=128).result
     assert (result.status, result.value, result.lower_bound) == (ob.Status.TIME_LIMIT, 2, 1)
     assert result.answer == CONNECTED
     assert result.points[-1][1:] == (2, 1)
