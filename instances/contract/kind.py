@@ -37,38 +37,6 @@ class Kind(ABC, Generic[Instance, Answer]):
 
     An instance of any kind is immutable and has a ``digest``, a text that depends only on its content.
 
-    Attributes
-    ----------
-    name : str
-        ``topics``, ``content``, …, as problems and workloads refer to it.
-    summary : str
-        One line.
-    instance_type, answer_type : type
-        The classes of its instances and of their answers.
-    default_problem, priced_problem : str
-        The problem that is solved where none is named, and the one where costs of links are given ("" for none); the
-        method is then its :attr:`.Problem.default_method`.
-    format : str
-        What the key ``format`` of a JSON file names, such as ``topics/1``; "" if it has no JSON.
-    answer_format : str
-        The same of a file with an answer.
-    answer_endings : tuple of str
-        The suffixes of files with an answer that are not JSON.
-    first_keys : tuple of str
-        The keys with which JSON files of other programs may begin that :meth:`read` reads.
-    endings : tuple of str
-        The suffixes of files that can only be of this kind.
-    columns : tuple of str
-        The columns of a table that may have other names in a file; empty if no table is read.
-    ending : str
-        The suffix of the file in which a study stores an instance.
-    sizes : tuple of str
-        The keys of :meth:`size`; the first is the x-axis of plots.
-    measures : tuple of str
-        The keys of ``Problem.measures`` for every problem of the kind.
-    shown : tuple of str
-        The keys of :meth:`labelled`.
-
     Examples
     --------
     >>> import overlaybench as ob
@@ -76,22 +44,22 @@ class Kind(ABC, Generic[Instance, Answer]):
     {'nodes': 2, 'topics': 1, 'subscriptions': 2}
     """
 
-    name: str
-    summary: str
+    name: str  # topics, content, …, as problems and workloads refer to it
+    summary: str  # one line
     instance_type: type
     answer_type: type
-    default_problem: str
-    priced_problem: str = ""
-    format: str = ""
-    answer_format: str
-    answer_endings: tuple[str, ...] = ()
-    first_keys: tuple[str, ...] = ()
-    endings: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-    ending: str = ".json"
-    sizes: tuple[str, ...]
-    measures: tuple[str, ...] = ()
-    shown: tuple[str, ...]
+    default_problem: str  # solved where none is named, by its default method
+    priced_problem: str = ""  # the one where costs of links are given; "" for none
+    format: str = ""  # what the key "format" of a JSON file names, such as topics/1; "" if it has no JSON
+    answer_format: str  # the same of a file with an answer
+    answer_endings: tuple[str, ...] = ()  # the suffixes of files with an answer that are not JSON
+    first_keys: tuple[str, ...] = ()  # with which JSON files of other programs may begin that `read` reads
+    endings: tuple[str, ...] = ()  # the suffixes of files that can only be of this kind
+    columns: tuple[str, ...] = ()  # of a table that may have other names in a file; empty if no table is read
+    ending: str = ".json"  # the suffix of the file in which a study stores an instance
+    sizes: tuple[str, ...]  # the keys of `size`; the first is the x-axis of plots
+    measures: tuple[str, ...] = ()  # the keys of the measures of every problem of the kind
+    shown: tuple[str, ...]  # the keys of `labelled`
 
     @abstractmethod
     def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[Instance]:

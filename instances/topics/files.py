@@ -333,14 +333,11 @@ def from_bipartite(graph: nx.Graph[Any]) -> TopicInstance:
         raise BadInput(f"topic '{isolated[0]}' has no subscriber: remove it")
     if within := [(a, b) for a, b in graph.edges() if side[a] == side[b]]:
         raise BadInput(f"edge {within[0]} lies within one side: edges join a node and a topic")
-    label_of: dict[Hashable, Hashable] = {}
-    for number, noun in enumerate(("node", "topic")):
-        given = {
-            v: v[1] if isinstance(v, tuple) and len(v) == 2 and v[0] == noun else v for v in graph if side[v] == number
-        }
-        if twice := [label for label, count in Counter(map(str, given.values())).items() if count > 1]:
-            raise BadInput(f"two {noun}s have the label '{twice[0]}': rename one")
-        label_of |= given
+    noun = {v: ("node", "topic")[side[v]] for v in graph}
+    label_of = {v: v[1] if isinstance(v, tuple) and len(v) == 2 and v[0] == noun[v] else v for v in graph}
+    for (what, label), count in Counter((noun[v], str(label_of[v])) for v in graph).items():
+        if count > 1:
+            raise BadInput(f"two {what}s have the label '{label}': rename one")
     pairs = ((a, b) if side[a] == 0 else (b, a) for a, b in graph.edges())
     named = ((label_of[node], label_of[topic]) for node, topic in pairs)
     return _from_pairs(named, [label for v, label in label_of.items() if side[v] == 0])[0]
