@@ -11,7 +11,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, reduce
 from importlib import import_module
 from itertools import product
 from operator import methodcaller
@@ -112,10 +112,10 @@ class _Reader:
         return found
 
     def _prepared(self, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """What adds columns to the rows, if anything does: a function, or assignments that pandas evaluates."""
-        text = entry.get("prepare", "")
-        prepare = methodcaller("eval", text, engine="python") if "=" in text else text and self._named(text)
-        return {"prepare": prepare} if prepare else {}
+        """What adds columns to the rows, if anything does: functions, and assignments that pandas evaluates."""
+        given = _listed(entry.get("prepare", []))
+        steps = [methodcaller("eval", one, engine="python") if "=" in one else self._named(one) for one in given]
+        return {"prepare": lambda rows: reduce(lambda own, step: step(own), steps, rows)} if steps else {}
 
     def _grid(self, entry: Mapping[str, Any]) -> Grid:
         every = self._entries([{**entry.get("sheets", {}), **one} for one in entry["sheet"]])

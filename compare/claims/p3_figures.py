@@ -34,22 +34,10 @@ def _column(rows: pd.DataFrame, name: str) -> pd.Series:
     return rows[name].astype(float) if name in rows else pd.Series(np.nan, rows.index)
 
 
-def sized(rows: pd.DataFrame) -> pd.DataFrame:
-    """`measured`, with the mean number of topics a node."""
-    return measured(rows).assign(mean_size=(rows["p_least"] + rows["p_most"]) / 2)
-
-
 def with_bulk(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with |B| ÷ |V|, and η ÷ the most topics a node."""
     nodes = rows["p_nodes"].astype(float)
     return rows.assign(bulk=_column(rows, "c_bulk") / nodes, eta=_column(rows, "c_eta") / rows["p_most"])
-
-
-def relative(rows: pd.DataFrame) -> pd.DataFrame:
-    """`measured`, with the increase of the maximum degree over GM-M's less that of the average degree."""
-    own = measured(rows)
-    increase = own["max_degree"] / own["gm_max_degree"] - own["average_degree"] / own["gm_average_degree"]
-    return own.assign(relative=increase)
 
 
 def over_parts(rows: pd.DataFrame) -> pd.DataFrame:
