@@ -294,7 +294,9 @@ def unpacked(file: Path) -> Iterator[Path]:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     with tar.extractfile(member) or io.BytesIO() as data:
                         path.write_bytes(data.read())
-        except (OSError, tarfile.TarError, pa.ArrowException) as error:
+        except BadInput:
+            raise
+        except (OSError, ValueError, tarfile.TarError, pa.ArrowException) as error:  # ValueError: of a forged header
             reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
             raise BadInput(f"{file}: is no archive of a library ({reason}): see `library archive`") from None
         root = Path(folder) / _FOLDER

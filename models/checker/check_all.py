@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import math
 import sys
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import partial
@@ -21,7 +22,7 @@ from cases import Wrong, need
 from check_proof import examine, lines_of, outcome, shown
 
 SUMS, TABLE = "SHA256SUMS", "table.csv"
-TOLERANCE = 1e-6
+TOLERANCE, DIGITS = 1e-6, 1e-8  # of bounds that meet a value; of numbers as the table and the checker print them
 PROCESSES = 4  # a long proof takes some hundred megabytes
 WIDTHS = (28, 36, 10, 10, 12, 8)
 
@@ -65,14 +66,19 @@ def wrong_table(folder, rows):
 
 
 def differ(one, other, tolerance):
-    return not abs(one - other) <= tolerance * max(1, abs(other))
+    return not (math.isfinite(other) and abs(one - other) <= tolerance * abs(other))
+
+
+def proves(least, bound):
+    """Whether a proof of `least` proves a bound, which is infinite where there is no answer."""
+    return least >= bound - (DIGITS * abs(bound) if math.isfinite(bound) else 0)
 
 
 def check_row(folder, row):
     """How the value and the bound of a line were checked, and its faults."""
     by_answer, by_proof, faults = "–", "–", []
     value, bound = (float(row[name]) if row[name] else None for name in ("value", "bound"))
-    if None not in (value, bound) and bound > value + TOLERANCE * max(1, abs(value)):
+    if None not in (value, bound) and bound > value + TOLERANCE * abs(value):
         faults.append(f"the bound {bound:g} lies above the value {value:g}")
     instance = str(folder / row["file"])
     if row["answer"]:
@@ -94,9 +100,9 @@ def check_row(folder, row):
             need(problem == row["problem"], f"the proof is about {problem}")
             by_proof = "proven"
             least = shown(answered, ROUND_CEILING) if optimal else shown(proven, ROUND_FLOOR)
-            if bound is None or float(least) < bound - TOLERANCE * max(1, abs(bound)):
+            if bound is None or not proves(float(least), bound):
                 faults.append(f"{row['proof']}: proves no more than {least}")
-            if by_answer == "–" and None not in (answered, value) and not differ(float(answered), value, TOLERANCE):
+            if by_answer == "–" and None not in (answered, value) and not differ(float(answered), value, DIGITS):
                 by_answer = "in the proof"
         except Exception as error:
             faults.append(f"{row['proof']}: {error if isinstance(error, Wrong) else repr(error)}")
@@ -122,9 +128,9 @@ def main(arguments):
     valid = proven = 0
     with Pool(min(PROCESSES, cpu_count())) as pool:
         checked = pool.imap(partial(check_row, folder), held)
-        found = {(row["instance"], row["problem"]): result for row, result in zip(held, checked, strict=True)}
+        found = {id(row): result for row, result in zip(held, checked, strict=True)}
     for row in rows:
-        by_answer, by_proof, wrong = found.get((row["instance"], row["problem"]), ("–", "–", []))
+        by_answer, by_proof, wrong = found.get(id(row), ("–", "–", []))
         valid, proven = valid + (by_answer in ("valid", "in the proof")), proven + (by_proof == "proven")
         name = row["instance"], row["problem"], row["value"] or "–", row["bound"] or "–"
         print(line(*name, by_answer, by_proof) + (f"  {row['note']}" if row["note"] else ""))

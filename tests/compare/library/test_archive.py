@@ -176,6 +176,15 @@ def a_line_less(folder: Path) -> None:
     file.write_text("".join(line for line in file.read_text().splitlines(True) if not line.startswith("b,")))
 
 
+def two_lines_of_one_problem(folder: Path) -> None:
+    """Of which the first one has no answer."""
+    for name, old, new in (("instances", "min-tco\n", "min-tco min-tco\n"), ("table", "answers/b", "answers/none")):
+        lines = (folder / f"{name}.csv").read_text().splitlines(True)
+        both = [line.replace(old, new) for line in lines if line.startswith("b,")]
+        kept = lines if name == "table" else [line for line in lines if not line.startswith("b,")]
+        (folder / f"{name}.csv").write_text("".join([kept[0], *both, *kept[1:]]))
+
+
 OVERLAY, PROOF, STEINER = "answers/a/min-tco.json", "proofs/a/min-tco.proof.gz", "proofs/c/steiner.proof.gz"
 BOTH = ("table.csv", "records.csv")
 OF_B = [(name.format("b"), name.format("a")) for name in ("instances/{}.json", OVERLAY.replace("/a/", "/{}/"))]
@@ -193,6 +202,11 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "a table of nothing": lambda folder: (folder / "table.csv").write_text("\0"),
     "lower numbers in both tables": changed("value", "1", *BOTH),
     "higher bounds in both tables": changed("bound", "99", *BOTH),
+    "an infinite bound": lambda folder: [
+        changed(column, to, *BOTH[: 1 + (column != "answer")])(folder)
+        for column, to in (("value", ""), ("answer", ""), ("bound", "inf"))
+    ],
+    "two lines of one problem": two_lines_of_one_problem,
     "a lower value": changed("value", "1"),
     "no value": changed("value", "nan"),
     "a lower bound": changed("bound", "1"),
@@ -258,11 +272,18 @@ def test_what_is_no_archive_is_bad_input(tmp_path: Path) -> None:
     assert isinstance(done.exception, BadInput)
 
 
-@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.SYMTYPE], ids=["a file above", "a link"])
-def test_no_archive_writes_outside_its_folder(kind: bytes, tmp_path: Path) -> None:
-    member = tarfile.TarInfo("../above" if kind == tarfile.REGTYPE else "link")
-    member.type, member.linkname = kind, str(tmp_path)
+@pytest.mark.parametrize(
+    ("kind", "path", "why"),
+    [
+        pytest.param(tarfile.REGTYPE, "../above", "is no file of its folder", id="a file above"),
+        pytest.param(tarfile.SYMTYPE, "link", "is no file of its folder", id="a link"),
+        pytest.param(tarfile.REGTYPE, "a\0b", "null (byte|character)", id="no path"),
+    ],
+)
+def test_no_archive_writes_outside_its_folder(kind: bytes, path: str, why: str, tmp_path: Path) -> None:
+    member = tarfile.TarInfo("member")
+    member.type, member.linkname, member.pax_headers = kind, str(tmp_path), {"path": path}
     with pa.output_stream(str(tmp_path / "a.tar.zst"), "zstd") as out, tarfile.open(fileobj=out, mode="w|") as tar:
         tar.addfile(member)
-    with pytest.raises(BadInput, match="is no file of its folder"), unpacked(tmp_path / "a.tar.zst"):
+    with pytest.raises(BadInput, match=why), unpacked(tmp_path / "a.tar.zst"):
         pass
