@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -85,6 +85,7 @@ class ContentInstance(Digested):
     user_labels: Sequence[str] | None = None
     broker_labels: Sequence[str] | None = None
     channel_labels: Sequence[str] | None = None
+    unknown: Flags = field(init=False)  # where the access price was given as infinite, shape (|U|, |B|)
 
     def __post_init__(self) -> None:
         if (
@@ -102,6 +103,7 @@ class ContentInstance(Digested):
             if np.shape(getattr(self, name)) != shape:
                 raise BadInput(f"{name} has shape {np.shape(getattr(self, name))}: give {shape}")
             self._set(**{name: self._flags() if name == "subscriptions" else self._numbers(name)})
+        self._set(unknown=_read_only(np.isinf(self.access)))
         self._set(access=_read_only(self._with_prohibitive_prices()))
         check_metric(self.core, [self.broker_label(b) for b in range(brokers)])
 
@@ -124,7 +126,7 @@ class ContentInstance(Digested):
 
     def _with_prohibitive_prices(self) -> Floats:
         """The access prices, with one above the cost of any overlay in place of each infinite price."""
-        unknown = np.isinf(self.access)
+        unknown = self.unknown
         known = self.access[~unknown]
         with np.errstate(over="ignore", invalid="ignore"):
             dearest = self.demands.sum() * known.max(initial=0.0) + self.rates.sum() * self.core.sum()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,7 +133,14 @@ class ContentTrace(Timed):
         with np.errstate(over="ignore"):
             np.add.at(most[0], self.channels[at], self.amounts[at])
         # With all users, rates and subscriptions that ever are: its checks hold for every snapshot.
-        ContentInstance(whole.access, whole.core, whole.capacities, most, np.ones_like(most), whole.user_labels)
+        densest = ContentInstance(
+            whole.access, whole.core, whole.capacities, most, np.ones_like(most), whole.user_labels
+        )
+        if whole.unknown.any():  # no demand of a snapshot that is not 0 is below the least rate
+            dearest = densest.demands.sum() * whole.access[~whole.unknown].max() + most.sum() * whole.core.sum()
+            rates = np.append(whole.rates, self.amounts)
+            price = np.ceil(2 * dearest / rates[rates > 0].min(initial=np.inf)) + 1
+            self._set(instance=replace(whole, access=np.where(whole.unknown, price, whole.access)))
         state, acted, last = _State(self), dict[tuple[bool, int], set[object]](), -1
         for event, (step, kind, who, channel) in enumerate(
             zip(self.step_of.tolist(), self.kinds.tolist(), self.subjects.tolist(), self.channels.tolist(), strict=True)
