@@ -60,7 +60,7 @@ def judged_runs(rows: pd.DataFrame, pairs: pd.DataFrame | None = None) -> pd.Dat
     runs["label"] = runs["variant"].where(limits <= 1, runs["variant"] + ", " + shown)
     runs = with_integrals(with_bounds(runs, pairs), pairs)
     runs["gap"] = relative_gaps(runs["value"], runs["lower_bound"])
-    runs["reached"] = near(runs["value"], runs["optimum"])
+    runs["reached"] = near(runs["value"], runs["optimum"], runs["problem"])
     runs = sorted_by(runs, "problem", "exact", "label", "family", "extent", "volume", "instance", "seed", "key")
     runs["anchor"] = [f"run-{number}" for number in range(1, len(runs) + 1)]
     return runs

@@ -13,10 +13,9 @@ from ...instances.contract.catalogue import KINDS, PROBLEMS
 from ...instances.contract.kind import Kind
 from ...instances.contract.result import Status
 from ...instances.topics.files import TOPICS
-from .proofs import VERDICT, levels, weakest
+from .proofs import TOLERANCE, VERDICT, levels, tolerances, weakest
 from .row import object_in
 
-TOLERANCE = 1e-6
 _CONNECTED = ("min-tco", "minmax-tco", "low-tco")
 _ANSWERS = {
     **dict.fromkeys((*_CONNECTED, "weighted-tco"), _CONNECTED),
@@ -110,7 +109,7 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     )
     pairs["best"] = [values.get(pair, _NOTHING).value for pair in at]
     pairs["best_key"] = [(values.get(pair, _NOTHING).keys or ("",))[0] for pair in at]
-    pairs["optimum"] = pairs["best"].where(near(pairs["bound"], pairs["best"]))
+    pairs["optimum"] = pairs["best"].where(near(pairs["bound"], pairs["best"], pairs["problem"]))
     pairs["gap"] = relative_gaps(pairs["best"], pairs["bound"])
     level = dict(zip(rows["key"], levels(rows), strict=True))
     pairs["proven"] = [weakest([level[key] for key in keys]) for keys in pairs["bound_keys"]]
@@ -146,17 +145,19 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
 
     for row in rows[rows["counters"].str.contains(f'"{VERDICT}": "wrong', regex=False)].itertuples():
         add("wrong proof", row, f"the checker refused a proof: {object_in(row.counters)[VERDICT]}", row.key)
-    for row in optimal[~near(optimal["lower_bound"].astype(float), optimal["value"].astype(float))].itertuples():
+    both = optimal["lower_bound"].astype(float), optimal["value"].astype(float)
+    for row in optimal[~near(*both, optimal["problem"])].itertuples():
         sentence = f"status optimal with value {row.value:g} and lower bound {row.lower_bound:g}"
         add("optimal without proof", row, sentence, row.key)
     contradicted = set()
     for at, group in optimal.groupby(["problem", "instance"], sort=False):
         low, high = group.loc[group["value"].idxmin()], group.loc[group["value"].idxmax()]
-        if not near(low["value"], high["value"]):
+        if not near(low["value"], high["value"], low["problem"]):
             contradicted.add(at)
             sentence = " and ".join(f"{one['variant']} proved {one['value']:g} optimal" for one in (low, high))
             add("two optima", low, sentence, low["key"], high["key"])
-    for pair in pairs[(pairs["best"] < pairs["bound"]) & ~near(pairs["best"], pairs["bound"])].itertuples():
+    close = near(pairs["best"], pairs["bound"], pairs["problem"])
+    for pair in pairs[(pairs["best"] < pairs["bound"]) & ~close].itertuples():
         if (pair.problem, pair.instance) not in contradicted:
             by = " and ".join(names[key] for key in pair.bound_keys)
             better = f"an overlay of {names[pair.best_key]} is worth {pair.best:g}"
@@ -186,16 +187,19 @@ def sorted_by(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
     )
 
 
-def near(numbers: Any, others: Any) -> Any:
-    """Whether numbers equal others but for rounding, elementwise; never where one is missing or infinite."""
+def near(numbers: Any, others: Any, problems: Any = "") -> Any:
+    """Whether numbers equal others but for rounding, elementwise; never where one is missing or infinite.
+
+    `problems` are names, one or as many as numbers; see :func:`tolerances`.
+    """
     with np.errstate(invalid="ignore"):
-        close = np.abs(numbers - others) <= TOLERANCE * np.maximum(1.0, np.abs(others))
+        close = np.abs(numbers - others) <= tolerances(problems) * np.abs(others)
     return close & np.isfinite(numbers) & np.isfinite(others)
 
 
-def exceeds(number: float, other: float) -> bool:
-    """Whether a number is above another by more than rounding (:func:`near`)."""
-    return bool(number > other and not near(number, other))
+def exceeds(number: float, other: float, problem: str = "") -> bool:
+    """Whether a value or bound of a problem is above another by more than rounding (:func:`near`)."""
+    return bool(number > other and not near(number, other, problem))
 
 
 def relative_gaps(values: pd.Series[float], bounds: pd.Series[float]) -> pd.Series[float]:

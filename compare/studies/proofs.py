@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_file
 from ...instances.contract.problem import Problem
@@ -53,7 +54,7 @@ _SHARED = "shared: "
 _CHECK_SECONDS, _CHECK_SHARE = 60.0, 10.0
 _NO_VERDICT = "not checked"
 _PAIR = ["instance", "problem"]
-_TOLERANCE = 1e-6
+TOLERANCE = 1e-6
 
 
 class CheckedProof(NamedTuple):
@@ -238,13 +239,13 @@ def levels(rows: pd.DataFrame) -> pd.Series[str]:
         engine=rows["method"].map({name: engine(name) for name in rows["method"].unique()}),
     )
     pairs = known.groupby(_PAIR, sort=False)
-    contradicted = pairs["bound"].transform("max") > _above(pairs["value"].transform("min"))
+    contradicted = pairs["bound"].transform("max") > _above(pairs["value"].transform("min"), rows["problem"])
     by_engine = known.groupby([*_PAIR, "engine"], sort=False)["bound"].max().dropna()
     second = by_engine.sort_values(ascending=False).groupby(level=_PAIR, sort=False).nth(1).droplevel("engine")
     agreed = pd.Series(second.reindex(pd.MultiIndex.from_frame(known[_PAIR])).to_numpy(np.float64), rows.index)
     found = pd.Series(np.where(bound.notna(), CLAIMED, ""), rows.index)
-    found = found.mask(bound <= _above(agreed.mask(contradicted)), AGREED)
-    return found.mask(bound <= _above(pairs["certified"].transform("max")), CERTIFIED)
+    found = found.mask(bound <= _above(agreed.mask(contradicted), rows["problem"]), AGREED)
+    return found.mask(bound <= _above(pairs["certified"].transform("max"), rows["problem"]), CERTIFIED)
 
 
 def level_of(result: Result[Any]) -> str:
@@ -253,7 +254,7 @@ def level_of(result: Result[Any]) -> str:
         return ""
     bound = np.inf if result.status is Status.INFEASIBLE else result.lower_bound
     certified = result.counters.get(CERTIFIED)
-    if isinstance(certified, (int, float)) and bound is not None and bound <= _above(certified):
+    if isinstance(certified, (int, float)) and bound is not None and bound <= _above(certified, result.problem):
         return CERTIFIED
     return "" if bound is None else CLAIMED
 
@@ -263,6 +264,13 @@ def weakest(levels: list[str]) -> str:
     return max(levels, key=lambda level: LEVELS.index(level) if level else len(LEVELS), default="")
 
 
-def _above(values: Any) -> Any:
-    """Numbers, each plus the tolerance."""
-    return values + _TOLERANCE * np.maximum(1, np.where(np.isinf(values), 1, np.abs(values)))
+def tolerances(problems: Any) -> Any:
+    """The relative rounding errors of the values of problems, by name: none of those whose values are integers."""
+    if isinstance(problems, str):
+        return 0.0 if problems in PROBLEMS and PROBLEMS[problems].integral else TOLERANCE
+    return problems.map({name: tolerances(name) for name in problems.unique()}).astype(np.float64)
+
+
+def _above(values: Any, problems: Any) -> Any:
+    """Numbers, each plus its rounding errors."""
+    return values + tolerances(problems) * np.where(np.isinf(values), 1, np.abs(values))

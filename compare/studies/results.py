@@ -73,7 +73,7 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
         runs=1,
         failed=failed.astype(int),
         optimal=(rows["status"] == Status.OPTIMAL).astype(int),
-        reached=(near(rows["value"], rows["optimum"]) & ~failed).astype(int),
+        reached=(near(rows["value"], rows["optimum"], rows["problem"]) & ~failed).astype(int),
         instances=cases.where(rows["value"].notna() & ~failed),
         ratio_instances=cases.where(rows["ratio"].notna()),
         value=rows["value"].where(~failed),

@@ -401,7 +401,7 @@ def _contradictions(rows: Sequence[Row]) -> Iterator[Fault]:
     above = set()
     for row in rows:
         bound, lowest = row["lower_bound"], best[row["instance"], row["problem"]]
-        if bound is not None and exceeds(bound, lowest):
+        if bound is not None and exceeds(bound, lowest, row["problem"]):
             above.add(row["key"])
             yield row["key"], f"its lower bound {bound:g} lies above the value {lowest:g} of an answer"
     for kind, sentence, keys in disagreements(frame, pairs)[["kind", "sentence", "keys"]].itertuples(index=False):
@@ -578,7 +578,7 @@ def faults_of_rerun(run: Rerun) -> Iterator[str]:
     before, after = run.before, run.after
     for one, other, when in ((before, after, "a repeated run"), (after, before, "the stored run")):
         bound, value = one["lower_bound"], other["value"]
-        if bound is not None and value is not None and exceeds(bound, value):
+        if bound is not None and value is not None and exceeds(bound, value, one["problem"]):
             yield f"{when} has an answer of value {value:g}, below the bound {bound:g} of the other"
     if Status.INFEASIBLE in (before["status"], after["status"]) and (before["answer"] or after["answer"]):
         yield "is infeasible in one of two runs, and answered in the other"

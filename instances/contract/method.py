@@ -308,7 +308,7 @@ def judged(
     if violations := problem.violations(instance, answer):
         return failed(reason="invalid answer: " + "; ".join(violations))
     value = problem.value(instance, answer)
-    tolerance = 0.0 if problem.integral else _ROUNDING * max(1.0, abs(value))
+    tolerance = 0.0 if problem.integral else _ROUNDING * (abs(value) or 1.0)  # units are free
     if bound is not None and bound > value + tolerance:
         return failed(reason=f"lower bound {bound:g} lies above the answer's value {value:g}")
     closed = bound is not None and bound >= value - tolerance

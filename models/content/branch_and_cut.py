@@ -27,6 +27,7 @@ from .model import ContentModel
 _VIOLATION = 1e-4
 _INTEGRAL = 1e-6
 _STALL = 1e-4
+_LEAST_COSTS, _LARGEST_SCALE = 10, 1000
 
 
 class ContentCuts(SparseRelaxation):
@@ -148,6 +149,18 @@ class ContentIncumbent(Incumbent):
             offer(answer)
 
 
+def _in_small_units(instance: ContentInstance) -> tuple[ContentInstance, float]:
+    """The instance with prices in units in which all costs add up to 1000 or more, and how many of these are one.
+
+    The LP's tolerances and the units of bounds are absolute. A power of 2 changes no digit of a cost.
+    """
+    costs = float(instance.demands @ instance.access.sum(axis=1) + instance.rates.sum() * instance.core.sum())
+    if not 0 < costs < 2**_LEAST_COSTS:
+        return instance, 1.0
+    scale = 2.0 ** min(_LEAST_COSTS - math.floor(math.log2(costs)), _LARGEST_SCALE)
+    return replace(instance, access=instance.access * scale, core=instance.core * scale), scale
+
+
 def minimise(
     instance: ContentInstance,
     problem: ContentProblem,
@@ -163,25 +176,26 @@ def minimise(
     The bound is proven in integers at every node of the tree, up to the relative tolerance of 5·10⁻⁷ at which nodes are
     cut off.
     """
-    model = ContentModel(instance, problem.routing, clock=clock)
+    scaled, scale = _in_small_units(instance)
+    model = ContentModel(scaled, problem.routing, clock=clock)
     planes = ContentCuts(model)
     incumbent = ContentIncumbent(model, problem, start, planes.unit)
-    case = begin_case(proof, instance, planes.proof_unit, model)
+    case = begin_case(proof, instance, planes.proof_unit * int(scale), model)
     root = planes.tighten(clock, stall=_STALL * planes.cost_scale)
-    tree = TreeSearch(planes, incumbent, progress=SearchLog(progress, on_bound=offer_bound), proof=case)
+    tree = TreeSearch(planes, incumbent, progress=SearchLog(progress, offer_bound, scale), proof=case)
     feasible = root is None or planes.lp.feasible
     if root is not None:
         case.bound(0, root.proven)
     if root is not None and feasible:
         incumbent.improve_along(planes.columns, planes.lp.x, clock, goal=0.0, steps=0)
         tree.run(clock, root, planes.lp.x)
-    case.end(incumbent.value)
-    counters = {**planes.counters, "nodes": tree.nodes}
+    case.end(incumbent.value / scale)
+    counters = {**planes.counters, "root_bound": planes.best_units / planes.unit / scale, "nodes": tree.nodes}
     if root is None:
         return Outcome(incumbent.answer, stopped=True, counters=counters)
     if not feasible or (tree.complete and incumbent.answer is None):
         return Outcome(None, math.inf, counters=counters)
-    return Outcome(incumbent.answer, tree.units / planes.unit, not tree.complete, counters)
+    return Outcome(incumbent.answer, tree.units / planes.unit / scale, not tree.complete, counters)
 
 
 CONTENT_BRANCH_AND_CUT = exact_method(
@@ -206,14 +220,15 @@ def _round(
         return Proposal(status=Status.INFEASIBLE, reason=conflict)
 
     def round_in_time(_: ContentOverlay | None, clock: Clock) -> Outcome:
-        model = ContentModel(instance, problem.routing, clock=clock)
+        scaled, scale = _in_small_units(instance)
+        model = ContentModel(scaled, problem.routing, clock=clock)
         planes = ContentCuts(model)
         if planes.tighten(clock, stall=_STALL * planes.cost_scale) is None:
             return Outcome(stopped=True)
         if not planes.lp.feasible:
             return Outcome(None, math.inf)
         rounded = ContentIncumbent(model, problem, None, planes.unit).build_along(planes.columns, planes.lp.x)
-        return Outcome(rounded, planes.best_units / planes.unit, clock.passed)
+        return Outcome(rounded, planes.best_units / planes.unit / scale, clock.passed)
 
     value, least = partial(problem.value, instance), access_bound(instance)
     with interruptible(time_limit) as clock:

@@ -104,7 +104,7 @@ def _solve(
         except InfeasibleSnapshot as error:
             return Proposal(status=Status.INFEASIBLE, reason=str(error))
     pairs = zip(found.values, found.bounds, strict=True)
-    proven = sum(bound >= value - CLOSED * max(1.0, abs(value)) for value, bound in pairs)
+    proven = sum(bound >= value * (1 - CLOSED) for value, bound in pairs)
     bounds = iter(found.bounds)
     each = [next(bounds) if len(overlay.brokers) else 0.0 for overlay in found.log.overlays]
     costly = "moves cost something: the bound leaves them out" if getattr(problem, "change_cost", 0) else ""

@@ -107,11 +107,13 @@ class SearchLog:
     """A table to which at most one line is added every second.
 
     `mode` is "auto" (print if stderr is a terminal), "on" or "off". `on_bound` is given the bound of each line, also of
-    those that are not printed.
+    those that are not printed. The numbers of lines are `scale` times those that are shown and given.
     """
 
-    def __init__(self, mode: str = "auto", on_bound: Callable[[float], object] | None = None) -> None:
-        self._on_bound = on_bound
+    def __init__(
+        self, mode: str = "auto", on_bound: Callable[[float], object] | None = None, scale: float = 1.0
+    ) -> None:
+        self._on_bound, self._scale = on_bound, scale
         self._shown = mode == "on" or (mode == "auto" and sys.stderr.isatty())
         self._start = time.monotonic()
         self._last, self._headed = -_EVERY, False
@@ -131,6 +133,7 @@ class SearchLog:
 
         `incumbent` is infinite without an answer.
         """
+        incumbent, bound = incumbent / self._scale, bound / self._scale
         if self._on_bound is not None:
             self._on_bound(bound)
         now = time.monotonic() - self._start

@@ -164,6 +164,13 @@ def test_bounds_of_values_that_are_fractions_stay(bound: float, status: Status, 
     assert (result.status, result.lower_bound) == (status, kept)
 
 
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_what_is_near_enough_does_not_depend_on_the_unit(unit: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AverageDegree, "value", lambda *_: 1.5 * unit)
+    for bound, status in ((1.4, Status.FEASIBLE), (1.5 - 1e-9, Status.OPTIMAL), (1.6, Status.FAILED)):
+        assert result_of(ob.Proposal(PATH, lower_bound=bound * unit), AverageDegree()).status is status
+
+
 @property_test(100, st.floats(-10, 10), st.sampled_from([None, *Status]), st.sampled_from([None, PATH, BROKEN]))
 def test_optimal_is_never_said_without_equality(bound: float, said: Status | None, answer: ob.Overlay | None) -> None:
     result = result_of(ob.Proposal(answer, lower_bound=bound, status=said))

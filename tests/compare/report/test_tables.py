@@ -121,6 +121,24 @@ def test_one_problem_counts_for_others(rows: list[dict[str, Any]], problem: str,
     assert pair(frame(*rows), problem)[column] == pytest.approx(expected, nan_ok=True)
 
 
+@pytest.mark.parametrize(
+    ("problem", "value", "bound", "is_proven", "is_false"),
+    [
+        ("weighted-tco", 2_000_001, 2_000_000, False, False),
+        ("weighted-tco", 2_000_000, 2_000_001, False, True),
+        ("content-mst", 2_000_001, 2_000_000, True, False),
+        ("content-mst", 2e-9, 1e-9, False, False),
+        ("content-mst", 2e-9, 3e-9, False, True),
+    ],
+)
+def test_numbers_differ_by_one_where_they_are_integers_and_by_a_share_elsewhere(
+    problem: str, value: float, bound: float, is_proven: bool, is_false: bool
+) -> None:
+    rows = frame(run(problem, "gm", value=value), run(problem, "ilp", lower_bound=bound, status="time-limit"))
+    assert math.isfinite(pair(rows, problem)["optimum"]) == is_proven
+    assert len(disagreements(rows, proven(rows))) == is_false
+
+
 OF_TOPICS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true", "weighted-tco", "k-tco")
 
 

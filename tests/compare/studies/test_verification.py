@@ -547,5 +547,5 @@ def test_a_random_share_is_repeated_and_a_forged_heuristic_found(honest: Store, 
 )
 def test_a_repeated_run_is_compared_as_far_as_no_limit_stopped_it(before: Row, after: Row, faults: int) -> None:
     row = {"status": "feasible", "reason": "", "value": 5.0, "lower_bound": None, "answer": None, "measures": []}
-    row |= {"seconds": 1.0, "time_limit": 10.0, "code_version": "1" * 12}
+    row |= {"problem": "min-tco", "seconds": 1.0, "time_limit": 10.0, "code_version": "1" * 12}
     assert len(list(faults_of_rerun(Rerun({**row, **before}, {**row, **after})))) == faults
