@@ -14,10 +14,11 @@ import pandas as pd
 
 from ...instances.contract.result import Status
 from ...instances.contract.terms import said
-from ..studies.bounds import TOLERANCE, problem_order
+from ..studies.bounds import problem_order
 from ..studies.columns import BOUND, VALUE, Steps, gap_steps, mean_steps
 from ..studies.paired import Paired
 from ..studies.plot import MEASURES
+from ..studies.proofs import TOLERANCE
 from .against import means_chart
 from .curves import (
     Axis,

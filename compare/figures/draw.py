@@ -26,7 +26,8 @@ from ...instances.contract.result import Result, Status
 from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
-from ..studies.bounds import TOLERANCE, problem_order
+from ..studies.bounds import problem_order
+from ..studies.proofs import TOLERANCE
 from .files import set_by_tex
 from .panels import (
     BrokerTrees,

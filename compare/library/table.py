@@ -21,9 +21,9 @@ from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status, relative_gap
-from ..studies.bounds import TOLERANCE
 from ..studies.columns import gap
 from ..studies.library_entries import INSTANCES, TABLE, Entry, read_entries, rows_of, typed
+from ..studies.proofs import TOLERANCE
 
 _RECORDS = "records.csv"
 _BEGIN, _END = "<!-- the table -->", "<!-- end of the table -->"

@@ -13,7 +13,6 @@ from markupsafe import Markup
 from ...instances.contract.catalogue import KINDS
 from ...instances.contract.result import Status
 from ..studies.bounds import (
-    TOLERANCE,
     measures_of,
     near,
     proven,
@@ -24,7 +23,7 @@ from ..studies.bounds import (
     with_bounds,
 )
 from ..studies.columns import with_integrals
-from ..studies.proofs import LEVELS
+from ..studies.proofs import LEVELS, TOLERANCE
 from .cells import linked
 
 _NUMBERS = ("time_limit", "value", "lower_bound", "seconds", "peak_memory")

@@ -15,8 +15,8 @@ import pandas as pd
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.result import Status
 from ..intervals import bootstrap_interval
-from .bounds import TOLERANCE
 from .plot import MEASURES
+from .proofs import TOLERANCE
 
 Floats = npt.NDArray[np.float64]
 LEVEL = 0.05

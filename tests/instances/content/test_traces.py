@@ -50,7 +50,7 @@ def test_no_change_of_rates_makes_a_broker_that_a_user_does_not_know_the_cheaper
     """Ann's few messages fit on the one that she knows only if bob's many ones go to the dear one."""
     given = [[1, np.inf], [1, 1000]], [[0, 1], [1, 0]], [1e6, np.inf], [[1e-3], [1e-3]], [[False], [False]]
     rate = ob.ContentEvent(1, "rate", "u1", channel="c0", rate=1e6)
-    *_, last = trace_of(ob.ContentInstance(*given), [rate], []).snapshots()
+    *_, last = trace_of(instance_of(*given), [rate], []).snapshots()
     assert last is not None
     unknown, known = (STATIC.value(last.instance, ContentOverlay(np.array(at))) for at in ([1, 0], [0, 1]))
     assert unknown > known
