@@ -258,8 +258,6 @@ class _Search:
             if witness.number is None:
                 witness.build_along(self.edges, x)
         if self.tolerant and (lower > self.lower).any():
-            if witness.number is None:
-                self._exchange(witness, lower, upper)
             if witness.number is not None or not exactly:
                 return witness.number, witness.number is not None
             return self._find_needed(lower, upper)
@@ -268,19 +266,6 @@ class _Search:
         tree = TreeSearch(planes, witness, stop_at_first=True, progress=SearchLog("off"), proof=case)
         tree.run(self.clock, self.root, x, lower=lower, upper=upper)
         return witness.number, tree.complete
-
-    def _exchange(self, witness: _Witness, lower: Bits, upper: Bits) -> None:
-        """Complete known overlays, less one edge each, by Greedy Merge after the edges of `lower`."""
-        asked = np.flatnonzero(lower > self.lower)
-        near = np.isin(self.edges.u, self.edges.u[asked]) | np.isin(self.edges.v, self.edges.v[asked])
-        for number in range(min(_TRIES, len(self.pool.members))):
-            known = self.pool.members[number]
-            for edge in np.flatnonzero(known & near & (lower == 0)).tolist():
-                x = np.where(known, 10.0, 0.0)
-                x[edge] = 0.0
-                witness.build_along(self.edges, x)
-                if witness.number is not None or self.clock.passed:
-                    return
 
     def _find_needed(self, lower: Bits, upper: Bits) -> tuple[int | None, bool]:
         """As :meth:`find`, by CP-SAT: an overlay that needs each of its edges in `lower`."""
