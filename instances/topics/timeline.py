@@ -272,14 +272,15 @@ def _connectivity(
 ) -> tuple[Offsets, Offsets, int]:
     """Per moment the disconnected subscribers; and of topics disconnected too long some, and their number."""
     size = 1 << (len(times) - 1).bit_length()
-    low, high = spans[:, 2] + size, spans[:, 3] + size
+    low, high, span = spans[:, 2] + size, spans[:, 3] + size, np.arange(len(spans))
     vertices, held = [np.empty(0, np.int64)], [np.empty(0, np.int64)]  # of the segment tree, and the spans at each
-    while (low < high).any():
-        for vertex, is_whole in ((low, low % 2 == 1), (high - 1, high % 2 == 1)):
-            chosen = np.flatnonzero((low < high) & is_whole)
+    while len(span):
+        for vertex, is_odd in ((low, low & 1), (high - 1, high & 1)):
+            chosen = np.flatnonzero(is_odd)
             vertices.append(vertex[chosen])
-            held.append(chosen)
-        low, high = (low + 1) // 2, high // 2
+            held.append(span[chosen])
+        low, high = (low + 1) >> 1, high >> 1
+        low, high, span = (each[low < high] for each in (low, high, span))
     at = np.concatenate(vertices)
     filled, offsets = np.concatenate(held)[np.argsort(at, kind="stable")], offsets_of(at, 2 * size)
     given = trace.node_topics, trace.num_topics, times, trace.toggles, offsets_of(toggled, len(times))
