@@ -118,7 +118,8 @@ class TopicTrace(Timed):
         starts, events = len(self.start_nodes), len(self.times)
         sizes = len(self.start_offsets) - 1, len(self.kinds), len(self.nodes), len(self.event_offsets) - 1
         ends = (*self.start_offsets[-1:].tolist(), *self.event_offsets[-1:].tolist())
-        if sizes != (starts, events, events, events) or ends != (len(self.start_topics), len(self.event_topics)):
+        fit = sizes == (starts, events, events, events) and ends == (len(self.start_topics), len(self.event_topics))
+        if not fit or self.event_offsets[0] != 0 or (np.diff(self.event_offsets) < 0).any():
             raise BadInput("the arrays of a trace do not fit each other: give one entry a node and an event")
         for ids, most, noun in (
             (self.start_nodes, self.num_nodes, "node"),
@@ -132,11 +133,8 @@ class TopicTrace(Timed):
         if (np.diff(self.start_nodes) <= 0).any() or not rises(self.start_offsets, self.start_topics):
             raise BadInput("the nodes of the start and the topics of each must be distinct and sorted")
         check_order(self.start, self.times, place)
-        if not rises(self.event_offsets, self.event_topics):
-            inside = np.ones(len(self.event_topics), np.bool_)
-            inside[self.event_offsets[:-1][np.diff(self.event_offsets) > 0]] = False
-            wrong = np.flatnonzero((np.diff(self.event_topics, prepend=-1) <= 0) & inside)[0]
-            event = int(np.searchsorted(self.event_offsets, wrong, side="right")) - 1
+        for at in np.setdiff1d(np.flatnonzero(np.diff(self.event_topics) <= 0) + 1, self.event_offsets):
+            event = int(np.searchsorted(self.event_offsets, at, side="right")) - 1
             raise BadInput(f"{place(event)}: it names a topic twice: remove one")
         acting, wanted = (
             np.union1d(*each) for each in ((self.start_nodes, self.nodes), (self.start_topics, self.event_topics))

@@ -94,6 +94,12 @@ def test_a_damaged_trace_is_one_line_that_names_the_line(lines: list[str], place
         read_trace(file)
 
 
+def test_topics_of_events_that_do_not_begin_with_the_first_are_refused() -> None:
+    ids = np.zeros(1, np.int32)
+    with pytest.raises(ob.BadInput, match="do not fit each other"):
+        ob.TopicTrace(1, 1, 0, ids, np.array([0, 1]), ids, np.array([1]), ids, ids, np.array([1, 1]), ids)
+
+
 def test_rows_of_subscriptions_are_a_trace(tmp_path: Path) -> None:
     file = tmp_path / "one.trace.csv"
     file.write_text(
