@@ -139,10 +139,6 @@ class ProofTree:
         self._created += 2
         return self._created - 1, self._created
 
-    @property
-    def is_written(self) -> bool:
-        return self._file.is_written
-
     def replay(self, record: Record) -> dict[int, int]:
         """Write what another process noted; returns the numbers here of the nodes that it made."""
         made: dict[int, int] = {}
@@ -167,7 +163,7 @@ class NotedTree(ProofTree):
     """Bounds and branchings noted for :meth:`ProofTree.replay`; nodes made here have negative numbers."""
 
     def __init__(self, tree: ProofTree) -> None:
-        self._with_bounds, self._created = tree.is_written, 0
+        self._with_bounds, self._created = tree._file.is_written, 0
         self.record: Record = []
 
     def bound(self, node: int, proven: Proven | None) -> None:

@@ -23,7 +23,7 @@ from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import DegreeLimited, PartialTCO
 from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
-from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp, program_of
+from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
 from .compact.overlay_model import FORMULATED, Subproblem, build_model, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
 from .degree_limits import INFEASIBLE, limited_model
@@ -92,16 +92,6 @@ def _solve(
         return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters(shown(front)))
 
     return solve_exactly(value, search, clock, starts=starts, lower_bound=least, infeasible=INFEASIBLE)
-
-
-def relaxation_bound(instance: TopicInstance, problem: str, *, formulation: str = "multi") -> float:
-    """The value of the LP relaxation, not rounded; for ``low-tco`` there is none."""
-    clock = Clock(None)
-    model = build_model(requirements_of(instance, clock), Subproblem(FORMULATED[problem]), formulation, clock)
-    program = program_of(model, clock)
-    program.setOptionValue("solve_relaxation", True)
-    program.run()
-    return float(program.getInfo().objective_function_value)
 
 
 def _method(

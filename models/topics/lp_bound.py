@@ -143,8 +143,6 @@ def _by_splitting(
     incumbent.improve_along(*splitting.used_or_in(start), clock, goal=least, steps=_STEPS)
     proven = partial(rounded_multipliers, *proof_rows(splitting)) if count_links(instance) <= _PROVEN_LINKS else None
     counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.columns)}
-    if math.isfinite(splitting.limit):
-        counters["limit_at_most"] = round(splitting.limit, 3)
     value = Fraction(splitting.units, UNIT)
     return LowerBound(value, proven, incumbent.overlay, not splitting.converged, counters)
 

@@ -11,9 +11,15 @@ import overlaybench as ob
 from overlaybench.instances.contract.catalogue import methods_of
 from overlaybench.instances.contract.run import Clock
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS, TWO_DIAMETER_DEGREE
+from overlaybench.models.engine.integer_model import program_of
 from overlaybench.models.topics.compact import overlay_model
-from overlaybench.models.topics.compact.overlay_model import FORMULATED, requirements_of, simple_bounds
-from overlaybench.models.topics.ilp_and_cp_sat import relaxation_bound
+from overlaybench.models.topics.compact.overlay_model import (
+    FORMULATED,
+    Subproblem,
+    build_model,
+    requirements_of,
+    simple_bounds,
+)
 from overlaybench.models.topics.lp_bound import lower_bound
 from overlaybench.models.topics.lp_heuristics.lp_guided import any_overlay, heuristic_overlays, stars
 from tests.models.checker.tiny import proven_by
@@ -173,13 +179,22 @@ GENERAL = {problem.name: problem for problem in TOPIC_PROBLEMS}
 FOREVER = Clock(None)
 
 
+def relaxation_bound(instance: ob.TopicInstance, problem: str, formulation: str) -> float:
+    """The value of the LP relaxation."""
+    model = build_model(requirements_of(instance, FOREVER), Subproblem(FORMULATED[problem]), formulation, FOREVER)
+    program = program_of(model, FOREVER)
+    program.setOptionValue("solve_relaxation", True)
+    program.run()
+    return float(program.getInfo().objective_function_value)
+
+
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco"])
 def test_many_flows_bound_at_least_as_well_as_one_and_better_on_some(problem: str) -> None:
     better = 0
     for seed in range(6):
         instance = uniform_instance(14, 10, 3, seed)
-        one = relaxation_bound(instance, problem, formulation="single")
-        many = relaxation_bound(instance, problem, formulation="multi")
+        one = relaxation_bound(instance, problem, "single")
+        many = relaxation_bound(instance, problem, "multi")
         assert one <= many + 1e-6
         better += many > one + 1e-6
     assert better > 0
@@ -191,7 +206,7 @@ def test_many_flows_bound_at_least_as_well_as_one_and_better_on_some(problem: st
 def test_relaxations_are_bounds(problem: str, formulation: str, seeds: range) -> None:
     for seed in seeds:
         instance = small_instance(seed)
-        assert relaxation_bound(instance, problem, formulation=formulation) <= optimum(instance, problem) + 1e-6
+        assert relaxation_bound(instance, problem, formulation) <= optimum(instance, problem) + 1e-6
 
 
 @pytest.mark.parametrize("size", [3, 4, 5, 6])
