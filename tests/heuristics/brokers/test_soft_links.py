@@ -23,7 +23,7 @@ from overlaybench.heuristics.brokers.kernels.covering import (
     predicates_evaluated,
     working_table,
 )
-from overlaybench.heuristics.brokers.kernels.forwarding import S0, S2, STRATEGIES
+from overlaybench.heuristics.brokers.kernels.forwarding import S0, S2, STRATEGIES, traffic_of
 from overlaybench.heuristics.brokers.kernels.link_management import (
     Management,
     Review,
@@ -32,7 +32,7 @@ from overlaybench.heuristics.brokers.kernels.link_management import (
     neighbour_table,
     review,
 )
-from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
+from overlaybench.heuristics.brokers.kernels.queueing import Timing, _repeated, simulate
 from overlaybench.heuristics.brokers.kernels.working_map import (
     Bits,
     WorkingMaps,
@@ -409,14 +409,17 @@ def test_of_messages_that_arrive_at_once_the_one_sent_first_is_matched_first(fir
 
 
 def test_publications_repeated_by_periods_are_those_of_a_longer_network() -> None:
-    once = ob.WORKLOADS["brokers-sparse"].generate(seed=4, brokers=20, publications=90, subscriptions=100, rate=72_000)
+    once = ob.WORKLOADS["brokers-sparse"].generate(seed=7, brokers=20, publications=90, subscriptions=100, rate=72_000)
     of, length = once.publications, int(once.publications.times.max()) + 1
     times = np.concatenate([of.times + k * length for k in range(3)])
     thrice = Publications(times, np.tile(of.sources, 3), np.tile(of.values, (3, 1)))
+    longer = BrokerNetwork(once.tree, once.subscriptions, thrice)
+    for repeated, stated in zip(_repeated(traffic_of(once), 3), traffic_of(longer), strict=True):
+        assert repeated.tolist() == stated.tolist()
     links = managed_links(once, S2, Management())
     found = [
         simulate(network, S2, links, Timing(30_000, horizon=3 * length, periods=periods))
-        for network, periods in ((once, 3), (BrokerNetwork(once.tree, once.subscriptions, thrice), 1))
+        for network, periods in ((once, 3), (longer, 1))
     ]
     assert found[0].deliveries < 3 * once.num_deliveries
     assert len({(one.deliveries, one.messages, one.total_delay, one.total_hops) for one in found}) == 1

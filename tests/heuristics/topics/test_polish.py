@@ -225,15 +225,15 @@ def test_after_any_number_of_steps_marks_costs_and_overlays_are_right(cap: int, 
 
 
 def test_a_step_draws_among_equally_good_edges() -> None:
-    """Of a star with four leaves, a step removes two to four edges, in 11 ways; equal draws would give 11 trees."""
-    instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["t"] for v in range(5)})
-    star, trees = ob.Overlay.from_edges(5, [(0, v) for v in range(1, 5)]), set[bytes]()
+    """200 steps from a star give 158 trees; they gave 123 when the first of equal edges was always taken."""
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["t"] for v in range(8)})
+    star, trees = ob.Overlay.from_edges(8, [(0, v) for v in range(1, 8)]), set[bytes]()
     for seed in range(200):
         search = OverlaySearch(subscriptions_of(instance), star, candidate_lists(instance), seed)
         search.drop_redundant()
-        search.run(SearchParameters(5, 0.0, 1.0), 1)
-        trees.add(edges_of(search._links).tobytes())
-    assert len(trees) > 30
+        search.run(SearchParameters(8, 0.0, 1.0), 1)
+        trees.add(np.sort(edges_of(search._links)).tobytes())
+    assert len(trees) > 140
 
 
 def test_an_interpreted_search_is_the_compiled_one() -> None:
