@@ -79,6 +79,19 @@ def test_a_parameter_of_several_types_is_text_and_can_be_exported(tmp_path: Path
     assert pd.read_parquet(tmp_path / "rows.parquet")["shape"].tolist() == ["star", "3", None]
 
 
+def test_the_ratio_is_to_the_best_bound_of_the_instance() -> None:
+    rows = researched(
+        frame(
+            run(method="gm", value=6.0),
+            run(method="cp-sat", value=4.0, status="optimal"),
+            run(method="gm", instance="i2", value=6.0),
+            run(method="ilp", value=3.0, status="failed"),
+        )
+    )
+    assert rows["ratio"].fillna(-1).tolist() == [1.5, 1, -1, -1]
+    assert rows["bound"].fillna(-1).tolist() == rows["optimum"].fillna(-1).tolist() == [4, 4, -1, 4]
+
+
 def test_a_table_without_rows_has_the_columns() -> None:
     none = researched(frame(run(cpu_seconds=0.5)).iloc[:0])
     assert {"bound", "optimum", "ratio", "nodes"} <= set(none.columns)

@@ -32,8 +32,10 @@ def best_trees(instance: ContentInstance, network: Network, brokers: Ids, routin
         found = [ContentOverlay(brokers, (RoutingTree.of(links),)) for links in network.spanning_trees]
         return min(found, key=lambda overlay: SHARED.core_cost(instance, overlay, traffic)).trees
     trees = []
-    for source, channel in np.argwhere(traffic.leaving):
+    for source, channel in np.argwhere(traffic.rates > 0):
         ends = frozenset({int(source), *np.flatnonzero(traffic.subscribed[:, channel]).tolist()})
+        if len(ends) == 1:
+            continue
         price = network.steiner(ends)
         links = next(
             links

@@ -47,6 +47,14 @@ def test_costs_decide_value_and_digest_whatever_the_numbers_of_sites() -> None:
     assert one.contents == other.contents
 
 
+def test_costs_are_read_as_they_were_written(tmp_path: Path) -> None:
+    for seed in range(6):
+        instance = priced(small_instance(seed), seed)
+        for path in (tmp_path / "wanted.json", tmp_path / "wanted.parquet"):
+            ob.write_topics(instance, path)
+            assert ob.read_topics(path).instance == instance
+
+
 def test_a_part_keeps_the_costs_of_its_nodes() -> None:
     for seed in range(6):
         instance = priced(ob.WORKLOADS["uniform"].generate(nodes=8, topics=4, subscriptions=2, seed=seed), seed)
