@@ -190,5 +190,5 @@ def _take(tree: TreeSearch, nodes: list[SentNode]) -> None:
         step = node.branched
         if step is not None:
             step = step._replace(column=int(columns(np.array([step.column]))[0]))
-        tree.open.append(Node(node.units, node.depth, number, lower, upper, node.case, step))
+        tree.open.append(Node(0, node.units, node.depth, number, lower, upper, node.case, step))
     heapq.heapify(tree.open)

@@ -94,6 +94,7 @@ _INTEGRAL = 1e-6
 WORK_A_STEP = 150  # of the LP, in about the time of a step of local search
 _FIRST_STEPS, _DOUBLINGS = 5_000, 8
 _SEARCH_SHARE, _LAST_SHARE = 2, 8  # of the LP's work; where only one better value is left, likely none
+_BROAD = 100  # nodes by their bounds, before the last value is searched for depth first
 
 
 class Incumbent(ABC):
@@ -136,6 +137,7 @@ class Incumbent(ABC):
 class Node:
     """A node of the search tree: some columns are fixed to 1, some to 0."""
 
+    turn: int  # 0, or minus the number where the tree is searched depth first
     units: int  # a proven lower bound, in units of the relaxation
     depth: int  # minus the number of branchings, so that of equal bounds the deepest node comes first
     number: int  # in the order of creation
@@ -175,13 +177,15 @@ class TreeSearch:
         self.open: list[Node] = []
         self.current: Node | None = None
         self._created = 0
+        self._is_last = False  # whether only one better value is left
         self._searches = self._steps = 0
         self.closed = NO_CUTOFF  # the least bound of the nodes closed by an integral solution
 
     @property
     def units(self) -> int:
         """The bound proven so far, in units: the least of all open nodes, or the cutoff if none is open."""
-        open_ = [node.units for node in self.open[:1]] + ([self.current.units] if self.current else [])
+        open_ = [node.units for node in (self.open if self.open and self.open[0].turn else self.open[:1])]
+        open_ += [self.current.units] if self.current else []
         bound = min(open_, default=self.incumbent.cutoff + 1 if self.nodes else self.planes.best_units)
         return max(self.planes.best_units, min(bound, self.closed, self.incumbent.cutoff + 1))
 
@@ -203,12 +207,11 @@ class TreeSearch:
         units = self.planes.best_units if root is None else root.units
         free = [NO_COLUMNS.astype(np.int8) if bits is None else bits for bits in (lower, upper)]
         size = len(self.planes.columns)
-        self.current = Node(units, 0, 0, _extended(free[0], size, 0), _extended(free[1], size, 1))
+        self.current = Node(0, units, 0, 0, _extended(free[0], size, 0), _extended(free[1], size, 1))
 
     def end(self) -> None:
         """Close the nodes that the last incumbent cuts off."""
-        while self.open and self.open[0].units > self.incumbent.cutoff:
-            heapq.heappop(self.open)
+        self.open = [node for node in self.open if node.units <= self.incumbent.cutoff]
         if self.current is not None and self.current.units > self.incumbent.cutoff:
             self.current = None
         self.complete = self.current is None and not self.open
@@ -320,7 +323,9 @@ class TreeSearch:
     def _child(self, node: Node, lower: Bits, upper: Bits, case: int, branched: BranchStep | None = None) -> Node:
         self._created += 1
         basis = self.planes.lp.basis if self.planes.keeps_rows else None
-        return Node(node.units, node.depth - 1, self._created, lower, upper, case, branched, basis)
+        deep = self._is_last and self.nodes >= _BROAD and basis is None
+        turn = -self._created if deep else 0
+        return Node(turn, node.units, node.depth - 1, self._created, lower, upper, case, branched, basis)
 
     def _fix_at_root(self, node: Node) -> None:
         if self._root is not None and self.incumbent.cutoff < NO_CUTOFF:
@@ -333,7 +338,8 @@ class TreeSearch:
         """Construct an answer, then search locally, longer each time, for half of the LP's work or an eighth of it."""
         self.incumbent.build_along(self.planes.columns, x)
         goal = self.planes.least_value(self.units)
-        share = _SEARCH_SHARE if self.incumbent.value > goal + 1 else _LAST_SHARE
+        self._is_last = self.incumbent.value <= goal + 1
+        share = _LAST_SHARE if self._is_last else _SEARCH_SHARE
         allowed = self.planes.lp.work // (share * WORK_A_STEP)
         while self.incumbent.value > goal and not clock.passed:
             steps = _FIRST_STEPS << min(self._searches, _DOUBLINGS)
