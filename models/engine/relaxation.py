@@ -23,7 +23,7 @@ UNIT = 2**32
 Units = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Bits = npt.NDArray[np.int8]
-_USED = 1e-9
+_USED, _SURE = 1e-9, 1e-6
 NO_COLUMNS = np.empty(0, np.int64)
 NO_CUTOFF = 2**62
 _FEW_COLUMNS = 200
@@ -44,8 +44,9 @@ class HighsLP:
 
     `x` has the value of each decision, `all_values` that of each column, `value` the objective in floating point,
     `row_duals` a nonnegative dual for each row. If `feasible` is False, the LP has no solution, and the duals are a
-    Farkas ray, scaled to a largest entry of 1. `iterations` counts simplex iterations, `probed` those of probes apart;
-    `work` is the sum of each iteration's number of rows, to which its time is about proportional.
+    Farkas ray, scaled to a largest entry of 1. A solution ends once the objective exceeds `enough`: then `is_cut_off`,
+    and the duals are feasible, but the values are not. `iterations` counts simplex iterations, `probed` those of probes
+    apart; `work` is the sum of each iteration's number of rows, to which its time is about proportional.
     """
 
     def __init__(self, *, first: int = 0) -> None:
@@ -54,8 +55,10 @@ class HighsLP:
         self._first = first
         self.x, self.row_duals, self.value, self.feasible = np.empty(0), np.empty(0), 0.0, True
         self.all_values = self.x
+        self.enough, self.is_cut_off = np.inf, False
         self.iterations = self.work = self.probed = 0
         self._highs, self._status = highspy.Highs(), highspy.HighsModelStatus
+        self._basic = highspy.HighsBasisStatus.kBasic, highspy.HighsBasisStatus.kLower
         self._infinity, self._no_limit = highspy.kHighsInf, highspy.kHighsIInf
         for name, value in (
             ("output_flag", False),
@@ -111,12 +114,23 @@ class HighsLP:
         """The basis; valid until rows or columns change."""
         return self._highs.getBasis()
 
-    def start_from(self, basis: highspy.HighsBasis) -> None:
-        """Start the next solution from a basis of an LP of the same rows and columns."""
+    def start_from(self, basis: highspy.HighsBasis, rows: Units) -> None:
+        """Start from a basis of an LP with fewer columns, whose row of each present row is in `rows`, −1 for a new one.
+
+        Nothing happens if a row that was tight there is gone.
+        """
+        basic, lower = self._basic
+        before, new = basis.row_status, self._highs.getNumCol() - len(basis.col_status)
+        if new or len(rows) != len(before) or (rows < 0).any():
+            kept = [basic if row < 0 else before[row] for row in rows.tolist()]
+            if sum(status != basic for status in kept) < sum(status != basic for status in before):
+                return
+            basis.row_status, basis.col_status = kept, [*basis.col_status, *([lower] * new)]
         self._highs.setBasis(basis)
 
     def probe(self, decision: int, value: int, basis: highspy.HighsBasis, iterations: int) -> float:
         """The objective after a few dual simplex iterations with a decision fixed; call :meth:`release` afterwards."""
+        self._highs.setOptionValue("objective_bound", np.inf)
         self._highs.setBasis(basis)
         self._bound(decision, value, value)
         self._highs.setOptionValue("simplex_iteration_limit", iterations)
@@ -139,6 +153,7 @@ class HighsLP:
 
     def solve(self, time_limit: float) -> bool:
         """Solve; False if there is no solution because of the time limit (seconds) or of numerical errors."""
+        self._highs.setOptionValue("objective_bound", self.enough)
         self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(time_limit, 0.01))
         self._highs.run()
         if self._highs.getModelStatus() == self._status.kUnknown:  # rounding misled it: once more, without a basis
@@ -149,7 +164,8 @@ class HighsLP:
         iterations = max(0, info.simplex_iteration_count)
         self.iterations += iterations
         self.work += iterations * self._highs.getNumRow()
-        if status == self._status.kOptimal:
+        self.is_cut_off = status == self._status.kObjectiveBound
+        if status == self._status.kOptimal or self.is_cut_off:
             solution = self._highs.getSolution()
             self.all_values = np.array(solution.col_value)
             self.x = np.clip(self.all_values[self._first :], 0.0, 1.0)
@@ -174,6 +190,14 @@ class Probing(NamedTuple):
 
 
 FEW_PROBES, MANY_PROBES = Probing(2, 10, 60), Probing(4, 20, 120)
+
+
+class Position(NamedTuple):
+    """Where an LP was solved: its basis, and the numbers of its rows after the first so many."""
+
+    basis: highspy.HighsBasis
+    fixed_rows: int
+    numbers: Units
 
 
 class AnyRows(Protocol):
@@ -214,6 +238,27 @@ class Relaxation(ABC, Generic[Rows]):
         self.cuts = self.best_units = 0
         self.best_proven: Proven | None = None
         self.converged = False
+        self._numbers, self._numbered = np.zeros(0, np.int64), 0
+
+    @property
+    def position(self) -> Position:
+        """Where a child of this node starts."""
+        return Position(self.lp.basis, self.fixed_rows, self._row_numbers())
+
+    def start_from(self, position: Position) -> None:
+        """Continue from the basis there, if the rows that were tight are still in the LP."""
+        numbers, fixed = self._row_numbers(), self.fixed_rows
+        if position.fixed_rows == fixed:
+            at = np.searchsorted(position.numbers, numbers)
+            known = np.append(position.numbers, -1)[at] == numbers
+            self.lp.start_from(position.basis, np.concatenate([np.arange(fixed), np.where(known, fixed + at, -1)]))
+
+    def _row_numbers(self) -> Units:
+        """In the order of addition, of all rows after the first."""
+        new = len(self.idle) - len(self._numbers)
+        self._numbers = np.concatenate([self._numbers, self._numbered + np.arange(new)])
+        self._numbered += new
+        return self._numbers
 
     @property
     def counters(self) -> dict[str, float | str]:
@@ -275,6 +320,7 @@ class Relaxation(ABC, Generic[Rows]):
         history: list[float] = []
         self.converged = False
         last_raise = 0
+        self.lp.enough = np.inf if root or enough >= NO_CUTOFF else enough / self.unit + _SURE
         for number in range(rounds):
             if clock.passed:
                 break
@@ -298,6 +344,9 @@ class Relaxation(ABC, Generic[Rows]):
                     if not len(bound.new_columns):
                         break
                     self._add_columns(np.sort(bound.new_columns[:_FEW_COLUMNS]))
+                    continue
+                if self.lp.is_cut_off and bound.units <= enough:  # by rounding
+                    self.lp.enough = np.inf
                     continue
                 if best is None or bound.units >= best.units:
                     best = bound
@@ -362,6 +411,7 @@ class Relaxation(ABC, Generic[Rows]):
         drop[: self.permanent] = False
         if drop.any():
             self.lp.delete_rows(np.flatnonzero(drop) + self.fixed_rows)
+            self._numbers = self._row_numbers()[~drop]
             self.rows, self.idle = self.rows.chosen(~drop), self.idle[~drop]
 
     def _add_columns(self, columns: npt.NDArray[np.int64]) -> None:

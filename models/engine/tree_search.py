@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,19 @@ import numpy.typing as npt
 from ...instances.contract.run import Clock
 from .exact_method import SearchLog
 from .proof import NO_PROOF, ProofTree
-from .relaxation import FEW_PROBES, NO_COLUMNS, NO_CUTOFF, UNIT, Bits, Bound, HighsLP, Probing, Reals, Relaxation
-
-if TYPE_CHECKING:
-    from highspy import HighsBasis
+from .relaxation import (
+    FEW_PROBES,
+    NO_COLUMNS,
+    NO_CUTOFF,
+    UNIT,
+    Bits,
+    Bound,
+    HighsLP,
+    Position,
+    Probing,
+    Reals,
+    Relaxation,
+)
 
 _LEAST = 1e-6
 
@@ -75,6 +84,8 @@ class Branching:
 
     def learn(self, step: BranchStep) -> None:
         """Count what the LP of a child gained over that of its parent; the LP has the child's bounds."""
+        if self._lp.is_cut_off:  # it gained more, and nobody knows how much
+            return
         self._grow(step.column + 1)  # another process may have chosen it
         gained = max(0.0, self._lp.value - step.value) / self._scale
         self._count_gain(step.column, step.direction, step.change, gained)
@@ -145,7 +156,7 @@ class Node:
     upper: Bits = field(compare=False)
     case: int = field(default=0, compare=False)  # its number in the proof
     branched: BranchStep | None = field(default=None, compare=False)  # how it arose from its parent
-    basis: HighsBasis | None = field(default=None, compare=False)  # of its parent's LP, if rows and columns stay
+    start: Position | None = field(default=None, compare=False)  # of its LP, unless that of the node solved before
 
 
 class TreeSearch:
@@ -235,7 +246,10 @@ class TreeSearch:
                 return False
             self.nodes += 1
             # A dive saves simplex iterations, unless nodes keep their parents' bases.
-            self.current = children.pop(0) if children and not self.planes.keeps_rows else None
+            if children and not self.planes.keeps_rows:
+                self.current = replace(children.pop(0), start=None)
+            else:
+                self.current = None
             for child in children:
                 heapq.heappush(self.open, child)
             self.print()
@@ -255,9 +269,9 @@ class TreeSearch:
         """The children of a node, the one to solve next first; None if time ran out."""
         planes, lp = self.planes, self.planes.lp
         self._fix_at_root(node)
-        if node.basis is not None:
-            lp.start_from(node.basis)
-            node.basis = None
+        if node.start is not None:
+            planes.start_from(node.start)
+            node.start = None
         stall, refined = 0.02, False
         while True:
             bound = planes.tighten(
@@ -322,10 +336,10 @@ class TreeSearch:
 
     def _child(self, node: Node, lower: Bits, upper: Bits, case: int, branched: BranchStep | None = None) -> Node:
         self._created += 1
-        basis = self.planes.lp.basis if self.planes.keeps_rows else None
-        deep = self._is_last and self.nodes >= _BROAD and basis is None
+        deep = self._is_last and self.nodes >= _BROAD and not self.planes.keeps_rows
+        start = self.planes.position if deep or self.planes.keeps_rows else None
         turn = -self._created if deep else 0
-        return Node(turn, node.units, node.depth - 1, self._created, lower, upper, case, branched, basis)
+        return Node(turn, node.units, node.depth - 1, self._created, lower, upper, case, branched, start)
 
     def _fix_at_root(self, node: Node) -> None:
         if self._root is not None and self.incumbent.cutoff < NO_CUTOFF:
