@@ -225,12 +225,15 @@ def _show_progress(done: int, of: int) -> None:
         print(f"\rkernels: {done} of {of} compiled" + ("\n" if done == of else ""), end="", file=sys.stderr, flush=True)
 
 
+_source_of = cache(inspect.getsource)  # which parses the whole file to find a class, and kernels share their types
+
+
 def _parts_of(function: Callable[..., Any], seen: dict[int, None]) -> list[str]:
     """The sources of a function and of what it names, each once, in the order in which they are named."""
     if id(function) in seen:
         return []
     seen[id(function)] = None
-    parts = [inspect.getsource(function)]
+    parts = [_source_of(function)]
     # A compiled kernel names the types of its arguments by their modules.
     types = re.findall(r"\w+", " ".join(map(str, function.__annotations__.values())))
     for name in (*names_in(function.__code__), *types):
@@ -260,9 +263,9 @@ def _parts_of_value(value: Any, seen: dict[int, None]) -> list[str]:
         fields = re.findall(r"\w+", " ".join(map(str, inspect.get_annotations(value).values())))
         known = vars(sys.modules[value.__module__])
         nested = [part for name in fields if name in known for part in _parts_of_value(known[name], seen)]
-        return [named, inspect.getsource(value), *nested]
+        return [named, _source_of(value), *nested]
     if isinstance(value, ModuleType):
-        return [inspect.getsource(value) if value.__name__.startswith(_PACKAGE) else value.__name__]
+        return [_source_of(value) if value.__name__.startswith(_PACKAGE) else value.__name__]
     return [repr(value)]
 
 
