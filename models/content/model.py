@@ -205,7 +205,7 @@ def _commodities(instance: ContentInstance) -> tuple[list[Audience], list[Commod
 
 def _integral_demands(demands: Floats, limits: Floats) -> tuple[Columns, Floats, float]:
     """Demands and load limits as integers that cut off no feasible assignment, and their scale; exact for integers."""
-    largest = max(1.0, float(demands.max()))
+    largest = float(demands.max()) or 1.0
     exact = largest < _EXACT and (demands == np.floor(demands)).all()
     unit = 1.0 if exact else 2.0 ** np.floor(np.log2(_FINEST / largest))
     return np.floor(demands * unit).astype(np.int64), np.floor(limits * unit), unit

@@ -123,6 +123,13 @@ def test_numbers_that_once_misled_the_bound_or_the_lp_do_no_harm(name: str) -> N
         check(instance, problem, "branch-and-cut", {})
 
 
+@pytest.mark.parametrize("name", EXACT)
+def test_small_rates_fill_a_capacity_as_large_ones_do(name: str) -> None:
+    rates, none = np.full((5, 1), 5e-6), np.zeros((5, 1), np.bool_)
+    access = np.tile([0.0, 1.0], (5, 1))
+    check(ContentInstance(access, np.zeros((2, 2)), np.array([2.46e-5, np.inf]), rates, none), "content-mst", name, {})
+
+
 @property_test(60, SMALL, quick=4)
 @pytest.mark.parametrize("problem", ROUTINGS)
 def test_rounding_the_relaxation_gives_a_valid_overlay_above_and_a_bound_below_the_optimum(
