@@ -174,7 +174,7 @@ def minimise(
     """Minimise over the directed cut formulation (P4 §IV.A; docs/content.md); no step is random.
 
     The bound is proven in integers at every node of the tree, up to the relative tolerance of 5·10⁻⁷ at which nodes are
-    cut off.
+    cut off. Integers have 60 bits for the costs of everything: an optimum below 10⁻¹⁰ of that may remain unproven.
     """
     scaled, scale = _in_small_units(instance)
     model = ContentModel(scaled, problem.routing, clock=clock)
