@@ -43,6 +43,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _FEW = 4
 _KEPT_SECONDS = 30 * 24 * 3600
 _PACKAGE = __name__.partition(".")[0]
+_NUMBERED = b"numbers that no other process has\0"  # a kernel compiled otherwise is another one
 
 
 def kernel(function: Function) -> Function:
@@ -78,6 +79,7 @@ class Kernel:
         PAUSES.begin()
         import numba
 
+        number_apart()
         njit: Any = numba.njit  # whose annotations lack the last option
         dispatcher = njit(nogil=True, _nrt=not self.in_place)(self.py_func)
         dispatcher._cache = _shared_cache(self)
@@ -89,7 +91,7 @@ class Kernel:
     @cached_property
     def digest(self) -> str:
         """A digest of the source of this kernel, and of all kernels, constants and types that it uses."""
-        sha = hashlib.sha256()
+        sha = hashlib.sha256(_NUMBERED)
         for part in _parts_of(self.py_func, {}):
             sha.update(part.encode() + b"\0")
         return sha.hexdigest()[:24]
@@ -218,6 +220,32 @@ def _compile(missing: list[tuple[Kernel, Any]], queue: Any, finished: Any) -> No
             called.dispatcher.compile(types)
         finished.put(1)
     os._exit(0)
+
+
+class _Numbers:
+    """Numbers that no other process has, nor another fork of this one."""
+
+    def __init__(self) -> None:
+        self._process, self._last = 0, 0
+
+    def __next__(self) -> int:
+        if self._process != os.getpid():
+            self._process, self._last = os.getpid(), int.from_bytes(os.urandom(7))
+        self._last += 1
+        return self._last
+
+
+@cache
+def number_apart() -> None:
+    """Let kernels that different processes compiled be loaded by one.
+
+    numba numbers functions from 1 on in each process, to tell those of one name apart: a sort, and a search for the
+    order, differ in their closures alone. With equal numbers one kernel calls what another one has under that name.
+    """
+    from numba.core.bytecode import FunctionIdentity
+
+    functions: Any = FunctionIdentity
+    functions._unique_ids = _Numbers()
 
 
 def _show_progress(done: int, of: int) -> None:

@@ -1,15 +1,22 @@
 """Interpreted kernels: the results of compiled ones, and no time or limit that compiling takes from a run."""
 
+import os
+import subprocess
+import sys
 import time
+from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from numba import typeof
+from numba.core.bytecode import FunctionIdentity
 
 import overlaybench as ob
 from overlaybench.compare.studies.isolation import Job, run_isolated
+from overlaybench.instances.contract import compiled
 from overlaybench.instances.contract.compiled import Interpreter, interpreted, kernel, wrapping_kernel
 from overlaybench.instances.contract.run import PAUSES
 
@@ -110,3 +117,40 @@ def test_time_of_compiling_counts_in_no_run_and_in_no_limit() -> None:
     assert (result.value, result.seconds < 1.0) == (1, True)
     job = Job(slow_to_compile, instance, ob.PROBLEMS["min-tco"], 0, {}, 0.5, None)
     assert run_isolated(job).result.value == 1
+
+
+def test_no_fork_has_the_numbers_of_functions_that_another_process_has() -> None:
+    compiled.number_apart()
+    numbers = FunctionIdentity._unique_ids
+    with get_context("fork").Pool(2) as pool:
+        found = [next(numbers), *pool.map(next, [numbers] * 4, chunksize=1), next(numbers)]
+    assert found[-1] == found[0] + 1
+    assert all(abs(number - found[0]) > 2**20 for number in found[1:-1])
+
+
+_TWO_KERNELS = """
+import sys
+import numpy as np
+from overlaybench.instances.contract.compiled import kernel
+
+@kernel
+def rising(values):
+    values.sort()
+    return values
+
+@kernel
+def order(values):
+    return np.argsort(values)
+
+print([globals()[name](np.arange(60)[::-1].copy()).tolist()[:2] for name in sys.argv[1:]])
+"""
+
+
+@pytest.mark.slow
+def test_kernels_that_two_processes_compiled_do_not_call_what_is_in_each_other(tmp_path: Path) -> None:
+    """Both call a function of one name, and each process numbers it in the same way if it begins at 1."""
+    (tmp_path / "two.py").write_text(_TWO_KERNELS)
+    own = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    for names, found in (("rising", "[[0, 1]]"), ("order", "[[59, 58]]"), ("rising order", "[[0, 1], [59, 58]]")):
+        command = [sys.executable, str(tmp_path / "two.py"), *names.split()]
+        assert subprocess.run(command, env=own, capture_output=True, text=True, check=True).stdout.strip() == found
