@@ -248,8 +248,11 @@ def solve_with_highs(
     program.cbMipImprovingSolution.subscribe(offer_event)
     for step in (program.cbMipInterrupt, program.cbSimplexInterrupt, program.cbIpmInterrupt):
         step.subscribe(lambda event: event.interrupt(clock.interrupted))
-    with interruptible(clock):
-        program.run()
+    try:
+        with interruptible(clock):
+            program.run()
+    finally:
+        highspy.Highs.resetGlobalScheduler(True)  # an LP of one thread would end without a status
     status, info = program.getModelStatus(), program.getInfo()
     if status == highspy.HighsModelStatus.kInfeasible:
         return SolverOutcome(None, math.inf, False, {"nodes": 0})

@@ -156,9 +156,6 @@ class HighsLP:
         self._highs.setOptionValue("objective_bound", self.enough)
         self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(time_limit, 0.01))
         self._highs.run()
-        if self._highs.getModelStatus() == self._status.kNotset:  # an ILP used other numbers of threads before
-            self._highs.resetGlobalScheduler(True)
-            self._highs.run()
         if self._highs.getModelStatus() == self._status.kUnknown:  # rounding misled it: once more, without a basis
             self._highs.clearSolver()
             self._highs.run()

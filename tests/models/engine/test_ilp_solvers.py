@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from highspy import Highs
 
@@ -22,6 +23,7 @@ from overlaybench.models.engine.integer_model import (
     minimise_with_ilp,
     program_of,
 )
+from overlaybench.models.engine.relaxation import HighsLP
 from overlaybench.models.topics.compact.overlay_model import (
     FORMULATED,
     OverlayModel,
@@ -71,9 +73,12 @@ def model_of(problem: str, formulation: str = "multi") -> OverlayModel:
 def test_two_threads_prove_the_same(solver: str) -> None:
     model = model_of("min-tco")
     outcomes = [
-        minimise_with_ilp(model, FOREVER, answer=model.overlay, solver=solver, threads=threads) for threads in (1, 2, 1)
+        minimise_with_ilp(model, FOREVER, answer=model.overlay, solver=solver, threads=threads) for threads in (1, 1, 2)
     ]
     assert len({math.ceil(outcome.lower_bound - 1e-6) for outcome in outcomes}) == 1
+    lp = HighsLP()  # of one thread, in the same process
+    lp.append_columns(np.ones(1), 0.0, 1.0)
+    assert lp.solve(1.0)
 
 
 MINIMISE: tuple[Solve, ...] = (minimise_with_ilp, minimise_with_cp_sat)
