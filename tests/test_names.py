@@ -1,6 +1,7 @@
 """The exports of the package: typed, complete, and imported at their first use."""
 
 import doctest
+import importlib
 import re
 import subprocess
 import sys
@@ -12,8 +13,7 @@ import overlaybench as ob
 
 
 def test_compare_is_a_folder_and_nothing_else() -> None:
-    code = "import overlaybench as ob, overlaybench.compare as compare; assert not callable(compare); ob.METHODS['gm']"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr == ""
+    assert not callable(importlib.import_module("overlaybench.compare"))
 
 
 @pytest.mark.interpreted

@@ -58,10 +58,16 @@ def modules_of(layer: str) -> dict[str, Path]:
 
 
 @cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """The syntax of a file: the module and all that is in it."""
+    return tuple(ast.walk(ast.parse(path.read_text(), str(path))))
+
+
+@cache
 def imports_of(path: Path) -> tuple[tuple[str, str | None], ...]:
     """Every (module, name or None) that a file imports, wherever in the file."""
     found: list[tuple[str, str | None]] = []
-    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found += ((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -179,7 +185,7 @@ def test_no_module_imports_the_checker() -> None:
 
 def test_no_two_public_classes_have_one_name() -> None:
     paths = [*CHECKER.glob("*.py"), *(path for layer in LAYERS for path in modules_of(layer).values())]
-    nodes = (node for path in paths for node in ast.parse(path.read_text()).body)
+    nodes = (node for path in paths for node in nodes_of(path)[0].body)  # type: ignore[attr-defined]
     names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef) and not node.name.startswith("_"))
     assert len(names) > 200
     assert [name for name, times in names.items() if times > 1] == []
@@ -253,16 +259,19 @@ def test_the_environment_holds_the_pinned_version(requirement: Requirement) -> N
 
 def test_nothing_unpickles_or_runs_what_a_file_says() -> None:
     """Spark and multiprocessing pickle between processes of one study; what is read from files never is."""
-    forbidden = {"eval", "exec", "compile", "__import__", "pickle.load", "pickle.loads", "marshal.loads", "read_pickle"}
+    forbidden = re.compile(
+        r"(eval|exec|compile|__import__|read_pickle|pickle\.(load|loads|Unpickler)|marshal\.loads?)"
+        r"|.*(\.(read_pickle|unsafe_load)|yaml\.load|shelve\.open|\.Unpickler)"
+    )
+    found = set()
     for path in (path for layer in LAYERS for path in modules_of(layer).values()):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call):
-                called = ast.unparse(node.func)
-                place = f"{path.relative_to(ROOT)}:{node.lineno}: {called}"
-                assert called not in forbidden, place
-                assert not called.endswith((".read_pickle", ".unsafe_load", "yaml.load", "shelve.open")), place
-                if called in ("np.load", "numpy.load"):
-                    assert "allow_pickle=False" in ast.unparse(node), place
+        for node in nodes_of(path):
+            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if forbidden.fullmatch(called) or (
+                called in ("np.load", "numpy.load") and "allow_pickle=False" not in ast.unparse(node)
+            ):
+                found.add((path.relative_to(ROOT).as_posix(), called))
+    assert found == {("compare/studies/isolation.py", "pickle.Unpickler")}, "it reads the memory of its run's process"
 
 
 def test_every_file_that_a_page_or_a_docstring_names_exists() -> None:

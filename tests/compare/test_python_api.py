@@ -311,12 +311,12 @@ TOPIC_PROBLEMS = [problem.name for problem in ob.PROBLEMS.values() if problem.ki
     "problem", [pytest.param(each, marks=[pytest.mark.interpreted] * (each != "2d-true")) for each in TOPIC_PROBLEMS]
 )
 def test_every_method_answers_with_them_and_exact_ones_as_without_them(problem: str) -> None:
+    least = ob.solve(ob.read(SHARED), problem, time_limit=3).value
     for name, method in ob.METHODS.items():
         if method.answers(problem):
             result = ob.solve(WITH_LONE_NODES, problem, name, time_limit=3 if method.exact else 0.02)
             assert result.status is not ob.Status.FAILED, (name, result.reason)
-            if method.exact and result.status is ob.Status.OPTIMAL:
-                assert result.value == ob.solve(ob.read(SHARED), problem, name, time_limit=3).value, name
+            assert result.status is not ob.Status.OPTIMAL or result.value == least, name
 
 
 @pytest.mark.parametrize("ending", ["json", "parquet"])

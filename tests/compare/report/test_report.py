@@ -277,7 +277,7 @@ def test_contradictions_stand_above_everything_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_charts")
-def test_every_kind_of_instance_has_its_verdict_its_runs_and_its_contradictions(tmp_path: Path) -> None:
+def test_every_kind_of_instance_has_its_verdict_and_its_runs(tmp_path: Path) -> None:
     shape = {"kind": "content", "users": 5, "brokers": 2, "channels": 3, "nodes": None, "topics": None}
     shape |= {"subscriptions": None, "family": "P4"}
     rows = [
@@ -287,14 +287,12 @@ def test_every_kind_of_instance_has_its_verdict_its_runs_and_its_contradictions(
         run("min-tco", "ilp", value=4, status="optimal"),
     ]
     table = typed(pd.DataFrame(rows))
-    page = assert_stands_alone(write(tmp_path / "sound", table))
+    page = assert_stands_alone(write(tmp_path, table))
     assert "4 runs" in page.text
     assert "out of memory" in page.text
     assert "5 users, 2 brokers, 3 channels" in page.text
     assert "clustering, is 30% above it" in page.text
     assert "contradict" not in page.text
-    wrong = typed(pd.DataFrame([*rows, run("content-mst", "cp-sat", "c1", value=60.0, status="optimal", **shape)]))
-    assert "ilp proved 70 optimal" in write(tmp_path / "wrong", wrong)
 
 
 @pytest.mark.usefixtures("no_charts")

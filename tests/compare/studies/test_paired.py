@@ -26,24 +26,9 @@ from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import frame, run
 from tests.outcomes import known
 
-DEMSAR = np.array(
-    [
-        (4, 3, 2, 1),
-        (1, 2, 3, 4),
-        (4, 1, 2, 3),
-        (4, 1, 3, 2),
-        (4, 2, 3, 1),
-        (1, 2.5, 4, 2.5),
-        (3, 2, 4, 1),
-        (2.5, 2.5, 4, 1),
-        (4, 3, 2, 1),
-        (2.5, 2.5, 2.5, 2.5),
-        (4, 2.5, 1, 2.5),
-        (3, 2, 4, 1),
-        (4, 1, 2, 3),
-        (3, 1, 4, 2),
-    ]
-)
+TABLE = """4 3 2 1  1 2 3 4  4 1 2 3  4 1 3 2  4 2 3 1  1 2.5 4 2.5  3 2 4 1  2.5 2.5 4 1  4 3 2 1  2.5 2.5 2.5 2.5
+4 2.5 1 2.5  3 2 4 1  4 1 2 3  3 1 4 2"""
+DEMSAR = np.array(TABLE.split(), dtype=float).reshape(14, 4)
 """Demšar 2006, Table 6: the ranks of four classifiers on 14 data sets, which serve as values here."""
 
 
