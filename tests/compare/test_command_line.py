@@ -52,14 +52,6 @@ def test_check_accepts_what_solve_writes_and_names_what_is_wrong(run: Run, trian
     assert "topic 'c' has two subscribers further than 2 apart" in out
 
 
-def test_generate_writes_what_solve_reads(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "instance.csv"
-    words = ("--nodes", 9, "--topics=6", "--subscriptions", 2, "--alpha", 1.5, "--seed", 4)
-    assert run("generate", "zipf", *words, "-o", file)[0] == 0
-    assert ob.read_topics(file).instance.num_nodes == 9
-    assert run("solve", file, "--problem", "2d-star", "--method", "2d-oda")[0] == 0
-
-
 def test_duplicate_rows_are_counted_once_and_reported(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("who,what\na,x\nb,x\na,x\n")
@@ -244,6 +236,7 @@ def completed(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
+        (("",), [*COMMANDS]),
         (("re",), ["report", "results", "rerun", "reproduce"]),
         (("solve", "f.json", "--problem", "content-m"), ["content-mst"]),
         (("solve", "f.json", "--method", "low"), ["low-oda"]),
@@ -264,10 +257,6 @@ def completed(*words: str) -> list[str]:
 )
 def test_what_is_typed_is_completed(words: tuple[str, ...], found: list[str]) -> None:
     assert completed(*words) == found
-
-
-def test_the_first_word_is_any_command() -> None:
-    assert completed("") == list(COMMANDS)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -3,14 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import overlaybench as ob
 from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, kind_of, kind_of_file
 from overlaybench.instances.topics.files import SEPARATED, TOPICS
-from tests.properties import property_test
-from tests.topic_strategies import instances_with_overlays
 
 
 def test_every_problem_has_an_exact_method_by_default_and_every_kind_a_problem() -> None:
@@ -59,17 +56,6 @@ def test_an_instance_of_a_workload_comes_back_from_every_file(workload: ob.Workl
             assert kind_of_file(file) is kind
             again = kind.read(file, {}).instance
             assert (again, kind.size(again)) == (instance, kind.size(instance))
-
-
-@property_test(100, instances_with_overlays())
-def test_an_overlay_comes_back_from_its_packed_form(both: tuple[ob.TopicInstance, ob.Overlay]) -> None:
-    instance, overlay = both
-    packed = TOPICS.pack(overlay)
-    assert packed.dtype == np.int32
-    assert TOPICS.unpack(packed, instance) == overlay
-    edges = TOPICS.labelled(overlay, instance)["edges"]
-    assert isinstance(edges, list)
-    assert len(edges) == overlay.num_edges
 
 
 def test_only_kinds_with_a_sample_can_be_sampled() -> None:

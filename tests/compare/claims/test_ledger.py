@@ -89,6 +89,7 @@ def test_every_claim_has_a_statement_with_its_place_and_points_to_a_finding() ->
     assert [one.id for one in every if not (one.place and one.statement)] == []
     assert {one.finding for one in every if one.finding} <= findings
     assert not [id_ for id_, count in Counter(one.id for one in every).items() if count > 1]
+    assert all(one.reason and one.id not in CLAIMS for paper in papers().values() for one in paper.not_run)
 
 
 def test_statements_with_an_unknown_key_are_refused(tmp_path: Path) -> None:

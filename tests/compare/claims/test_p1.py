@@ -12,7 +12,6 @@ from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.link_contributions import LineCounts, merge_by_link_contributions
 from overlaybench.compare.claims.properties import assorted
 from overlaybench.compare.claims.register import CLAIMS
-from overlaybench.compare.claims.statements import papers
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
 from overlaybench.instances.topics.constructions import (
@@ -118,11 +117,8 @@ def test_a_fault_changes_the_verdict(id_: str, monkeypatch: pytest.MonkeyPatch) 
     FAULTS[id_].check(id_, monkeypatch)
 
 
-def test_every_claim_of_p1_has_a_case_and_a_statement() -> None:
-    stated = papers()["P1"]
-    assert set(FAULTS) == {claim for claim in CLAIMS if claim.startswith("P1.")} == set(stated.claims)
-    assert {one.finding for one in stated.claims.values()} - {""} <= {one.id for one in stated.finding}
-    assert all(one.reason and one.id not in CLAIMS for one in stated.not_run)
+def test_every_claim_of_p1_has_a_case() -> None:
+    assert set(FAULTS) == {claim for claim in CLAIMS if claim.startswith("P1.")}
 
 
 @pytest.mark.interpreted

@@ -23,7 +23,6 @@ from overlaybench.compare.claims.p2_constructed import (
 )
 from overlaybench.compare.claims.properties import assorted, component_labels, contributions
 from overlaybench.compare.claims.register import CLAIMS
-from overlaybench.compare.claims.statements import papers
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, weighted_nested_subscriptions
 from tests.compare.claims.faults import Broken, Edges, Fault, every_pair, tiered, with_broken
 from tests.outcomes import answer_of, value_of
@@ -173,12 +172,9 @@ def test_twenty_percent_are_confirmed_five_are_the_order_and_none_contradicts() 
     assert found == [CONFIRMED, ORDER, CONTRADICTED]
 
 
-def test_every_claim_of_p2_is_tested_and_stated() -> None:
-    stated = papers()["P2"]
+def test_every_claim_of_p2_is_tested() -> None:
     trends = {"P2.L2", "P2.S6.1", "P2.S6.5.1", "P2.S6.5.2", "P2.S6.5.3"}
-    own = {claim for claim in CLAIMS if claim.startswith("P2.")}
-    assert {*FAULTS, *PUBLISHED, *trends} == own == set(stated.claims)
-    assert all(one.reason and one.id not in CLAIMS for one in stated.not_run)
+    assert {*FAULTS, *PUBLISHED, *trends} == {claim for claim in CLAIMS if claim.startswith("P2.")}
 
 
 @pytest.mark.parametrize("law", ["uniform", "zipf"])

@@ -83,20 +83,13 @@ def test_only_the_worst_of_a_size_is_kept(tmp_path: Path) -> None:
         worst_cases(file)
 
 
-def test_the_command_prints_the_case_and_keeps_it(tmp_path: Path) -> None:
-    hall = tmp_path / "hall.json"
-    command = ["worst", "--method", "gm", "--problem", "min-tco", "--nodes", "4", "--topics", "4", "--json"]
-    ran = CliRunner().invoke(cli, [*command, "--hall", str(hall)])
-    assert ran.exit_code == 0
-    assert json.loads(ran.stdout)["ratio"] == 1.25
-    assert len(worst_cases(hall)) == 1
-
-
-def test_worst_writes_an_instance_that_solve_draw_and_check_read(tmp_path: Path) -> None:
-    names = ["--method", "gm", "--problem", "min-tco"]
-    file, best, picture = (str(tmp_path / name) for name in ("worst.json", "best.json", "worst.svg"))
+def test_worst_keeps_a_case_and_writes_an_instance_that_solve_draw_and_check_read(tmp_path: Path) -> None:
+    words = ["worst", "--method", "gm", "--problem", "min-tco", "--nodes", "4", "--topics", "4"]
+    hall, file, best, picture = (str(tmp_path / name) for name in ("hall.json", "worst.json", "best.json", "worst.svg"))
     call = partial(CliRunner().invoke, cli, catch_exceptions=False)
-    assert call(["worst", *names, "--known", "--nodes", "4", "--topics", "4", "-o", file]).exit_code == 0
+    assert json.loads(call([*words, "--json", "--hall", hall]).stdout)["ratio"] == 1.25
+    assert len(worst_cases(Path(hall))) == 1
+    assert call([*words, "--known", "-o", file]).exit_code == 0
     solved = json.loads(call(["solve", file, "--method", "gm", "--option", "ties=worst", "--json"]).output)
     assert solved["value"] == 5
     assert json.loads(call(["solve", file, "-o", best, "--json"]).output)["value"] == 4
