@@ -17,17 +17,12 @@ def test_compare_is_a_folder_and_nothing_else() -> None:
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("name", sorted(name for name in dir(ob) if not name.isupper()))
-def test_every_name_has_an_example_that_runs(name: str) -> None:
-    value = getattr(ob, name)
-    examples = doctest.DocTestFinder(recurse=False).find(value, name, globs={})
-    assert sum(len(example.examples) for example in examples) > 0
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    assert [runner.run(example).failed for example in examples] == [0]
-
-
-def test_the_overview_in_the_help_runs() -> None:
+def test_every_name_has_an_example_and_all_examples_and_the_overview_run() -> None:
     assert doctest.testmod(ob).failed == 0
+    for name in sorted(name for name in dir(ob) if not name.isupper()):
+        (example,) = doctest.DocTestFinder(recurse=False).find(getattr(ob, name), name, globs={})
+        assert example.examples, name
+        assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example).failed == 0, name
 
 
 SOLVERS = ("numba", "scipy", "networkx", "ortools", "pulp", "highspy")

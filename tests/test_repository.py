@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -87,12 +87,6 @@ def requirements(*lists: Iterable[str]) -> list[Requirement]:
     return [Requirement(line) for each in lists for line in each]
 
 
-@cache
-def distributions() -> Mapping[str, list[str]]:
-    """The distributions that provide each top-level module."""
-    return metadata.packages_distributions()
-
-
 def dependencies_of(requirement: Requirement) -> list[Requirement]:
     extras = requirement.extras or {""}
     asked = requirements(metadata.requires(requirement.name) or ())
@@ -114,24 +108,22 @@ def test_no_file_names_a_path_of_one_machine_or_a_package_index() -> None:
     assert lines_matching(re.compile(f"{MACHINE_PATH.pattern}|{INDEX_ADDRESS.pattern}")) == []
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_the_package_under_test_is_the_one_of_this_tree(layer: str) -> None:
-    module = importlib.import_module(f"overlaybench.{layer}")
-    assert Path(str(module.__file__)).resolve() == (ROOT / layer / "__init__.py").resolve()
+def test_the_package_under_test_is_the_one_of_this_tree() -> None:
+    files = [Path(str(importlib.import_module(f"overlaybench.{layer}").__file__)).resolve() for layer in LAYERS]
+    assert files == [(ROOT / layer / "__init__.py").resolve() for layer in LAYERS]
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_a_layer_imports_only_layers_below(layer: str) -> None:
-    forbidden = {"tests", "benchmarks", *LAYERS[LAYERS.index(layer) + 1 :]}
-    if layer != "compare":
-        forbidden |= ONLY_COMPARE_KNOWS
-    upwards = [
-        f"{importer} imports {imported}"
-        for importer, path in modules_of(layer).items()
-        for imported, _ in imports_of(path)
-        if imported.split(".")[0] in forbidden and (importer, imported) != PLOTS
-    ]
-    assert upwards == []
+def test_a_layer_imports_only_layers_below() -> None:
+    upwards = []
+    for rank, layer in enumerate(LAYERS):
+        forbidden = {"tests", "benchmarks", *LAYERS[rank + 1 :], *(ONLY_COMPARE_KNOWS if layer != "compare" else ())}
+        upwards += [
+            (importer, imported)
+            for importer, path in modules_of(layer).items()
+            for imported, _ in imports_of(path)
+            if imported.split(".")[0] in forbidden
+        ]
+    assert set(upwards) == {PLOTS}
 
 
 def test_only_plots_below_compare_use_the_package() -> None:
@@ -219,18 +211,13 @@ def circles(graph: nx.DiGraph[str]) -> list[list[str]]:
     return [sorted(each) for each in nx.strongly_connected_components(graph) if len(each) > 1]
 
 
-@pytest.mark.parametrize("requirement", requirements(PROJECT["project"]["dependencies"]), ids=lambda each: each.name)
-def test_each_dependency_is_imported(requirement: Requirement, record_property: Callable[[str, object], None]) -> None:
-    wanted = canonicalize_name(requirement.name)
-    provided = {name for name, by in distributions().items() if wanted in map(canonicalize_name, by)}
-    importers = {
-        name
-        for layer in LAYERS
-        for name, path in (modules_of(layer) | {"": ROOT / "__init__.py"}).items()
-        if provided & {module.partition(".")[0] for module, _ in imports_of(path)}
-    }
-    assert importers, f"no module imports {requirement.name}: remove it from pyproject.toml, or move it to dev"
-    record_property("imported by", sorted(importers))
+def test_each_dependency_is_imported() -> None:
+    paths = [ROOT / "__init__.py", *(path for layer in LAYERS for path in modules_of(layer).values())]
+    imported = {module.partition(".")[0] for path in paths for module, _ in imports_of(path)}
+    provided = metadata.packages_distributions()
+    used = {canonicalize_name(name) for module in imported for name in provided.get(module, ())}
+    needed = {canonicalize_name(each.name) for each in requirements(PROJECT["project"]["dependencies"])}
+    assert needed - used == set(), "remove it from pyproject.toml, or move it to dev"
 
 
 def test_constraints_pin_what_pyproject_allows() -> None:
@@ -252,9 +239,9 @@ def test_constraints_pin_all_that_the_dependencies_depend_on() -> None:
     assert sorted(found - pins().keys()) == []
 
 
-@pytest.mark.parametrize("requirement", RUNTIME_AND_DEV, ids=lambda requirement: requirement.name)
-def test_the_environment_holds_the_pinned_version(requirement: Requirement) -> None:
-    assert metadata.version(requirement.name) == pins()[canonicalize_name(requirement.name)]
+def test_the_environment_holds_the_pinned_versions() -> None:
+    names = [requirement.name for requirement in RUNTIME_AND_DEV]
+    assert {name: metadata.version(name) for name in names} == {name: pins()[canonicalize_name(name)] for name in names}
 
 
 def test_nothing_unpickles_or_runs_what_a_file_says() -> None:

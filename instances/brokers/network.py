@@ -106,7 +106,7 @@ class BrokerTree(ReadOnly):
     @cached_property
     def next_hops(self) -> npt.NDArray[np.int32]:
         """The neighbour of u on the path to v, shape (n, n); u itself at v = u. Cost O(n² log n), as for the others."""
-        hops: npt.NDArray[np.int32] = self._paths(np.ones(len(self.links)))[1].T.astype(np.int32)
+        hops: npt.NDArray[np.int32] = self._paths(np.ones(len(self.links)))[1].T.astype(np.int32, order="C")
         np.fill_diagonal(hops, np.arange(self.num_brokers))
         return hops
 
