@@ -20,7 +20,7 @@ from tests.steiner_brute_force import least_cost, small_graph
 pytestmark = pytest.mark.interpreted
 
 
-@pytest.mark.parametrize("seed", range(20))
+@property_test(200, st.integers(0, 10**9))
 def test_each_node_has_its_nearest_terminal_and_the_edge_towards_it(seed: int) -> None:
     instance = small_graph(seed, most_nodes=12)
     graph, costs = graph_of(instance.num_nodes, instance.edges), instance.costs.astype(np.float64)
