@@ -173,7 +173,7 @@ def runs_of(name: str) -> pd.DataFrame:
     """The runs of a grid's quick version on tiny instances."""
     sheets = []
     for one in GRIDS[name].sheets:
-        shape = {**one.shape, **one.quick, "nodes": (30, 60) if isinstance(one.shape["nodes"], tuple) else 30}
+        shape = {**one.shape, **one.quick, "nodes": (12, 24) if isinstance(one.shape["nodes"], tuple) else 12}
         if "subscriptions" not in shape and "least" not in shape:
             shape |= {"topics": (20, 30) if isinstance(one.shape["topics"], tuple) else 20, "least": 3, "most": 9}
         sheets.append(replace(one, shape=shape, quick={}))

