@@ -167,7 +167,8 @@ def _unrefined(refine: bool, instance: TopicInstance) -> StarSteps:
 
 
 def _built(instance: TopicInstance, rule: int, ties: str, seed: int) -> OverlayBuild:
-    edges, centres = _stars(interest_of(instance), weighted_neighbours(instance), rule, tie_order(ties, seed))
+    popularity, weighted = np.diff(instance.topic_offsets), weighted_neighbours(instance)
+    edges, centres = _stars(interest_of(instance), popularity, weighted, rule, tie_order(ties, seed))
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, edges), {"steps": centres})
 
 
@@ -183,9 +184,9 @@ class _Nodes(NamedTuple):
 
 
 @kernel
-def _stars(interest: Interest, weighted: Offsets, rule: int, order: TieOrder) -> tuple[Ids, int]:
+def _stars(interest: Interest, popularity: Offsets, weighted: Offsets, rule: int, order: TieOrder) -> tuple[Ids, int]:
     """The edges in the order of their addition, shape (m, 2), and the number of centres."""
-    n, popularity = len(interest.node_offsets) - 1, np.diff(interest.topic_offsets)
+    n = len(interest.node_offsets) - 1
     left, counted, epoch = np.ones(len(popularity), np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.int64)
     nodes = _Nodes(left, popularity, weighted, weighted.copy(), counted, epoch)
     topics_left = len(popularity)

@@ -39,7 +39,8 @@ def two_diameter_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int
     >>> two_diameter_oda(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    edges = _stars(interest_of(instance), weighted_neighbours(instance), tie_order(ties, seed))
+    interest = interest_of(instance)
+    edges = _stars(interest, _no_stars(interest, weighted_neighbours(instance)), tie_order(ties, seed))
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, edges), {"steps": instance.num_topics})
 
 
@@ -61,9 +62,8 @@ class _Stars(NamedTuple):
 
 
 @kernel
-def _stars(interest: Interest, weighted: Offsets, order: TieOrder) -> Ids:
-    """The edges in the order of their addition, shape (m, 2)."""
-    stars = _no_stars(interest, weighted)
+def _stars(interest: Interest, stars: _Stars, order: TieOrder) -> Ids:
+    """Find all stars; returns the edges in the order of their addition, shape (m, 2)."""
     for node in range(len(stars.weight)):
         _find_densest(node, interest, stars, order)
     num_edges = 0
@@ -80,7 +80,6 @@ def _stars(interest: Interest, weighted: Offsets, order: TieOrder) -> Ids:
     return stars.ends[: 2 * num_edges].copy().reshape(-1, 2)
 
 
-@kernel
 def _no_stars(interest: Interest, weighted: Offsets) -> _Stars:
     n, size = len(interest.node_offsets) - 1, len(interest.node_topics)
     popularity = np.diff(interest.topic_offsets).astype(np.int32)

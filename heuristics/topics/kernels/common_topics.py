@@ -120,7 +120,8 @@ def pairs_sharing(
             longer = np.empty(2 * (num + many), np.int64)
             longer[:num] = pairs[:num]
             pairs = longer
-        for u in members[found[:many]]:
+        for i in range(many):
+            u = members[found[i]]
             if not listed[v] or u < v:
                 pairs[num] = np.int64(min(u, v)) * num_nodes + max(u, v)
                 num += 1
