@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -73,7 +74,8 @@ def test_problems_claims_and_methods_of_several_kinds_are_explained() -> None:
 def test_everything_listed_is_explained_and_its_examples_parse() -> None:
     for name in COMMANDS:
         parsed(COMMANDS[name].example)
-    for entry in (*ob.PROBLEMS.values(), *ob.KINDS.values(), *ob.METHODS.values(), *ob.WORKLOADS.values()):
+    entries: list[Any] = [*ob.PROBLEMS.values(), *ob.KINDS.values(), *ob.METHODS.values(), *ob.WORKLOADS.values()]
+    for entry in entries:
         for one in explain(entry):
             assert one.summary, entry.name
             assert one.examples, entry.name

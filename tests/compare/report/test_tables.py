@@ -146,7 +146,7 @@ def test_no_implied_bound_exceeds_an_optimum_found_by_brute_force() -> None:
     for seed in range(20):
         given = {"nodes": 3 + seed % 3, "topics": 4, "subscriptions": 1 + seed % 2}
         instance = ob.WORKLOADS["plane" if seed % 2 else "uniform"].generate(seed=seed, **given)
-        best = {problem: topic_optimum(instance, problem) for problem in OF_TOPICS}
+        best = {problem: float(topic_optimum(instance, problem)) for problem in OF_TOPICS}
         content = ob.WORKLOADS["content"].generate(seed=seed, users=4, brokers=3, intervals=2, metric="independent")
         best |= {each.name: float(optimum(content, each.name.removeprefix("content-"))) for each in CONTENT_PROBLEMS}
         for implication in (each for each in IMPLICATIONS if each.target in best):
