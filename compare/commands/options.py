@@ -95,6 +95,15 @@ ARCHIVE = click.option("--archive", type=FILE, help="The code for a cluster's wo
 QUIET = click.option("--quiet", is_flag=True, help="Show no progress.")
 
 
+_TABLE = "In CSV, TSV and Parquet files of topics.  [default: {}]"
+_PRICES = {
+    "costs": ("FILE", "A table of pairs of nodes, the first two columns, and of what their links cost."),
+    "cost_column": ("NAME", "Of --costs: integers from 1 on, for weighted-tco.  [default: cost]"),
+    "score_column": ("NAME", "Of --costs, in place of costs: numbers of which more is better."),
+}
+_COLUMNS = {f"{name}_column": (None, _TABLE.format(name)) for name in ("node", "topic")} | _PRICES
+
+
 def column_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command ``--node-column`` and ``--topic-column``, ``--costs`` with its columns, and ``--as``.
 
@@ -103,26 +112,13 @@ def column_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def with_columns(**given: Any) -> None:
-        named = {"node": "node_column", "topic": "topic_column"} | {name: name for name in _PRICES}
-        columns = {column: value for column, name in named.items() if (value := given.pop(name)) is not None}
+        named = {name: value for name in _COLUMNS if (value := given.pop(name)) is not None}
+        columns = {name if name in _PRICES else name.removesuffix("_column"): value for name, value in named.items()}
         command(columns=columns, **given)
 
-    for name, metavar, text in reversed(
-        (
-            ("costs", "FILE", "A table of pairs of nodes, the first two columns, and of what their links cost."),
-            ("cost-column", "NAME", "Of --costs: integers from 1 on, for weighted-tco.  [default: cost]"),
-            ("score-column", "NAME", "Of --costs, in place of costs: numbers of which more is better."),
-        )
-    ):
-        with_columns = click.option(f"--{name}", name.replace("-", "_"), metavar=metavar, help=text)(with_columns)
-
-    for column in ("topic", "node"):
-        text = f"In CSV, TSV and Parquet files of topics.  [default: {column}]"
-        with_columns = click.option(f"--{column}-column", help=text)(with_columns)
+    for name, (metavar, text) in reversed(_COLUMNS.items()):
+        with_columns = click.option(f"--{name.replace('_', '-')}", metavar=metavar, help=text)(with_columns)
     return trade_option(with_columns)
-
-
-_PRICES = ("costs", "cost_column", "score_column")
 
 
 def trade_option(command: Callable[..., None]) -> Callable[..., None]:

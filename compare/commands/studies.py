@@ -175,19 +175,13 @@ def _by_method(table: pd.DataFrame, planned: Mapping[str, int]) -> Iterator[str]
 @figure_options
 @trade_option
 def report(
-    folder: Path,
-    x: str | None,
-    y: str | None,
-    group: str | None,
-    more: tuple[str, ...],
-    every: bool,
-    figure_options: FigureOptions,
+    folder: Path, more: tuple[str, ...], every: bool, figure_options: FigureOptions, **first: str | None
 ) -> None:
     """Write the report of the study in FOLDER: report.html, tables/ and figures/ there.
 
     The plots that the options choose take the place of those in the study's [report] table.
     """
-    plots, planned = _plots({"x": x, "y": y, "group": group}, more), len(Store.existing(folder).plan().keys)
+    plots, planned = _plots(first, more), len(Store.existing(folder).plan().keys)
     if planned >= _MANY:
         click.echo(f"writing the report of {planned:,} runs", err=True)
     from ..report.writing import report_study

@@ -186,6 +186,7 @@ class Panels:
 
     shape = 1.0
     thin, strong = 0.8, 2.2
+    counted = "num_nodes"
 
     def __init__(self, instance: Any, answers: Sequence[Any] = (), options: DrawOptions = DEFAULT) -> None:
         self.instance, self.answers, self.options = instance, answers, options
@@ -200,7 +201,7 @@ class Panels:
 
     @property
     def size(self) -> int:
-        return int(self.instance.num_nodes)
+        return int(getattr(self.instance, self.counted))
 
     def placed(self) -> Positions:
         return layout(self.size, sorted({edge for links in self.links for edge in links}))
@@ -479,11 +480,7 @@ class SubscriptionMatrix(Panels):
 class ContentOverlays(Panels):
     """The answers on the same brokers; without answers, the brokers with a minimum spanning tree of their prices."""
 
-    thin = 1.2
-
-    @property
-    def size(self) -> int:
-        return int(self.instance.num_brokers)
+    thin, counted = 1.2, "num_brokers"
 
     def placed(self) -> Positions:
         return by_prices(self.instance)
@@ -533,9 +530,7 @@ class ContentOverlays(Panels):
 class BrokerTrees(Panels):
     """The soft links of the answers over one tree; without answers, the tree alone."""
 
-    @property
-    def size(self) -> int:
-        return int(self.instance.num_brokers)
+    counted = "num_brokers"
 
     def placed(self) -> Positions:
         return tree_layout(self.instance)
