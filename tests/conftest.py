@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from overlaybench.instances.contract.compiled import Interpreter, Kernel, cache_folder, interpreted
+from overlaybench.instances.contract.compiled import (
+    Interpreter,
+    Kernel,
+    _announce_compilation,
+    cache_folder,
+    interpreted,
+)
 
 if TYPE_CHECKING:  # quick tests do without the second that its import takes
     from playwright.sync_api import Browser
@@ -78,7 +84,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage less often, and not among the tests: compiling kernels creates many objects that live on."""
+    """Announce compilation now, not in a test that reads what is printed, and look for garbage less often.
+
+    None is among the tests: compiling kernels creates many objects that live on.
+    """
+    _announce_compilation()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
 

@@ -139,7 +139,9 @@ def _leaving_topics(topic: Ids, leaver: Ids, edges: CandidateEdges) -> tuple[Off
     links = TopicEdges(
         offsets_of(part[kept], len(topic)), edges.links.edge[place[kept]], a - (a > left), b - (b > left)
     )
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), links
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets.flags.writeable = False  # as an instance's: the kernel is compiled for these
+    return offsets, links
 
 
 @dataclass(frozen=True)

@@ -175,10 +175,14 @@ def test_a_method_run_under_several_time_limits_is_several_lines() -> None:
     assert set(judged_runs(rows)["label"]) == {"ilp, 1 s", "ilp, 60 s", "gm"}
 
 
+USERS = {"kind": "content"}
+
+
 @pytest.mark.parametrize(
     ("rows", "kind"),
     [
         ([proof("min-tco", 10), run(method="cp-sat", value=11, status="optimal")], "two optima"),
+        ([proof("content-mst", 9, **USERS), run("content-mst", value=8, status="optimal", **USERS)], "two optima"),
         ([proof("min-tco", 10), run(method="gm", value=9)], "value below bound"),
         (
             [proof("minmax-tco", 4, edges=12, max_degree=4), run("min-tco", value=11, edges=11, max_degree=3)],
