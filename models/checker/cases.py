@@ -145,6 +145,11 @@ class Case:
             self.open[node] = (fixed, total)
         self.pending[node] = total, reduced
 
+    def trees(self, total):
+        """Bound the root by the weight of spanning trees, whatever is fixed there."""
+        fixed, best = self.settled(0)
+        self.open[0] = (fixed, max(best, total))
+
     def exclude(self, node):
         """Fix the columns at 0 that the model excludes by the reduced costs of the last bound."""
         fixed, best = self.open[node]

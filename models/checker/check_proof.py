@@ -95,6 +95,8 @@ def examine(instance, proof):
                 case.bound(node, given, dict(zip(priced[::2], charged, strict=True)), tag == "none")
                 if tag == "paths":
                     case.exclude(node)
+            elif tag == "trees":
+                case.trees(rules.trees(items))
             elif tag == "branch":
                 case.branch(*items)
             elif tag == "seen":

@@ -8,7 +8,8 @@ import struct
 import sys
 from array import array
 from collections import Counter
-from itertools import chain, combinations
+from functools import cached_property
+from itertools import accumulate, chain, combinations
 from math import isqrt
 from pathlib import Path
 
@@ -51,13 +52,22 @@ class TopicRules(Model):
         for place, nodes in enumerate(self.members):
             for v in nodes:
                 self.subscribed[v].add(place)
-        self.columns = sorted({u * self.n + v for nodes in self.every for u, v in combinations(nodes, 2)})
-        self.known = set(self.columns)
-        if self.problem == "2d-star":
-            self.columns += [self.centre(t, node) for t, nodes in enumerate(self.members) for node in nodes]
+        for listed in ("pairs", "columns"):
+            self.__dict__.pop(listed, None)
         self.cap, self.given = None, {}
         self.settled, self.seen = {}, []  # by the end of a case: the fixings of all overlays of a smaller value
         self.exact = self.problem in ("min-tco", "weighted-tco", "k-tco", "2d-true")  # columns are edges, and mean that
+
+    @cached_property
+    def pairs(self):
+        """The columns of pairs."""
+        return {u * self.n + v for nodes in self.every for u, v in combinations(nodes, 2)}
+
+    @cached_property
+    def columns(self):
+        """Pairs in order, then centres; listed where columns may be fixed, as large instances have too many."""
+        centres = [self.centre(t, v) for t, nodes in enumerate(self.members) for v in nodes]
+        return sorted(self.pairs) + (centres if self.problem == "2d-star" else [])
 
     def leaf(self, node, topic, other):
         """A node leaves its topics for one that it shares with `other` alone: the fewest edges stay the same.
@@ -129,7 +139,7 @@ class TopicRules(Model):
         if len(pair) == 3 and self.problem == "2d-star":
             return self.centre(pair[0], pair[1])
         u, v = pair
-        need(u * self.n + v in self.known and 0 <= u < v < self.n, f"{pair} is no pair of subscribers of a topic")
+        need(u * self.n + v in self.pairs and 0 <= u < v < self.n, f"{pair} is no pair of subscribers of a topic")
         return u * self.n + v
 
     def centre(self, topic, node):
@@ -184,6 +194,32 @@ class TopicRules(Model):
         need(kind == "pair" and self.problem.startswith("2d-"), f"rows {kind!r} are not valid here")
         helps = links_of(labels)
         return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if {a, b} in helps], 1
+
+    def trees(self, listed):
+        """The units that every overlay costs, by a row of a topic's subscribers and the gaps between them.
+
+        A pair weighs as much as the largest gap between its places in the row. Then no spanning tree of the topic is
+        lighter than the row itself, which weighs the sum of gaps. Where the weights of a pair exceed its cost, an
+        overlay may have it for less than it weighs: what is above goes off the sum.
+        """
+        total, places = 0, [[] for _ in range(self.n)]
+        for topic, nodes, gaps in listed:
+            need(is_count(topic) and topic < len(self.members), "no such topic")
+            fits = all(map(is_count, [*nodes, *gaps])) and sorted(nodes) == self.members[topic]
+            need(fits and len(gaps) == len(nodes) - 1, "no row of the topic's subscribers with gaps between them")
+            total += sum(gaps)
+            for place, v in enumerate(nodes):
+                places[v].append((nodes, gaps, place))
+        for u in range(self.n):
+            weights = [0] * self.n
+            for nodes, gaps, place in places[u]:
+                for v, widest in zip(nodes[place + 1 :], accumulate(gaps[place:], max)):
+                    weights[v] += widest
+                for v, widest in zip(reversed(nodes[:place]), accumulate(reversed(gaps[:place]), max)):
+                    weights[v] += widest
+            if max(weights) > self.unit:  # no pair costs less
+                total += sum(min(0, self.cost(u * self.n + v) - weights[v]) for v in range(u + 1, self.n) if weights[v])
+        return total
 
     def near(self, node, weights):
         """A node has a neighbour in each topic that it shares: its neighbours weigh as much as the lightest such set.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 from functools import partial
+from itertools import accumulate
 from math import ceil, lcm
 
 from cases import INFINITE, NoInstance, Wrong, need
@@ -326,6 +327,7 @@ class Translation:
         need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
         lines = [line for _, line in lines_of(proof)]
         self.given = [line[1:] for line in lines if line[0] == "row"]
+        lines = [self.partitions(line[1:]) if line[0] == "trees" else line for line in lines]
         others = {"leaf", "node", "edge", "paths", "seen", "centres", "near"}
         tags = {line[0] for line in [*lines, *self.given]} & others
         need(not tags, f"lines {sorted(tags)} have no translation: solve with --option presolve=false")
@@ -344,6 +346,18 @@ class Translation:
         else:
             terms = {self.file.low[variable]: cost for variable, cost in self.file.objective.items()}
             self.last = self.file.derive("lin", "G", 0, self.file.objective, terms)
+
+    def partitions(self, trees):
+        """The bound by rows that says the same as trees: the parts between all gaps above each weight."""
+        listed = []
+        for topic, nodes, gaps in trees:
+            below = 0
+            for weight in sorted(set(gaps) - {0}):
+                label = dict(zip(nodes, accumulate((gap >= weight for gap in gaps), initial=0)))
+                listed += [len(self.given), weight - below]
+                self.given.append(["parts", topic, [label[v] for v in self.model.members[topic]]])
+                below = weight
+        return ["bound", 0, listed]
 
     def row(self, number, derived=False):
         """The coefficients and right-hand side of a row, or the constraint that says the same."""

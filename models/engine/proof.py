@@ -22,11 +22,12 @@ _ROWS_KNOWN = 100_000
 
 
 class Multipliers(NamedTuple):
-    """Rows with positive integer multipliers, which prove a bound or, without costs, infeasibility."""
+    """Rows with positive integer multipliers, which prove a bound or, without costs, infeasibility; or trees alone."""
 
     rows: Iterable[tuple[Hashable, int]]  # the key of a row is also its text: the items of its line in the file
     prices: Iterable[tuple[int, int]] = ()  # nodes with the multiplier of their degree row
     farkas: bool = False  # whether the sum is a contradiction without any costs
+    trees: Iterable[tuple[int, list[int], list[int]]] = ()  # of the root: topics, their subscribers in a row, its gaps
 
 
 Proven = Callable[[], Multipliers]
@@ -101,6 +102,9 @@ class ProofFile:
     def multipliers(self, tag: str, node: int, given: Multipliers) -> None:
         """Write rows that are new, then a line of multipliers."""
         if self._file is None:
+            return
+        if trees := list(given.trees):
+            self.line("trees", *trees)
             return
         listed: list[int] = []
         for row, factor in given.rows:

@@ -23,8 +23,8 @@ from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
 from .branch_and_cut import OBJECTIVES
 from .lp_heuristics.lp_guided import GuidedIncumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays
-from .relaxation.cost_splitting import MOST_PROVEN, is_affordable, proof_rows, split_by_pricing
-from .relaxation.cutting_planes import LP_LINKS, CuttingPlanes, begin_proof, rounded_multipliers, write_case
+from .relaxation.cost_splitting import MOST_PROVEN, is_affordable, proof_trees, split_by_pricing
+from .relaxation.cutting_planes import LP_LINKS, CuttingPlanes, begin_proof, write_case
 from .relaxation.dual_fitting import fitted_multipliers, fitted_within, mean_degree_bound
 from .relaxation.node_cover import node_cover
 from .relaxation.presolve import PRESOLVE, presolved
@@ -34,7 +34,6 @@ from .relaxation.topic_rows import count_links
 _FACTORS = {"low-tco": ("min-tco", "minmax-tco")}  # of the value, by problems whose values they are
 _SMOOTHING, _STALL, _LP_STALL = 0.005, 2e-5, 1e-3
 _BUILD_EVERY, _STEPS = 10, 10_000
-_PROVEN_LINKS = 60_000_000
 _METHODS = ("auto", "lp", "splitting", "fitting")
 
 
@@ -43,7 +42,7 @@ class LowerBound:
     """A proven bound."""
 
     value: Fraction  # on the edges, their cost, or the maximum degree: an integer, so it may be rounded up
-    proven: Proven | None  # of `value`, or of the edges that such a mean degree follows from; None if too large
+    proven: Proven | None  # of `value`, or of the edges that such a mean degree follows from
     overlay: Overlay | None  # the best one found during the computation
     stopped: bool  # the time limit or Ctrl-C stopped it before the bound converged
     counters: dict[str, float | str]
@@ -65,8 +64,7 @@ def lower_bound(
     All methods approximate the LP over all partition inequalities: ``lp`` by cutting planes and pricing from a sparse
     start, ``splitting`` by subgradients. Every iterate's duals are rounded and their bound computed in integers over
     all pairs, so the clock and Ctrl-C leave a valid bound, no worse than that of dual fitting. ``auto`` takes ``lp`` up
-    to 30,000 pairs of subscribers of a topic, then ``splitting`` where :func:`.is_affordable`, else ``fitting``. From
-    60,000,000 pairs on ``splitting`` has no proof: its rows would not fit in memory.
+    to 30,000 pairs of subscribers of a topic, then ``splitting`` where :func:`.is_affordable`, else ``fitting``.
 
     For the maximum degree only ``lp`` weighs the nodes; the others take the larger of the mean degree and
     :func:`.node_cover`. The cost of the edges must be below 2^28 in total; ``fitting`` counts each as 1. Cutting planes
@@ -141,10 +139,9 @@ def _by_splitting(
     )
     least = -(-splitting.units // UNIT)
     incumbent.improve_along(*splitting.used_or_in(start), clock, goal=least, steps=_STEPS)
-    proven = partial(rounded_multipliers, *proof_rows(splitting)) if count_links(instance) <= _PROVEN_LINKS else None
     counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.columns)}
     value = Fraction(splitting.units, UNIT)
-    return LowerBound(value, proven, incumbent.overlay, not splitting.converged, counters)
+    return LowerBound(value, partial(proof_trees, splitting), incumbent.overlay, not splitting.converged, counters)
 
 
 def _solve(

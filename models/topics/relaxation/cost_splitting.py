@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog
+from ...engine.proof import Multipliers
 from ...engine.relaxation import UNIT, Units
 from .topic_rows import CandidateEdges, Edges, TopicEdges, TopicRows, all_pairs, count_links, keys_of, useful_edges
 
@@ -181,6 +183,17 @@ def proof_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
         np.concatenate([*labels, np.empty(0, np.int32)]),
     )
     return rows, np.array(duals, np.float64)
+
+
+def proof_trees(splitting: Splitting) -> Multipliers:
+    """The proof of the bound of a split, of O(Σ|T_v|) numbers: the row of each topic's tree, and its gaps."""
+    edges, offsets = splitting.edges, splitting.edges.instance.topic_offsets.tolist()
+    _, in_tree = spanning(edges)(splitting.shares)
+    row, _, gap = _rows_of_trees(
+        edges.interest, edges.links.offsets, edges.links.a, edges.links.b, splitting.shares, in_tree
+    )
+    parts = enumerate(pairwise(offsets))
+    return Multipliers((), trees=[(t, row[a:b].tolist(), gap[a + 1 : b].tolist()) for t, (a, b) in parts if b > a])
 
 
 def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[np.int64, Flags]]:

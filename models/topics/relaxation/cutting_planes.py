@@ -133,11 +133,6 @@ def row_multipliers(
     return Multipliers(chain(texts, others()), zip(priced.tolist(), prices[priced].tolist(), strict=True), farkas)
 
 
-def rounded_multipliers(rows: TopicRows, duals: Reals) -> Multipliers:
-    """Those of a bound on the edges by dual values, which are rounded down."""
-    return row_multipliers(rows, _rounded(duals))
-
-
 def _rounded(duals: Reals) -> Units:
     units: Units = np.floor(np.maximum(duals, 0.0) * UNIT).astype(np.int64)
     return units

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.graph import root_of
-from ....heuristics.topics.kernels.interest import TopicComponents, contribution, interest_of, join, singletons
+from ....heuristics.topics.kernels.interest import TopicComponents, contribution, join, singletons
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.compiled import kernel
 from ....instances.contract.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers
+from ...engine.relaxation import UNIT
 from ...engine.stoppable import finished_within
-from .cutting_planes import rounded_multipliers
-from .topic_rows import singleton_rows
 
 _WORK = 200_000_000
 
@@ -69,11 +69,12 @@ def fitted_multipliers(instance: TopicInstance, bound: Fraction) -> Multipliers:
         components = singletons(instance)
         _merges_left(components, most, merges, largest)
         label, duals[:] = components.label, 1.0 / largest
-    topic = np.repeat(np.arange(instance.num_topics), sizes)
-    key = topic * np.int64(max(instance.num_subscriptions, instance.num_nodes)) + label
-    rhs = np.bincount(topic[np.unique(key, return_index=True)[1]], minlength=instance.num_topics) - 1
-    rows = singleton_rows(interest_of(instance))._replace(label=label.astype(np.int32), rhs=rhs.astype(np.int32))
-    return rounded_multipliers(rows, np.where(rhs > 0, duals, 0.0))
+    order = np.lexsort((label, np.repeat(np.arange(instance.num_topics), sizes)))
+    row, differ = instance.topic_nodes[order], np.diff(label[order], prepend=-1) != 0
+    units, parts = np.floor(duals * UNIT).astype(np.int64), enumerate(pairwise(instance.topic_offsets.tolist()))
+    return Multipliers(
+        (), trees=[(t, row[a:b].tolist(), (differ[a + 1 : b] * units[t]).tolist()) for t, (a, b) in parts if b > a]
+    )
 
 
 def mean_degree_bound(instance: TopicInstance, edges: Fraction) -> Fraction:

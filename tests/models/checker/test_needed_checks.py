@@ -145,6 +145,10 @@ UNCHECKED = {
     "does not subscribe to topic -1": proof(
         topics("2d-star", s="ab", t="abc"), CASE, *bounded(["parts", 1, [0, 1, 2]], ["centre", -1])
     ),
+    "no row of the topic's subscribers": proof(
+        topics("min-tco", s="d", t="abc"), CASE, ["trees", [1, [0, 1, 2, 3], [1, 1, 1]]], NO_END
+    ),
+    "with gaps between them": proof(topics("min-tco", t="abc"), CASE, ["trees", [0, [0, 1, 2], [1, 1, 1]]], NO_END),
     "leaves are not valid here": proof(
         topics("minmax-tco", t="abcd"),
         *(["leaf", 3, 0, 0], ["leaf", 2, 0, 0], ["case", {"cap": 2}]),

@@ -21,19 +21,18 @@ from overlaybench.heuristics.topics.minmax_oda import minmax_oda
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
 from overlaybench.instances.contract.run import Clock
 from overlaybench.models.engine.relaxation import UNIT, Bound
-from overlaybench.models.topics import lp_bound
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_bound import lower_bound
 from overlaybench.models.topics.relaxation import cost_splitting
 from overlaybench.models.topics.relaxation.cost_splitting import (
     MOST_PROVEN,
     _rows_of_trees,
-    proof_rows,
+    proof_trees,
     spanning,
     split_by_pricing,
     split_costs,
 )
-from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes, proven_bound, rounded_multipliers
+from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes, proven_bound
 from overlaybench.models.topics.relaxation.dual_fitting import (
     DROPPED,
     count_excess_links,
@@ -148,7 +147,7 @@ def test_splitting_by_cost_reaches_the_bound_of_cutting_planes() -> None:
     splitting = split_costs(instance, target, Clock(None), rounds=3000, weighted=True)
     planes = lower_bound(instance, Clock(None), method="lp", weighted=True).value
     assert 0.98 * float(planes) <= splitting.units / 2**32 <= float(planes) * (1 + 1e-6)
-    proof = partial(rounded_multipliers, *proof_rows(splitting))
+    proof = partial(proof_trees, splitting)
     assert proven_value(instance, "weighted-tco", proof) == -(-splitting.units // 2**32)
 
 
@@ -329,16 +328,6 @@ def test_pricing_reaches_the_bound_of_the_cutting_planes(seeds: range) -> None:
         assert alone.units > 1.01 * planes.lp.value * UNIT, "the pairs of the start suffice"
         assert 0.98 * planes.best_units <= splitting.units <= planes.lp.value * UNIT * (1 + 1e-6)
         assert planes.lp.value - 1e-3 <= splitting.limit == pytest.approx(splitting.usage.sum())
-
-
-def test_lp_bound_proves_the_same_where_a_proof_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    instance = uniform_instance(30, 9, 3)
-    whole = lp_bound.lower_bound(instance, Clock(None), method="splitting")
-    monkeypatch.setattr(lp_bound, "_PROVEN_LINKS", 10)
-    bare = lp_bound.lower_bound(instance, Clock(None), method="splitting")
-    assert whole.proven is not None
-    assert bare.proven is None
-    assert whole.value == bare.value >= 29
 
 
 @pytest.mark.usefixtures("_two_nearest")
