@@ -148,7 +148,7 @@ def polish(
     annealing = _Annealing(instance, overlay, first, seed, progress)
     with until_interrupted():
         if searches_in_parts(overlay.num_nodes, first):
-            annealing.run_in_parts(int(THREADS.parse(threads)))
+            annealing.run_in_parts(int(THREADS.parse(threads)), candidates)
             return annealing.overlay
         if candidates is None:
             candidates = priced_candidates(instance, overlay) if first == "cost" else candidate_lists(instance)
@@ -228,9 +228,10 @@ class _Annealing:
             penalty, temperature = (0.2, _COLD) if first == "edges" else (1.5, 2 * _COLD)
             self._lower_cap(penalty, temperature, until=1.0)
 
-    def run_in_parts(self, threads: int) -> None:
-        search, progress = PartitionedSearch(self._instance, self.overlay, self._seed, threads), self._progress
-        while not progress.is_done_after(search.steps):
+    def run_in_parts(self, threads: int, candidates: CandidateLists | None) -> None:
+        progress = self._progress
+        search = PartitionedSearch(self._instance, self.overlay, self._seed, threads, candidates=candidates)
+        while search.has_choice and not progress.is_done_after(search.steps):
             try:
                 search.run(progress.is_done_after)
             finally:

@@ -23,6 +23,7 @@ from ..engine.stoppable import finished_within
 from .compact.overlay_model import FORMULATED
 from .lp_heuristics.lp_guided import flatter_overlays, guided_candidates
 from .relaxation.dual_fitting import dual_fitting_bound, mean_degree_bound
+from .relaxation.presolve import presolved
 from .search.star_search import starred
 
 STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
@@ -112,10 +113,14 @@ def best(
             chosen = plan.finish(instance, chosen, steps, clock, seed)
             offer(chosen)
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
-        overlays, near = [chosen], None
+        searched, near = instance, None
+        if plan.exchanges and searches_in_parts(instance.num_nodes, AIMS[problem.name]):
+            reduced = presolved(instance, leaves=True)
+            searched, chosen = reduced.instance, reduced.moved(chosen)
+        overlays = [chosen]
         if plan.guided:
             exchanged = steps if plan.exchanges else None
-            near, built = guided_candidates(instance, chosen, clock, weighted=weighted, steps=exchanged, seed=seed)
+            near, built = guided_candidates(searched, chosen, clock, weighted=weighted, steps=exchanged, seed=seed)
             overlays += built
             if built:
                 counters["built"] = instance.total_cost(built[0].edges) if weighted else built[0].num_edges
@@ -130,7 +135,7 @@ def best(
                 return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         if not clock.passed:
             polished = polish(
-                instance,
+                searched,
                 min(overlays, key=lambda overlay: problem.value(instance, overlay)),
                 first=AIMS[problem.name],
                 seed=seed,

@@ -264,9 +264,10 @@ class PartitionedSearch:
     """A search for fewer edges by ruin and recreate, from a topic-connected overlay of many nodes.
 
     Nodes of similar interests form a group, and those of a group parts of 100. All edges of a part's nodes may be
-    replaced by edges to their nearest nodes. Four parts are searched independently of each other, while the edges
-    between them and all edges of other nodes are fixed: what these connect is contracted, so that a step takes time in
-    proportion to the part, not to the subscribers of the topics.
+    replaced by `candidates`, by default edges to their nearest nodes. Nodes whose topics all have two subscribers are
+    in no group, as their edges are in every overlay. Four parts are searched independently of each other, while the
+    edges between them and all edges of other nodes are fixed: what these connect is contracted, so that a step takes
+    time in proportion to the part, not to the subscribers of the topics.
 
     `threads` search parts, at most `PARTS_AT_ONCE` at a time, which changes no overlay; `group` and `part` are about
     how many nodes these have. At any time `overlay` is topic-connected, without more edges than the one given, and
@@ -283,16 +284,22 @@ class PartitionedSearch:
         seed: int,
         threads: int = 1,
         *,
+        candidates: CandidateLists | None = None,
         group: int = _GROUP,
         part: int = _PART,
     ) -> None:
         self.overlay, self.steps = overlay, 0
-        self._instance, self._threads, self._part = instance, threads, part
+        self._instance, self._threads, self._part, self._candidates = instance, threads, part, candidates
         self._random = np.random.default_rng(seed)
         order = similar_order(instance, self._random)
-        self._groups = np.array_split(order, -(-len(order) // group))
+        self._groups = np.array_split(order, max(1, -(-len(order) // group)))
         self._near: dict[int, Ids] = {}
         self._next = 0
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether any topic has more than two subscribers."""
+        return len(self._groups[0]) > 0
 
     def run(self, done: Done) -> None:
         """Search the next group of nodes, part by part, until the search is done."""
@@ -322,11 +329,16 @@ class PartitionedSearch:
         self._next = (self._next + 1) % len(self._groups)
 
     def _nearest(self, group: Ids, apply: Apply) -> Ids:
-        """The pairs of each node of the group with its nearest ones."""
+        """The candidates of each node of the group, or the pairs with its nearest ones."""
         if self._next not in self._near:
-            interest = interest_of(self._instance)
-            shares = np.array_split(group, self._threads)
-            keys = np.unique(np.concatenate(list(apply(lambda share: nearest_to(share, interest, _NEAREST), shares))))
+            if (given := self._candidates) is not None:
+                offsets, index = entries_of(given.offsets, group)
+                u, v = np.repeat(group, np.diff(offsets)).astype(np.int64), given.nodes[index]
+                keys = np.unique(np.minimum(u, v) * self._instance.num_nodes + np.maximum(u, v))
+            else:
+                interest, shares = interest_of(self._instance), np.array_split(group, self._threads)
+                found = apply(lambda share: nearest_to(share, interest, _NEAREST), shares)
+                keys = np.unique(np.concatenate(list(found)))
             self._near[self._next] = np.stack(np.divmod(keys, self._instance.num_nodes), axis=1).astype(np.int32)
         return self._near[self._next]
 
@@ -390,15 +402,19 @@ def _indices(nodes: Ids, chosen: Ids) -> Ids:
 def similar_order(instance: TopicInstance, random: np.random.Generator) -> Ids:
     """The nodes in an order in which similar ones are close: by their first three topics in a random order of topics.
 
+    Only nodes with a topic of three subscribers or more, and these topics, are considered.
+
     Two nodes have the same first topic with a probability equal to the Jaccard index of their interests (Broder 1997).
     Cost O(Σ|T_v| log Σ|T_v|). https://doi.org/10.1109/SEQUEN.1997.666900
     """
     rank = random.permutation(instance.num_topics)[instance.node_topics]
-    owners = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
-    rank = rank[np.lexsort((rank, owners))]
-    first, last = instance.node_offsets[:-1], instance.node_offsets[1:] - 1
-    hashes = [rank[np.minimum(first + k, last)] for k in range(3)]
-    return np.lexsort((random.random(instance.num_nodes), *reversed(hashes))).astype(np.int32)
+    owners = np.repeat(np.arange(instance.num_nodes, dtype=np.int32), np.diff(instance.node_offsets))
+    kept = np.flatnonzero(np.diff(instance.topic_offsets)[instance.node_topics] > 2)
+    kept = kept[np.lexsort((rank[kept], owners[kept]))]
+    nodes, first = np.unique(owners[kept], return_index=True)
+    last = np.append(first[1:], len(kept)) - 1
+    hashes = [rank[kept[np.minimum(first + k, last)]] for k in range(3)]
+    return nodes[np.lexsort((random.random(len(nodes)), *reversed(hashes)))]
 
 
 @kernel

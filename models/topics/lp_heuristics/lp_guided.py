@@ -38,7 +38,7 @@ from ....heuristics.topics.local_search.ruin_and_recreate import (
     SearchParameters,
     random_number,
 )
-from ....heuristics.topics.polish import searches_in_parts
+from ....heuristics.topics.polish import polish, searches_in_parts
 from ....heuristics.topics.ring_per_topic import harary_per_topic
 from ....instances.contract.arrays import Flags, Ids, Offsets
 from ....instances.contract.catalogue import methods_of
@@ -225,10 +225,10 @@ def guided_candidates(
     """The edges that an approximate LP solution uses, as candidates of local search, and overlays built along it.
 
     Unless there is a split of costs already, a fifth of the time goes into one where :func:`.is_affordable`; else each
-    node's nearest are the candidates. The overlay is built if there is time. Where overlays are searched in parts,
-    these find their own candidates. `steps` are given if only the number of edges matters: :class:`.RowWeighting` along
-    the split then improves the better overlay, by its `seed`, in half of the time that is left; without a time limit,
-    for as long as so many steps of ruin and recreate take.
+    node's nearest are the candidates, which a search in parts finds by itself. The overlay is built if there is time.
+    `steps` are given if only the number of edges matters: :class:`.RowWeighting` along the split then improves the
+    better overlay, by its `seed`, in half of the time that is left, or without a time limit for as long as so many
+    steps of ruin and recreate take; not where overlays are searched in parts.
     """
     in_parts = searches_in_parts(instance.num_nodes, "cost" if weighted else "edges")
     target = instance.total_cost(start.edges) if weighted else start.num_edges
@@ -246,9 +246,7 @@ def guided_candidates(
     if _seconds_of_greedy(kept) < min(_LONGEST_GREEDY, clock.left):
         worth = (usage + 0.01) / (instance.edge_costs(kept.u, kept.v) if weighted else 1)
         overlays.append(weighted_greedy(kept, worth, cap=instance.num_nodes, overload=0.0, seed=0))
-    if in_parts:
-        return None, overlays
-    if steps is not None:
+    if steps is not None and not in_parts:
         best = min([start, *overlays], key=lambda overlay: overlay.num_edges)
         least = -(-splitting.units // UNIT)
         work = steps * ENTRIES_A_STEP if math.isinf(clock.left) else 10**18
@@ -373,9 +371,10 @@ class GuidedIncumbent(tree_search.Incumbent):
         """Build along LP values, then search for a number of steps, or until the value is `goal`.
 
         The search is :class:`.RowWeighting` for as long as so many steps of ruin and recreate take, and these
-        themselves if edges have costs, or degrees a cap and any overlay is not enough. Of two edges of equal
-        contribution the search prefers the one of larger LP value. Ruin and recreate cools down within the time of the
-        clock, if that is shorter. If there is no time to build, nothing is done.
+        themselves if edges have costs, or degrees a cap and any overlay is not enough; of 10,000 nodes or more without
+        a cap, :func:`.polish` until the time is over. Of two edges of equal contribution the search prefers the one of
+        larger LP value. Ruin and recreate cools down within the time of the clock, if that is shorter. If there is no
+        time to build, nothing is done.
         """
         if self.overlay is not None and _seconds_of_greedy(edges) > clock.left:
             return
@@ -388,6 +387,11 @@ class GuidedIncumbent(tree_search.Incumbent):
             self._ruin_and_recreate(edges, x, start, clock, goal, steps)
 
     def _exchange(self, edges: CandidateEdges, x: Reals, start: Overlay, clock: Clock, goal: float, steps: int) -> None:
+        if self.cap >= self.instance.num_nodes and searches_in_parts(self.instance.num_nodes, "edges"):
+            near = candidate_lists(self.instance, edges.keys)
+            found = polish(self.instance, start, seed=self._next(), steps=steps, candidates=near, clock=clock)
+            self.offer(found)
+            return
         search = RowWeighting(*_searched(edges, _padded(x, len(edges))), start, self._next(), cap=self.cap)
         below = int(min(self.value, len(edges) + 1))
         for overlay in search.overlays(below, clock, steps * ENTRIES_A_STEP):

@@ -286,9 +286,11 @@ def test_an_overlay_that_leaves_a_topic_unconnected_is_refused(pair: tuple[ob.To
 MIN_TCO = ob.PROBLEMS["min-tco"]
 
 
-def searched(instance: ob.TopicInstance, overlay: ob.Overlay, steps: int, seed: int = 0, **sizes: int) -> ob.Overlay:
-    search = PartitionedSearch(instance, overlay, seed, **sizes)
-    while search.steps < steps:
+def searched(
+    instance: ob.TopicInstance, overlay: ob.Overlay, steps: int, seed: int = 0, threads: int = 1, **given: Any
+) -> ob.Overlay:
+    search = PartitionedSearch(instance, overlay, seed, threads, **given)
+    while search.has_choice and search.steps < steps:
         search.run(lambda taken: taken >= steps)
     return search.overlay
 
@@ -302,6 +304,9 @@ def test_any_overlay_searched_in_parts_becomes_no_worse_and_stays_valid(
     found = searched(instance, start, 100, seed, group=group, part=part)
     assert not MIN_TCO.violations(instance, found)
     assert found.num_edges <= start.num_edges
+    own = candidate_lists(instance, start.edges @ np.array([instance.num_nodes, 1]))
+    among_own = searched(instance, start, 100, seed, group=group, part=part, candidates=own)
+    assert set(map(tuple, among_own.edges.tolist())) <= set(map(tuple, start.edges.tolist()))
 
 
 def test_threads_do_not_change_the_overlay() -> None:
