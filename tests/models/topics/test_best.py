@@ -1,5 +1,7 @@
 """Method `best` is never worse than a heuristic, and is guided by a good LP solution."""
 
+from pathlib import Path
+
 import pytest
 
 import overlaybench as ob
@@ -7,6 +9,7 @@ from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.contract.run import Clock
 from overlaybench.models.topics.best import BEST
 from overlaybench.models.topics.lp_bound import lower_bound
+from tests.models.checker.tiny import checker
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.outcomes import value_of
 from tests.topic_brute_force import optimum
@@ -59,3 +62,17 @@ def test_a_good_heuristic_that_fits_into_the_limit_is_everyones_floor() -> None:
         limit = max(3.0, 2.5 * greedy.seconds)
         result = ob.METHODS[name].run(instance, problem, time_limit=limit)
         assert value_of(result) <= value_of(greedy), name
+
+
+@pytest.mark.slow
+def test_large_overlays_are_searched_along_the_bound_and_its_proof_is_checked(tmp_path: Path) -> None:
+    """Of 10,000 nodes many are leaves, which the search and the proof leave out."""
+    instance, problem = ob.WORKLOADS["exponential"].generate(seed=0, nodes=10_000, subscriptions=4), PROBLEMS["min-tco"]
+    proof, file = tmp_path / "proof.gz", tmp_path / "instance.json"
+    bounded = ob.METHODS["lp-bound"].run(instance, problem, time_limit=60, proof=proof)
+    found = BEST.run(instance, problem, time_limit=60)
+    assert value_of(found) < value_of(ob.METHODS["gm"].run(instance, problem))
+    assert bounded.lower_bound is not None
+    assert bounded.lower_bound <= min(value_of(found), value_of(bounded))
+    ob.KINDS["topics"].write(instance, file)
+    assert checker().check(str(file), str(proof))[2] == bounded.lower_bound
