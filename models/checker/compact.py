@@ -7,6 +7,8 @@ from itertools import combinations
 
 from cases import INFINITE, neighbours
 
+UNTRANSLATED = {"leaf", "node", "edge", "paths", "seen", "centres", "near"}
+
 
 class Flow:
     """One flow along chosen arcs, which brings a unit to each node that needs one: an arc enters every set of such.

@@ -9,11 +9,12 @@ import sys
 from array import array
 from collections import Counter
 from functools import cached_property
-from itertools import accumulate, chain, combinations
+from itertools import chain, combinations
 from math import isqrt
 from pathlib import Path
 
 from cases import INFINITE, Model, document, is_count, is_integer, need, need_labels, neighbours, reached, reading
+from trees import as_rows, weight_of
 
 MOST_COST, MOST_SITES = 1_000_000, 20_000
 
@@ -24,6 +25,7 @@ class TopicRules(Model):
     A column is a pair of nodes u < v as u·n + v.
     """
 
+    trees, trees_as_rows = weight_of, as_rows
     problems = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
 
     def __init__(self, path, head):
@@ -52,8 +54,6 @@ class TopicRules(Model):
         for place, nodes in enumerate(self.members):
             for v in nodes:
                 self.subscribed[v].add(place)
-        for listed in ("pairs", "columns"):
-            self.__dict__.pop(listed, None)
         self.cap, self.given = None, {}
         self.settled, self.seen = {}, []  # by the end of a case: the fixings of all overlays of a smaller value
         self.exact = self.problem in ("min-tco", "weighted-tco", "k-tco", "2d-true")  # columns are edges, and mean that
@@ -194,32 +194,6 @@ class TopicRules(Model):
         need(kind == "pair" and self.problem.startswith("2d-"), f"rows {kind!r} are not valid here")
         helps = links_of(labels)
         return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if {a, b} in helps], 1
-
-    def trees(self, listed):
-        """The units that every overlay costs, by a row of a topic's subscribers and the gaps between them.
-
-        A pair weighs as much as the largest gap between its places in the row. Then no spanning tree of the topic is
-        lighter than the row itself, which weighs the sum of gaps. Where the weights of a pair exceed its cost, an
-        overlay may have it for less than it weighs: what is above goes off the sum.
-        """
-        total, places = 0, [[] for _ in range(self.n)]
-        for topic, nodes, gaps in listed:
-            need(is_count(topic) and topic < len(self.members), "no such topic")
-            fits = all(map(is_count, [*nodes, *gaps])) and sorted(nodes) == self.members[topic]
-            need(fits and len(gaps) == len(nodes) - 1, "no row of the topic's subscribers with gaps between them")
-            total += sum(gaps)
-            for place, v in enumerate(nodes):
-                places[v].append((nodes, gaps, place))
-        for u in range(self.n):
-            weights = [0] * self.n
-            for nodes, gaps, place in places[u]:
-                for v, widest in zip(nodes[place + 1 :], accumulate(gaps[place:], max)):
-                    weights[v] += widest
-                for v, widest in zip(reversed(nodes[:place]), accumulate(reversed(gaps[:place]), max)):
-                    weights[v] += widest
-            if max(weights) > self.unit:  # no pair costs less
-                total += sum(min(0, self.cost(u * self.n + v) - weights[v]) for v in range(u + 1, self.n) if weights[v])
-        return total
 
     def near(self, node, weights):
         """A node has a neighbour in each topic that it shares: its neighbours weigh as much as the lightest such set.

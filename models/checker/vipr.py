@@ -10,12 +10,11 @@ from __future__ import annotations
 import sys
 from fractions import Fraction
 from functools import partial
-from itertools import accumulate
 from math import ceil, lcm
 
 from cases import INFINITE, NoInstance, Wrong, need
 from check_proof import ROUND_CEILING, ROUND_FLOOR, examine, lines_of, shown
-from compact import CompactOverlayModel, SteinerModel
+from compact import UNTRANSLATED, CompactOverlayModel, SteinerModel
 from compact_content import CompactContentModel
 from content import ContentRules
 from steiner import SteinerRules
@@ -327,9 +326,8 @@ class Translation:
         need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
         lines = [line for _, line in lines_of(proof)]
         self.given = [line[1:] for line in lines if line[0] == "row"]
-        lines = [self.partitions(line[1:]) if line[0] == "trees" else line for line in lines]
-        others = {"leaf", "node", "edge", "paths", "seen", "centres", "near"}
-        tags = {line[0] for line in [*lines, *self.given]} & others
+        lines = [self.model.trees_as_rows(self.given, line[1:]) if line[0] == "trees" else line for line in lines]
+        tags = {line[0] for line in [*lines, *self.given]} & UNTRANSLATED
         need(not tags, f"lines {sorted(tags)} have no translation: solve with --option presolve=false")
         self.read, self.made = {}, {}
         begins = [k for k, line in enumerate(lines) if line[0] == "case"]
@@ -346,18 +344,6 @@ class Translation:
         else:
             terms = {self.file.low[variable]: cost for variable, cost in self.file.objective.items()}
             self.last = self.file.derive("lin", "G", 0, self.file.objective, terms)
-
-    def partitions(self, trees):
-        """The bound by rows that says the same as trees: the parts between all gaps above each weight."""
-        listed = []
-        for topic, nodes, gaps in trees:
-            below = 0
-            for weight in sorted(set(gaps) - {0}):
-                label = dict(zip(nodes, accumulate((gap >= weight for gap in gaps), initial=0)))
-                listed += [len(self.given), weight - below]
-                self.given.append(["parts", topic, [label[v] for v in self.model.members[topic]]])
-                below = weight
-        return ["bound", 0, listed]
 
     def row(self, number, derived=False):
         """The coefficients and right-hand side of a row, or the constraint that says the same."""

@@ -221,10 +221,13 @@ def test_a_broken_certificate_is_refused(certificate: str, forgery: str, seed: i
         assert by_viprchk(broken, tmp_path) is not True
 
 
-@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "low-tco"])
-def test_bounds_without_a_tree_are_certified(problem: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("problem", "by"), [("min-tco", "lp"), ("min-tco", "splitting"), ("minmax-tco", "lp"), ("low-tco", "splitting")]
+)
+def test_bounds_without_a_tree_are_certified(problem: str, by: str, tmp_path: Path) -> None:
     tiny = replace(BRANCHING, problem=problem)
     path = tmp_path / "lp.gz"
-    result = ob.METHODS["lp-bound"].run(tiny.instance, PROBLEMS_BY_NAME[problem], proof=path, presolve=False)
+    result = ob.METHODS["lp-bound"].run(tiny.instance, PROBLEMS_BY_NAME[problem], proof=path, presolve=False, by=by)
+    assert ("trees" in {line[0] for line in read_lines(path)}) == (by == "splitting")
     found = accepted(translated(tiny, read_lines(path), tmp_path), tmp_path)
     assert found.lower == result.lower_bound
