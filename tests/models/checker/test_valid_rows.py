@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from tests import topic_brute_force
 from tests.content_brute_force import Network
 from tests.content_brute_force import assignments as all_assignments
-from tests.models.checker.tiny import CONTENT_PROBLEMS, Tiny, checker, draw_content, draw_steiner, draw_topics
+from tests.models.checker.tiny import (
+    CONTENT_PROBLEMS,
+    Tiny,
+    checker,
+    draw_content,
+    draw_steiner,
+    draw_tiny,
+    draw_topics,
+)
 from tests.properties import property_test
 from tests.steiner_brute_force import least_cost
 
@@ -126,6 +134,28 @@ def test_rows_of_topics_hold_for_every_overlay(seed: int) -> None:
             assert all(held(row, values) for values in overlays_and_centres), (items, members)
         else:
             assert all(held(row, values) for values in overlays), (items, members)
+
+
+@property_test(1500, SEEDS, quick=20)
+def test_trees_prove_no_more_than_the_optimum_and_as_much_as_their_rows(seed: int) -> None:
+    draw = random.Random(seed)
+    tiny = draw_tiny(draw, draw.choice(["min-tco", "weighted-tco", "k-tco", "2d-true"]))
+    model = model_of(tiny, unit=4)
+    best = topic_brute_force.optimum(tiny.instance, tiny.problem)
+    for _ in range(10):
+        trees = [
+            [t, draw.sample(nodes, len(nodes)), [draw.randrange(draw.choice([2, 9])) for _ in nodes[1:]]]
+            for t, nodes in enumerate(model.members)
+            if draw.random() < 0.9
+        ]
+        weight = model.trees(trees)
+        assert weight <= 4 * best
+        given: list[Any] = []
+        _, _, listed = model.trees_as_rows(given, trees)
+        case = checker("cases").Case(model, None)
+        factors = zip(listed[::2], listed[1::2], strict=True)
+        case.bound(0, [(*model.row(*given[row]), factor) for row, factor in factors], {}, False)
+        assert max(weight, 0) == case.open[0][1]
 
 
 @property_test(1500, SEEDS, quick=30)
