@@ -92,6 +92,13 @@ def nested(random: Random, seed: int) -> TopicInstance:
     return TopicInstance.from_subscriptions(wanted)
 
 
+def large(random: Random, seed: int) -> TopicInstance:
+    """So many nodes that overlays are searched in parts: only by `--shapes large`, with a `--limit` of a minute."""
+    law, nodes = random.choice(["uniform", "zipf", "exponential"]), int(random.integers(10_000, 20_001))
+    topics = int(random.choice([200, 500, 1000]))
+    return drawn(law, seed, nodes=nodes, topics=topics, subscriptions=int(random.integers(3, 9)))
+
+
 def real(random: Random, seed: int) -> TopicInstance:
     """A sample of real subscriptions, in turn of each source that this machine has."""
     sources = ("lastfm", 50, 90), ("debian-tags", 100, 200), ("disease-genes", 60, 120), ("movielens-sample", 20, 29)
@@ -111,6 +118,7 @@ SHAPES = {
     problem: {maker.__name__.replace("_", " "): maker for maker in makers}
     for problem, makers in (("min-tco", MAKERS), ("minmax-tco", MAKERS), ("steiner", steiner.MAKERS))
 }
+SHAPES["min-tco"]["large"] = large
 METHODS = {problem: ["polish", "best", "branch-and-cut"] for problem in ("min-tco", "minmax-tco")}
 METHODS["steiner"] = ["branch-and-cut", "shortest-paths"]
 
@@ -238,7 +246,9 @@ def main() -> None:
     parser.add_argument("--against", default="HEAD", help="the folder of another checkout, or a commit of this one")
     parser.add_argument("--problem", default="min-tco", choices=SHAPES)
     parser.add_argument("--methods", nargs="+", help="by default all that search")
-    parser.add_argument("--shapes", nargs="+", choices=[*SHAPES["min-tco"], *SHAPES["steiner"]], help="by default all")
+    parser.add_argument(
+        "--shapes", nargs="+", choices=[*SHAPES["min-tco"], *SHAPES["steiner"]], help="by default all but large"
+    )
     parser.add_argument("--each", type=int, default=2, help="instances of each shape")
     parser.add_argument("--first", type=int, default=0, help="the number of the first one")
     parser.add_argument("--limit", type=float, default=2.0, help="processor seconds of a run")
@@ -246,7 +256,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the methods")
     parser.add_argument("--tuning", action="store_true", help="instances of the block for tuning")
     asked = parser.parse_args()
-    asked.methods, asked.shapes = asked.methods or METHODS[asked.problem], asked.shapes or list(SHAPES[asked.problem])
+    asked.methods = asked.methods or METHODS[asked.problem]
+    asked.shapes = asked.shapes or [shape for shape in SHAPES[asked.problem] if shape != "large"]
     if asked.against == "HEAD" and not (ROOT / ".git").exists():
         parser.exit(message="no commit to compare with: name a folder by --against\n")
     if asked.steps and (unlimited := set(asked.methods) - set(STEPPED)):
