@@ -52,7 +52,7 @@ def _named(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(label=runs["label"] + np.where(runs["exact"].astype(bool), " (exact)", ""))
 
 
-def overview_chart(runs: pd.DataFrame) -> Drawing | None:
+def overview_chart(runs: pd.DataFrame, name: str = "overview") -> Drawing | None:
     """Ratio to the best bound by problem: each method is a strip of dots with its mean and the share of its optima."""
     runs = _named(runs)
     shown = runs[runs["ratio"].notna()]
@@ -85,7 +85,7 @@ def overview_chart(runs: pd.DataFrame) -> Drawing | None:
         f"{'A strip spans a method’s runs' if many else 'Every run is a dot'}, the bar is a method's mean, and 1 is "
         "optimal. The number on the right is the share of a method's runs that gave a proven optimum."
     )
-    return drawing(spec, "overview", caption)
+    return drawing(spec, name, caption)
 
 
 def ratio_chart(runs: pd.DataFrame) -> Drawing | None:

@@ -50,6 +50,7 @@ from .tables import (
 )
 
 PACKED_FROM = 3000  # runs, from which on the page carries their rows compressed, for its script to show on demand
+_NARROW = 2.9  # inches, of the overview on a telephone
 _LIVE = 60_000  # characters of a chart's specification, beyond which the page shows the picture alone
 _ROWS_IN_LATEX = 100
 _IN_PAPERS = (
@@ -156,6 +157,7 @@ def write_report(
         **interactive(study.runs, load_instance, [plot for plot, _ in plotted]),
         title=title,
         spec=spec,
+        narrow=Markup(_narrow_overview(study.runs)),
         overview=[one for one in shown[0] if one[0].name == "overview"],
         figures=[one for one in shown[0] if one[0].name != "overview"],
         parts=list(zip(parts, shown[1:], strict=True)),
@@ -197,6 +199,13 @@ def _drawn(
             [one for one in drawings if one is not None],
             *(part.domain.charts(part.runs, part.series) for part in parts),
         ]
+
+
+def _narrow_overview(runs: pd.DataFrame) -> str:
+    """The picture of the overview for a page 390 pixels wide."""
+    with styled(FigureOptions(width=_NARROW, formats=())):
+        drawn = overview_chart(runs, "overview-narrow")
+        return "" if drawn is None else drawn.svg
 
 
 def _on_page(drawings: Sequence[Drawing]) -> list[tuple[Drawing, Markup, Markup]]:
