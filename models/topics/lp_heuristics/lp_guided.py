@@ -26,6 +26,7 @@ from ....heuristics.topics.local_search.linked_overlay import (
 from ....heuristics.topics.local_search.overlay_search import (
     MOST_STEPS,
     OverlaySearch,
+    PartitionedSearch,
     candidate_lists,
     nearest_pairs,
     nearest_to,
@@ -38,7 +39,7 @@ from ....heuristics.topics.local_search.ruin_and_recreate import (
     SearchParameters,
     random_number,
 )
-from ....heuristics.topics.polish import polish, searches_in_parts
+from ....heuristics.topics.polish import searches_in_parts
 from ....heuristics.topics.ring_per_topic import harary_per_topic
 from ....instances.contract.arrays import Flags, Ids, Offsets
 from ....instances.contract.catalogue import methods_of
@@ -371,10 +372,10 @@ class GuidedIncumbent(tree_search.Incumbent):
         """Build along LP values, then search for a number of steps, or until the value is `goal`.
 
         The search is :class:`.RowWeighting` for as long as so many steps of ruin and recreate take, and these
-        themselves if edges have costs, or degrees a cap and any overlay is not enough; of 10,000 nodes or more without
-        a cap, :func:`.polish` until the time is over. Of two edges of equal contribution the search prefers the one of
-        larger LP value. Ruin and recreate cools down within the time of the clock, if that is shorter. If there is no
-        time to build, nothing is done.
+        themselves if edges have costs, or degrees a cap and any overlay is not enough. Of two edges of equal
+        contribution it prefers the one of larger LP value. Ruin and recreate cools down within the time of the clock,
+        if that is shorter. Of 10,000 nodes or more without a cap, :class:`.PartitionedSearch` goes on from the best
+        overlay until the time is over, if there is a limit. If there is no time to build, nothing is done.
         """
         if self.overlay is not None and _seconds_of_greedy(edges) > clock.left:
             return
@@ -388,9 +389,11 @@ class GuidedIncumbent(tree_search.Incumbent):
 
     def _exchange(self, edges: CandidateEdges, x: Reals, start: Overlay, clock: Clock, goal: float, steps: int) -> None:
         if self.cap >= self.instance.num_nodes and searches_in_parts(self.instance.num_nodes, "edges"):
-            near = candidate_lists(self.instance, edges.keys)
-            found = polish(self.instance, start, seed=self._next(), steps=steps, candidates=near, clock=clock)
-            self.offer(found)
+            near, most = candidate_lists(self.instance, edges.keys), steps if math.isinf(clock.left) else math.inf
+            parts = PartitionedSearch(self.instance, self.overlay or start, self._next(), candidates=near)
+            while parts.has_choice and parts.steps < most and self.value > goal and not clock.passed:
+                parts.run(lambda taken: taken >= most or clock.passed)
+                self.offer(parts.overlay)
             return
         search = RowWeighting(*_searched(edges, _padded(x, len(edges))), start, self._next(), cap=self.cap)
         below = int(min(self.value, len(edges) + 1))
