@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from cases import is_count, need
 
@@ -23,14 +23,15 @@ def weight_of(model, trees):
         for place, v in enumerate(row):
             places[v].append((row, gaps, place))
     for u in range(model.n):
-        weights = [0] * model.n
+        weights = dict.fromkeys(chain.from_iterable(row for row, _, _ in places[u]), 0)
         for row, gaps, place in places[u]:
             for v, widest in zip(row[place + 1 :], accumulate(gaps[place:], max)):
                 weights[v] += widest
             for v, widest in zip(reversed(row[:place]), accumulate(reversed(gaps[:place]), max)):
                 weights[v] += widest
-        if max(weights) > model.unit:  # no pair costs less
-            total += sum(min(0, model.cost(u * model.n + v) - weights[v]) for v in range(u + 1, model.n) if weights[v])
+        if max(weights.values(), default=0) > model.unit:  # no pair costs less
+            pairs = ((u * model.n + v, weight) for v, weight in weights.items() if v > u and weight)
+            total += sum(min(0, model.cost(column) - weight) for column, weight in pairs)
     return total
 
 
