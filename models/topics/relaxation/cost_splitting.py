@@ -26,7 +26,17 @@ from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog
 from ...engine.proof import Multipliers
 from ...engine.relaxation import UNIT, Units
-from .topic_rows import CandidateEdges, Edges, TopicEdges, TopicRows, all_pairs, count_links, keys_of, useful_edges
+from .topic_rows import (
+    CandidateEdges,
+    Edges,
+    TopicEdges,
+    TopicRows,
+    all_pairs,
+    count_links,
+    keys_of,
+    tree_multipliers,
+    useful_edges,
+)
 
 MOST_PROVEN = 2**28
 """Above this total cost of an overlay, sums in units of 1/2^32 might exceed 2^62."""
@@ -154,26 +164,20 @@ def proof_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
     """Partition inequalities and their duals that prove the bound of a split.
 
     For the weights w₁ < w₂ < … of a topic's tree, the components of the tree edges lighter than w_i form a partition
-    with the dual w_i − w_{i−1} (Kruskal). Cost O(Σ_t |V_t|²) and as much memory.
+    with the dual w_i − w_{i−1} (Kruskal): the parts of its row between gaps of w_i or more. Cost O(Σ_t |V_t|²) and as
+    much memory.
     """
-    instance, links = splitting.edges.instance, splitting.edges.links
-    _, in_tree = spanning(splitting.edges)(splitting.shares)
     topic, rhs, labels, duals = [], [], [], []
-    for t in range(instance.num_topics):
-        chosen = np.flatnonzero(in_tree[links.offsets[t] : links.offsets[t + 1]]) + links.offsets[t]
-        chosen = chosen[np.argsort(splitting.shares[chosen], kind="stable")]
-        label = np.arange(len(instance.subscribers(t)), dtype=np.int32)
-        before = 0
-        for k in chosen:
-            weight = int(splitting.shares[k])
-            if weight > before:
-                blocks, numbered = np.unique(label, return_inverse=True)
-                topic.append(t)
-                rhs.append(len(blocks) - 1)
-                labels.append(numbered.astype(np.int32))
-                duals.append((weight - before) / UNIT)
-                before = weight
-            label[label == label[links.b[k]]] = label[links.a[k]]
+    _, place, gap = _trees_of(splitting)
+    for t, (first, last) in enumerate(pairwise(splitting.edges.instance.topic_offsets.tolist())):
+        gaps, places, before = gap[first:last], place[first:last] - first, 0
+        for weight in np.unique(gaps[gaps > 0]).tolist():
+            label = np.cumsum(gaps >= weight, dtype=np.int32)
+            topic.append(t)
+            rhs.append(int(label[-1]))
+            labels.append(label[places])
+            duals.append((weight - before) / UNIT)
+            before = weight
     offsets = np.concatenate([[0], np.cumsum([len(label) for label in labels])]).astype(np.int64)
     rows = TopicRows(
         np.array(topic, np.int32),
@@ -187,13 +191,15 @@ def proof_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
 
 def proof_trees(splitting: Splitting) -> Multipliers:
     """The proof of the bound of a split, of O(Σ|T_v|) numbers: the row of each topic's tree, and its gaps."""
-    edges, offsets = splitting.edges, splitting.edges.instance.topic_offsets.tolist()
-    _, in_tree = spanning(edges)(splitting.shares)
-    row, _, gap = _rows_of_trees(
-        edges.interest, edges.links.offsets, edges.links.a, edges.links.b, splitting.shares, in_tree
-    )
-    parts = enumerate(pairwise(offsets))
-    return Multipliers((), trees=[(t, row[a:b].tolist(), gap[a + 1 : b].tolist()) for t, (a, b) in parts if b > a])
+    row, _, gap = _trees_of(splitting)
+    return tree_multipliers(splitting.edges.instance, row, gap)
+
+
+def _trees_of(split: Splitting) -> tuple[Ids, Offsets, Units]:
+    """The rows of the topics' trees under its shares, see :func:`_rows_of_trees`."""
+    edges, links = split.edges, split.edges.links
+    _, in_tree = spanning(edges)(split.shares)
+    return _rows_of_trees(edges.interest, links.offsets, links.a, links.b, split.shares, in_tree)
 
 
 def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[np.int64, Flags]]:
@@ -369,10 +375,8 @@ def _with_cheap(split: Splitting, weighted: bool) -> tuple[CandidateEdges, Reals
     """
     few = split.edges
     instance, interest = few.instance, few.interest
-    _, in_tree = spanning(few)(split.shares)
-    trees = _rows_of_trees(interest, few.links.offsets, few.links.a, few.links.b, split.shares, in_tree)
     link_costs = edge_costs(instance) if weighted else unit_costs(instance.num_nodes)
-    find = partial(_too_cheap, interest, positions_of(interest), *trees, link_costs)
+    find = partial(_too_cheap, interest, positions_of(interest), *_trees_of(split), link_costs)
     excess, most = 1 + _TOLERANCE, len(few)
     keys, topics, prices, counts = find(excess, most)
     if counts.sum() > most:

@@ -49,7 +49,6 @@ from .topic_rows import (
     useful_edges,
 )
 
-_NO_PRICES = np.empty(0, np.int64)
 _PATIENCE = 60
 _REFINED = 100  # nodes of the tree at which rows of neighbours are looked for
 _KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice", CENTRES: "centres"}
@@ -114,8 +113,8 @@ def proven_bound(
 def row_multipliers(
     rows: TopicRows,
     units: Units,
-    prices: Units = _NO_PRICES,
-    farkas: bool = False,
+    prices: Units,
+    farkas: bool,
     others: Callable[[], Iterable[tuple[Hashable, int]]] = tuple,
 ) -> Multipliers:
     """The rows of a bound, `others`, and the nodes' degree rows with their multipliers in units, for a proof.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers
 from ...engine.relaxation import UNIT
 from ...engine.stoppable import finished_within
+from .topic_rows import tree_multipliers
 
 _WORK = 200_000_000
 
@@ -69,12 +69,10 @@ def fitted_multipliers(instance: TopicInstance, bound: Fraction) -> Multipliers:
         components = singletons(instance)
         _merges_left(components, most, merges, largest)
         label, duals[:] = components.label, 1.0 / largest
-    order = np.lexsort((label, np.repeat(np.arange(instance.num_topics), sizes)))
-    row, differ = instance.topic_nodes[order], np.diff(label[order], prepend=-1) != 0
-    units, parts = np.floor(duals * UNIT).astype(np.int64), enumerate(pairwise(instance.topic_offsets.tolist()))
-    return Multipliers(
-        (), trees=[(t, row[a:b].tolist(), (differ[a + 1 : b] * units[t]).tolist()) for t, (a, b) in parts if b > a]
-    )
+    topic = np.repeat(np.arange(instance.num_topics), sizes)
+    order = np.lexsort((label, topic))
+    units = np.floor(duals * UNIT).astype(np.int64)[topic]
+    return tree_multipliers(instance, instance.topic_nodes[order], units * (np.diff(label[order], prepend=-1) != 0))
 
 
 def mean_degree_bound(instance: TopicInstance, edges: Fraction) -> Fraction:

@@ -11,6 +11,7 @@ coefficients as labels (:mod:`.centre_rows`).
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from ....instances.contract.arrays import Ids, Offsets, entries_of, offsets_of
 from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
+from ...engine.proof import Multipliers
 
 Edges = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
@@ -154,6 +156,12 @@ class TopicRows(NamedTuple):
         index = np.arange(len(self.topic))[rows]
         offsets, inside = entries_of(self.offsets, index)
         return TopicRows(self.topic[index], self.kind[index], self.rhs[index], offsets, self.label[inside])
+
+
+def tree_multipliers(instance: TopicInstance, row: Ids, gap: npt.NDArray[np.int64]) -> Multipliers:
+    """A bound by rows of all topics' subscribers, one after the other, with the gap in units in front of each."""
+    parts = enumerate(pairwise(instance.topic_offsets.tolist()))
+    return Multipliers((), trees=[(t, row[a:b].tolist(), gap[a + 1 : b].tolist()) for t, (a, b) in parts if b > a])
 
 
 def no_rows() -> TopicRows:
