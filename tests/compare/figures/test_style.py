@@ -125,6 +125,7 @@ def test_a_length_without_number_or_unit_is_bad_input(length: str) -> None:
 def test_a_narrow_figure_has_as_many_columns_as_its_font_leaves_room_for(size: float, columns: int) -> None:
     chart = drawn(FigureOptions(width=3.4, font_size=size, formats=()), panels=5).chart
     assert known(chart)["columns"] == columns
+    assert columns * (known(chart)["spec"]["width"] + 40 * size / 7) == pytest.approx(72 * 3.4), "with the axes"
 
 
 def test_options_hold_for_all_that_is_drawn_inside_and_end_with_the_context() -> None:

@@ -188,6 +188,14 @@ def two_lines_of_one_problem(folder: Path) -> None:
         (folder / f"{name}.csv").write_text("".join([kept[0], *both, *kept[1:]]))
 
 
+def proof_of_another_instance(folder: Path) -> None:
+    """All of instance b is that of a, but for its digest, and no answer shows it."""
+    copied((PROOF, PROOF.replace("/a/", "/b/")), ("instances/a.json", "instances/b.json"))(folder)
+    bound = next(csv.DictReader((folder / "table.csv").open()))["bound"]
+    for column, to, files in (("value", "", BOTH), ("bound", bound, BOTH), ("answer", "", ["table.csv"])):
+        changed(column, to, *files)(folder)
+
+
 OVERLAY, PROOF, STEINER = "answers/a/min-tco.json", "proofs/a/min-tco.proof.gz", "proofs/c/steiner.proof.gz"
 BOTH = ("table.csv", "records.csv")
 OF_B = [(name.format("b"), name.format("a")) for name in ("instances/{}.json", OVERLAY.replace("/a/", "/{}/"))]
@@ -199,6 +207,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "a higher claim": a_higher_claim,
     "a proof cut short": lambda folder: (folder / STEINER).write_bytes((folder / STEINER).read_bytes()[:-20]),
     "the proof of another instance": copied(("proofs/b/min-tco.proof.gz", PROOF)),
+    "another instance without an answer": proof_of_another_instance,
     "another instance": copied(*OF_B, ("proofs/b/min-tco.proof.gz", PROOF)),
     "a line less": a_line_less,
     "no table": lambda folder: (folder / "table.csv").unlink(),

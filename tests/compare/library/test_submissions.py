@@ -154,6 +154,13 @@ def test_a_change_with_a_record_that_nothing_shows_is_found(name: str, folder: P
     assert "min" in fault
 
 
+def test_a_proof_that_is_not_the_one_of_its_record_is_found(folder: Path, found: dict[str, Any]) -> None:
+    old = read_table(folder)
+    record = submit(old, folder, found["proof"], **ADA)
+    (fault,) = faults_since(old.with_records([structs.replace(record, proof="0" * 64)]), folder, old)
+    assert "is not the proof of the record" in fault
+
+
 def test_a_change_of_what_was_there_is_found(folder: Path, tmp_path: Path) -> None:
     old = read_table(folder)
     bare = LibraryTable(old.entries)

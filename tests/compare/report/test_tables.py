@@ -22,6 +22,7 @@ from overlaybench.compare.report.tables import (
 )
 from overlaybench.compare.studies.bounds import IMPLICATIONS, disagreements, proven
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
+from overlaybench.instances.content.workloads import relay_star
 from tests.compare.report_rows import frame, run
 from tests.content_brute_force import optimum
 from tests.topic_brute_force import optimum as topic_optimum
@@ -152,6 +153,17 @@ def test_no_implied_bound_exceeds_an_optimum_found_by_brute_force() -> None:
         for implication in (each for each in IMPLICATIONS if each.target in best):
             bound = implication.bound(float(instance.num_nodes), *(best[name] for name in implication.premises))
             assert bound <= best[implication.target] * (1 + 1e-9), (implication.proof, seed)
+
+
+def test_no_bound_of_a_dearer_routing_counts_for_a_cheaper_one() -> None:
+    """Only trees of any brokers use the hub of a star; three pairs on a triangle share no tree without a detour."""
+    near = 1 - np.eye(3)
+    pairs = ob.ContentInstance(9 * near, near, np.full(3, 9.0), np.eye(3), np.roll(np.eye(3, dtype=np.bool_), 1, 0))
+    for instance, costs in ((relay_star(rim=3), (3, 4, 3)), (pairs, (3, 3, 4))):
+        best = {each.name: optimum(instance, each.routing) for each in CONTENT_PROBLEMS}
+        assert tuple(best.values()) == costs
+        for one in (each for each in IMPLICATIONS if each.target in best):
+            assert one.bound(4.0, *(best[name] for name in one.premises)) <= best[one.target]
 
 
 def test_ratio_is_one_where_value_and_bound_are_zero_and_absent_without_a_positive_bound() -> None:

@@ -13,7 +13,7 @@ import overlaybench as ob
 from overlaybench.compare.commands.studies import expected
 from overlaybench.compare.studies import proofs
 from overlaybench.compare.studies.isolation import Job, Solver
-from overlaybench.compare.studies.proofs import digest_of, run_with_evidence
+from overlaybench.compare.studies.proofs import CheckedProof, checked_proof, digest_of, run_with_evidence
 from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
@@ -92,6 +92,15 @@ def test_a_proof_that_was_changed_exchanged_or_removed_is_a_fault(proven: Store)
         assert f"{file.name} is missing" in faults(proven, row)[0]
     finally:
         file.write_bytes(before)
+
+
+def test_a_proof_about_an_instance_of_another_digest_is_wrong(proven: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The instance as the package reads it, whatever the checker reads in its file."""
+    row = stored(proven)["branch-and-cut"]
+    instance = proven.instance(row["instance"], ob.KINDS["topics"])
+    monkeypatch.setitem(vars(instance), "digest", "0" * 64)
+    checked = checked_proof(instance, MIN_TCO, proven.proof(row["key"]), 1.0)
+    assert checked == CheckedProof("wrong: the proof is about another instance")
 
 
 def test_a_proof_of_another_problem_certifies_nothing(proven: Store, tmp_path: Path) -> None:
