@@ -27,6 +27,7 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Step, Trace
 from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import LowTCO, MinMaxTCO
 from .kernels.ties import HIGHEST, RANDOM, TIES, TieOrder, ranks_of, tie_order
 
 Choice = tuple[int, int]
@@ -294,11 +295,16 @@ class Extreme(NamedTuple):
 
 
 def extreme_ties(
-    steps: GreedySteps, problem: str, extreme: str, *, most_states: int = MOST_STATES, clock: Clock | None = None
+    steps: GreedySteps,
+    problem: Problem[TopicInstance, Overlay],
+    extreme: str,
+    *,
+    most_states: int = MOST_STATES,
+    clock: Clock | None = None,
 ) -> Extreme:
     """Try every way to break ties, and return one that makes the problem's value largest or smallest.
 
-    Of the topic problems, minmax-tco counts the maximum degree, low-tco edges × maximum degree, all others edges.
+    A :class:`.MinMaxTCO` counts the maximum degree, low-tco edges × maximum degree, all other topic problems edges.
 
     Raises TooManyStates beyond this number of states, or if the time of the clock has passed.
 
@@ -306,7 +312,8 @@ def extreme_ties(
     degrees if the problem depends on these. Exponential: as many states as there are sets of edges in the worst case,
     each at O(|V|² |T|).
     """
-    counts_edges, product = problem not in ("minmax-tco", "low-tco"), problem == "low-tco"
+    product = isinstance(problem, LowTCO)
+    counts_edges = not product and not isinstance(problem, MinMaxTCO)
     sign = 1 if extreme == "best" else -1
     # Of each state the value still to come, the choice that leads there, and the number of candidates.
     seen: dict[tuple[Any, ...], tuple[int, Choice | None, int]] = {}
@@ -385,7 +392,7 @@ class SolveUnderTies:
             return replace(proposal, trace=partial(trace_of, repeated, pick, proposal.answer))
         steps = self.steps(instance, **options)
         try:
-            found = extreme_ties(steps, problem.name, ties, clock=Clock(time_limit))
+            found = extreme_ties(steps, problem, ties, clock=Clock(time_limit))
         except TooManyStates as error:
             return Proposal(reason=str(error))
         counters: dict[str, float | str] = {

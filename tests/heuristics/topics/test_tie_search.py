@@ -1,5 +1,6 @@
 """Extremes over all ways to break ties, and traces: every step is greedy by the definition."""
 
+from functools import partial
 from itertools import combinations, permutations
 from typing import Any
 
@@ -69,8 +70,15 @@ def test_extremes_are_those_of_orders_of_candidates(name: str, instance: ob.Topi
     problem = data.draw(st.sampled_from(["min-tco", "minmax-tco", "low-tco"]))
     values = values_over_all_orders(name, problem, instance)
     for extreme, expected in (("best", min(values)), ("worst", max(values))):
-        overlay = extreme_ties(steps_of(name, instance), problem, extreme).overlay
+        overlay = extreme_ties(steps_of(name, instance), PROBLEMS[problem], extreme).overlay
         assert PROBLEMS[problem].value(instance, overlay) == expected
+
+
+@pytest.mark.parametrize("problem", ["2d-star-minmax", "2d-minmax"])
+def test_extremes_of_a_degree_are_of_the_degree_where_every_topic_has_a_star(problem: str) -> None:
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": [*own] for v, own in enumerate(["abcd", *"cbaca"])})
+    run = partial(BY_NAME["2d-oda"].run, instance, PROBLEMS[problem])
+    assert [run(ties=ties).value for ties in ("best", "worst", "highest")] == [4, 5, 4]
 
 
 def few_subscriptions(instance: ob.TopicInstance) -> npt.NDArray[np.int64]:
@@ -94,7 +102,7 @@ def test_the_first_candidates_are_the_choices_of_ties_lowest(name: str, instance
 def test_a_search_that_stops_early_fails_and_names_its_limit() -> None:
     instance = minmax_oda_matchings(n=6)
     with pytest.raises(TooManyStates, match="more than 50"):
-        extreme_ties(steps_of("minmax-oda", instance), "min-tco", "worst", most_states=50)
+        extreme_ties(steps_of("minmax-oda", instance), PROBLEMS["min-tco"], "worst", most_states=50)
     result = BY_NAME["minmax-oda"].run(minmax_oda_matchings(n=8), PROBLEMS["min-tco"], ties="worst", time_limit=0.05)
     assert result.status is Status.FAILED
     assert "time limit" in result.reason
