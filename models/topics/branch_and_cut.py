@@ -36,6 +36,7 @@ from .search.edge_minimisation import SearchSettings, minimise_degree, minimise_
 from .search.star_search import minimise_stars, starred
 
 _FITTING_WORK = 20_000_000
+_TINY_STEPS = 10  # for each pair of nodes, twice
 _EDGES_POLISHED = 50  # by one round of steps; they take some 10 microseconds each
 
 
@@ -151,6 +152,8 @@ class EdgesTimesDegree(Edges):
 
 def _polished(instance: TopicInstance, start: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
     steps *= max(1, start.num_edges // _EDGES_POLISHED)
+    if instance.is_tiny:  # its kernels are interpreted, and a limit would end so many steps
+        steps = min(steps, _TINY_STEPS * instance.num_nodes**2)
     return fault_tolerant_polish(instance, start, seed=seed, steps=steps, clock=clock)
 
 

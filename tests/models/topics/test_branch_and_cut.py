@@ -88,6 +88,13 @@ def test_progress_is_a_table_on_stderr(capfd: pytest.CaptureFixture[str]) -> Non
     assert len(lines) > 1
 
 
+def test_local_search_on_a_tiny_instance_ends_long_before_a_limit() -> None:
+    sizes = (6, 2, 4, 3, 5, 4)
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": [*"abcdef"[:size]] for v, size in enumerate(sizes)})
+    answers = [BRANCH_AND_CUT.run(instance, ob.PROBLEMS["k-tco"], seed=1, steps=steps).answer for steps in (400, 9000)]
+    assert answers[0] == answers[1]
+
+
 def test_a_start_with_edges_of_no_topic_or_of_an_implied_one_does_no_harm() -> None:
     """Edges of topic "all" only, which the pairs imply, and edges of no topic at all are no candidates."""
     subscriptions = {f"n{v:02d}": ["all", f"p{v}", f"p{v + 1}"] for v in range(40)}
