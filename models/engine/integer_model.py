@@ -154,6 +154,7 @@ ABSOLUTE_GAP = 0.999
 _SHARE, _GRACE = 0.95, 0.25
 _LEAST_LIMIT = 0.02
 _INFINITE = 1e29
+_SIX_DIGITS = 5e-6  # the largest relative error of a number that is rounded to six digits
 
 
 def minimise_with_ilp(
@@ -279,10 +280,10 @@ def solve_with_cbc(
     """As :func:`solve_with_highs` with the CBC in PuLP's wheel, a child process with files in a temporary folder.
 
     The child is killed if it runs past the limit, when this call is interrupted, and, where the system has `setpriv`,
-    when this process dies. Its bound is read from its log. CBC rounds it to three decimals, or to six digits in all,
-    which never lifts a bound below 100,000 over the next integer. A report of infeasibility counts only before the
-    limit: CBC 2.10 reports it falsely when the limit interrupts preprocessing. Interrupted with a start, it sometimes
-    crashes at the end, which then counts as stopped; a crash before the limit is a RuntimeError.
+    when this process dies. Its bound is read from its log. CBC rounds it to three decimals, which never lifts it over
+    the next integer, or to six digits in all, whose error is subtracted. A report of infeasibility counts only before
+    the limit: CBC 2.10 reports it falsely when the limit interrupts preprocessing. Interrupted with a start, it
+    sometimes crashes at the end, which then counts as stopped; a crash before the limit is a RuntimeError.
     """
     cbc = _cbc_path()
     with TemporaryDirectory(prefix="overlaybench-") as name:
@@ -362,7 +363,7 @@ def _bound_in(log: str) -> float:
     """The bound in the final table or, if the search was killed, the best that the root LP and the tree reported."""
     final = re.findall(r"^Lower bound:\s+(\S+)", log, re.MULTILINE)
     running = re.findall(r"(?:best possible|Continuous objective value is) ([-+.e\d]+)", log)
-    bounds = [float(bound) for bound in final or running]
+    bounds = map(float, final) if final else (float(bound) - _SIX_DIGITS * abs(float(bound)) for bound in running)
     return max((bound for bound in bounds if abs(bound) < 1e20), default=-math.inf)
 
 
