@@ -86,8 +86,7 @@ def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, di
         )
     except subprocess.TimeoutExpired:
         return CheckedProof(f"{_NO_VERDICT}: the checker had no verdict after {seconds:g} s")
-    lines = (ended.stdout.strip() or ended.stderr.strip()).splitlines()
-    sentence = lines[-1].replace(f"{proof}: ", "", 1) if lines else f"{_NO_VERDICT}: exit status {ended.returncode}"
+    lines, sentence = _said(ended, proof)
     if ended.returncode != 0:
         return CheckedProof(sentence)
     with gzip.open(proof) as file:  # which the checker has read
@@ -100,6 +99,12 @@ def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, di
         value = None if found[3] is None else float(found[3])
         return CheckedProof(sentence, True, found[1], float(found[2]), value, shared=shared)
     return CheckedProof(f"{_NO_VERDICT}: {sentence}")
+
+
+def _said(ended: subprocess.CompletedProcess[str], proof: Path) -> tuple[list[str], str]:
+    """All lines of a process that read a proof, and its last sentence; one that was killed has said nothing."""
+    lines = (ended.stdout.strip() or ended.stderr.strip()).splitlines()
+    return lines, lines[-1].replace(f"{proof}: ", "", 1) if lines else f"{_NO_VERDICT}: exit status {ended.returncode}"
 
 
 def checked_proof(instance: Any, problem: Problem[Any, Any], proof: Path, run_seconds: float) -> CheckedProof:
@@ -129,8 +134,7 @@ def write_vipr(instance: Path, proof: Path, certificate: Path) -> None:
         words = [sys.executable, str(_TRANSLATOR), str(instance), str(proof), str(written)]
         ended = subprocess.run(words, capture_output=True, text=True, preexec_fn=die_with_parent, check=False)
         if ended.returncode != 0:
-            why = (ended.stdout.strip() or ended.stderr.strip()).splitlines()[-1].replace(f"{proof}: ", "", 1)
-            raise BadInput(f"{certificate}: no translation: {why}")
+            raise BadInput(f"{certificate}: no translation: {_said(ended, proof)[1]}")
         for suffix in (VIPR, ".mps"):
             with atomic_file(certificate.with_suffix(suffix)) as file:
                 shutil.copyfile(written.with_suffix(suffix), file)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import overlaybench as ob
+from overlaybench.compare.studies import proofs
 from overlaybench.compare.studies.proofs import run_checker
 from tests.compare.conftest import Run
 from tests.models.checker import vipr_reader
@@ -178,12 +179,18 @@ def test_the_commands_write_certificates(run: Run, tmp_path: Path) -> None:
     assert refusal(run, "check-proof", file, proof, "--to-vipr", tmp_path / "c.txt").endswith("choose another name\n")
 
 
-def test_what_has_no_certificate_is_refused_in_a_line(run: Run, tmp_path: Path) -> None:
+def test_what_has_no_certificate_is_refused_in_a_line(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     proof, out = tmp_path / "p.gz", tmp_path / "c.vipr"
     file = tmp_path / "leaf.csv"
     file.write_text("node,topic\na,t\nb,t\nc,t\n")
     ob.solve(ob.read(file), "min-tco", "branch-and-cut", proof=proof)
     assert "solve with --option presolve=false" in refusal(run, "check-proof", file, proof, "--to-vipr", out)
+    killed = tmp_path / "killed.py"
+    killed.write_text("import os; os.kill(os.getpid(), 15)")
+    monkeypatch.setattr(proofs, "_TRANSLATOR", killed)
+    assert refusal(run, "check-proof", file, proof, "--to-vipr", out).endswith("exit status -15\n")
     assert not out.exists()
 
 
