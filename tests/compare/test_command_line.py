@@ -53,6 +53,18 @@ def test_check_accepts_what_solve_writes_and_names_what_is_wrong(run: Run, trian
     assert "topic 'c' has two subscribers further than 2 apart" in out
 
 
+def test_a_failed_run_and_an_optimum_that_is_not_proven_in_time_are_exit_status_1(
+    run: Run, triangle: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plug_in = "import overlaybench as ob\n@ob.method('broken', problems=['min-tco'])\ndef broken(instance): 1 / 0\n"
+    Path("broken_method.py").write_text(plug_in)
+    status, out, _ = run("solve", triangle, "--method", "broken_method:broken")
+    assert (status, "ZeroDivisionError" in out) == (1, True)
+    status, out, _ = run("optima", triangle, "--time-limit", "1e-9", "--json")
+    assert (status, json.loads(out)["value"]) == (1, None)
+
+
 def test_duplicate_rows_are_counted_once_and_reported(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("who,what\na,x\nb,x\na,x\n")
@@ -184,6 +196,7 @@ def test_every_command_has_its_name_and_the_summary_that_help_lists() -> None:
         (OSError(errno.EROFS, os.strerror(errno.EROFS)), 2, "the disk: cannot be written (Read-only"),
         (OSError(errno.ENAMETOOLONG, "File name too long", "x" * 5000), 2, "x…: the name is too long"),
         (ob.BadInput("x\x1b[31m\x07: no"), 2, "x�[31m�: no"),
+        (MemoryError(), 2, "out of memory: allow this process more"),
         (KeyboardInterrupt(), 130, "stopped"),
         (KeyboardInterrupt("stopped. To go on: x"), 130, "To go on: x"),
     ],

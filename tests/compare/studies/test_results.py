@@ -11,9 +11,11 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from pyspark.sql import SparkSession
 
 import overlaybench as ob
+from overlaybench.compare.command_line import cli
 from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.studies.results import export, grouped, results, write_answers
 from overlaybench.compare.studies.row import MEASURED, SCHEMA, table_of
@@ -134,6 +136,8 @@ def test_a_repeated_run_shows_what_differs(own: Store) -> None:
     before, now = again.values("value")
     assert before == "99"
     assert now != before
+    ended = CliRunner().invoke(cli, ["rerun", str(own.folder), key])
+    assert (ended.exit_code, "differs in value" in ended.output) == (1, True)
     with pytest.raises(ob.BadInput, match="0 runs have a key starting with 'zz'"):
         rerun(own.folder, "zz")
 

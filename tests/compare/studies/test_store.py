@@ -94,6 +94,9 @@ def test_instances_are_kept_by_digest_and_checked(tmp_path: Path) -> None:
     (store.instances / f"{PATH.digest}.parquet").rename(store.instances / f"{other.digest}.parquet")
     with pytest.raises(ob.BadInput, match="does not hold the instance"):
         store.instance(other.digest, TOPICS)
+    (store.instances / f"{PATH.digest}.parquet").touch()  # as a power cut leaves it
+    assert [remark.split(" ")[0] for remark in store.recover()] == [f"{PATH.digest}.parquet"]
+    assert not store.has_instance(PATH.digest, TOPICS)
 
 
 @pytest.mark.parametrize("folders", [1, 4])

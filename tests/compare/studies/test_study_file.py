@@ -35,6 +35,7 @@ subscriptions = 2
 [[runs]]
 problems = ["min-tco", "minmax-tco"]
 methods = ["gm", { method = "gm", ties = ["highest", "random"] }]
+nodes_at_most = 5
 
 [[runs]]
 problems = ["2d-star"]
@@ -60,11 +61,20 @@ def test_a_study_is_the_product_of_its_lists(tmp_path: Path) -> None:
     study = study_of(tmp_path, SPEC)
     assert len(study.recipes) == 7
     tasks = study.tasks(index_of(study))
-    assert len(tasks) == 7 * 2 * 3 + 2
+    assert len(tasks) == 4 * 2 * 3 + 2
     assert {task.variant for task in tasks} == {"gm", "gm ties=highest", "gm ties=random", "2d-oda"}
     assert replace(tasks[0], method="low-oda", options='{"k": 2.0, "ties": "lowest"}').variant == "low-oda k=2"
     assert {task.time_limit for task in tasks if task.problem == "2d-star"} == {9.5}
     assert {task.time_limit for task in tasks if task.problem != "2d-star"} == {3.0}
+
+
+def test_a_run_with_a_proof_takes_the_place_of_the_same_run_without(tmp_path: Path) -> None:
+    table = '[[runs]]\nproblems = ["min-tco"]\nmethods = ["branch-and-cut"]\nfamilies = ["even"]\n'
+    for tables in (f"{table}proof = true\n{table}", f"{table}{table}proof = true\n"):
+        study = study_of(tmp_path, SPEC + tables)
+        tasks = study.tasks(index_of(study))
+        assert [task.proof for task in tasks if task.exact] == [True]
+        assert tasks[0].exact, "what takes longest begins first"
 
 
 def test_keys_and_seeds_depend_on_the_task_and_the_study_and_not_on_the_order(tmp_path: Path) -> None:
@@ -105,6 +115,9 @@ def test_samples_of_a_file_are_seeded_and_relative_to_the_study(tmp_path: Path) 
     assert [recipe.make().num_nodes for recipe in study.recipes] == [5, 5, 10, 10, 40]
     assert study.recipes[0].make() != study.recipes[1].make()
     assert study.recipes[0].family == "rows"
+    (tmp_path / "rows.csv").write_text("user,artist\nu,a\n")
+    study = study_of(tmp_path, text.replace('"data/rows.csv"', '["data/rows.csv", "rows.csv"]').replace("5, 10, ", ""))
+    assert [recipe.family for recipe in study.recipes] == ["data/rows.csv", "rows.csv"]
 
 
 def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path: Path) -> None:
@@ -219,6 +232,15 @@ def test_seeds_may_be_listed_and_are_those_of_generate(tmp_path: Path) -> None:
     for seeds in ("[]", "[-1]", '["a"]', "[true]"):
         with pytest.raises(ob.BadInput, match=r"instances\[1\]: seeds.*: give"):
             study_of(tmp_path, SPEC.replace("seeds = 3", f"seeds = {seeds}"))
+
+
+def test_runs_on_the_same_instances_have_other_seeds_in_a_study_of_another_seed(tmp_path: Path) -> None:
+    seeds = []
+    for seed in (5, 6):
+        study = study_of(tmp_path, SPEC.replace("seeds = 3", "seeds = [0]").replace("seed = 5", f"seed = {seed}"))
+        seeds.append({task.seed for task in study.tasks(index_of(study)) if task.family == "zipf"})
+    assert len(seeds[0]) == len(seeds[1]) > 1
+    assert not seeds[0] & seeds[1]
 
 
 def test_a_folder_of_parquet_parts_is_read_as_a_file(tmp_path: Path) -> None:

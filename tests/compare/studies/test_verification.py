@@ -16,8 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import overlaybench as ob
+from overlaybench.compare.command_line import cli
+from overlaybench.compare.studies import verification
 from overlaybench.compare.studies.row import COLUMNS, table_of, to_line
 from overlaybench.compare.studies.spark_session import PlugIns
 from overlaybench.compare.studies.store import Store, checksum, write_part
@@ -511,6 +514,16 @@ def test_a_part_of_other_columns_is_found(table: pa.Table, honest: Store, tmp_pa
     name = f"{checksum(file)}.parquet"
     file.rename(store.runs / name)
     assert name in {found for found, _ in checked_here(store).faults}
+
+
+@pytest.mark.parametrize("faults", [(), (("a" * 32, "has another value"),)])
+def test_the_command_prints_the_faults_and_its_exit_status_is_1_if_there_are_some(
+    faults: tuple[Fault, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "verify", lambda *_, **given: Verification(3, 0, 0, faults, ()))
+    ended = CliRunner().invoke(cli, ["verify", "out"])
+    lines = [*(f"{key}: {fault}" for key, fault in faults), f"out: 3 answers checked, {len(faults)} faults found"]
+    assert (ended.exit_code, ended.output.splitlines()) == (len(faults), lines)
 
 
 @pytest.mark.slow

@@ -40,6 +40,8 @@ SEPARATED: list[tuple[str, str | bytes, str]] = [
     ("empty node", "node,topic\nn0,a\n,b\n", "line 3: an empty node: name it or remove the line"),
     ("empty topic", "node,topic\nn0,\n", "line 2: an empty topic: name it or remove the line"),
     ("empty topic after blank lines", "node,topic\n\nn0,a\n\nn1,\n", "line 5: an empty topic"),
+    ("empty topic after a header after a blank line", "\nnode,topic\nn0,\n", "line 3: an empty topic"),
+    ("quote never closed in the header", '\n"node,topic\nn0,a\n', "line 2: unexpected end of data"),
     ("blanks on a line", "node,topic\nn0,a\n  \nn1,a\n", "line 3: 1 values under a header of 2"),
     ("quote never closed", 'node,topic\nn0,a\nn1,"b\nn2,c\n', "line 3: unexpected end of data: correct its quotes"),
     ("two quotes that swallow a line", 'node,topic\nn0,"b\nn1,"c\nn2,d\n', "line 2: ',' expected after '\"': correct"),

@@ -111,6 +111,7 @@ def test_repeated_rows_count_once_and_are_counted(tmp_path: Path, ending: str) -
         '"node","topic"\n"n0","a"\n"n1","b"\n',
         "node\ttopic\nn0\ta\nn1\tb\n",
         "\ufeffnode\ttopic\r\nn0\ta\r\nn1\tb\r\n",
+        "a,b\tnode\ttopic\nx,y\tn0\ta\nx\tn1\tb\n",
         '"a,b",node,"topic"\nx,n0,a\ny,n1,b\n',
         'node,topic,note\nn0,a,"two\nlines"\nn1,b,x\n',
     ],
