@@ -48,7 +48,7 @@ from overlaybench.compare.claims.register import (
 from overlaybench.compare.claims.rows import Part, on_rows
 from overlaybench.compare.claims.statements import papers
 from overlaybench.compare.command_line import cli
-from overlaybench.compare.intervals import Interval
+from overlaybench.compare.intervals import Interval, mean_interval
 
 NUMBERS = st.floats(-1e6, 1e6)
 
@@ -61,6 +61,15 @@ def test_a_verdict_is_decided_by_the_whole_interval(a: float, b: float, c: float
     wanted = Verdict.CONFIRMED if inside else Verdict.CONTRADICTED if outside else Verdict.NOT_DECIDED
     assert verdict_of(number, limit) is wanted
     assert verdict_of(number, limit, Limit()) in (Verdict.CONFIRMED, Verdict.ORDER)
+
+
+def test_an_interval_is_students_and_wider_for_several_that_hold_together() -> None:
+    for together, quantile in ((1, 4.303), (2, 6.205)):  # of t with 2 degrees of freedom, at 97.5% and 98.75%
+        found = mean_interval([1.0, 2.0, 3.0], together=together)
+        assert [2 - found.low, found.high - 2] == pytest.approx([quantile / math.sqrt(3)] * 2, rel=1e-3)
+    assert mean_interval([1.0, 2.0, 3.0], least=1.0).low == 1
+    assert mean_interval([0.5, 0.7], least=1.0).low == pytest.approx(0.6), "where rounding is below the least"
+    assert str(Interval(1.23456, 1.2, 1.26789, 3)) == "1.235 [1.2, 1.268]"
 
 
 def test_a_single_sample_or_a_failed_run_decides_nothing_and_a_count_does() -> None:

@@ -87,7 +87,9 @@ def test_the_page_shows_the_table(tmp_path: Path) -> None:
 
 
 def test_a_table_that_is_written_is_read_the_same(small: LibraryTable, tmp_path: Path) -> None:
-    table = small.with_records([record(), record(problem="minmax-tco", value=math.nan, status=ob.Status.FAILED)])
+    table = small.with_records(
+        [record(value=1234567.125), record(problem="minmax-tco", value=math.nan, status=ob.Status.FAILED)]
+    )
     write_table(table, tmp_path)
     again = read_table(tmp_path)
     assert again.entries == table.entries
@@ -214,6 +216,8 @@ def test_methods_are_ranked_by_their_mean_gap_on_common_instances(small: Library
     assert (lines["best"].rank, lines["gm"].rank, lines["polish"].rank) == (1, 2, 3)
     assert lines["gm"].compared == 3
     assert lines["polish"].proven == 1
+    assert {line.improved for line in lines.values()} == {0}
+    assert scored(table, [record("b", "polish", value=9.0)])["improved"].tolist() == [1]
 
 
 def test_the_map_has_a_point_for_each_instance_of_a_law(small: LibraryTable) -> None:

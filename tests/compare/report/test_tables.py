@@ -97,6 +97,7 @@ STAR_OVERLAY = run("2d-star", "2d-oda", value=15, edges=15)
         ([proof("min-tco", 20), run("2d-true", "2d-oda", value=30)], "2d-true", "bound", 20),
         ([proof("min-tco", 20), run("2d-star", "2d-oda", value=30)], "2d-star", "bound", 20),
         ([proof("2d-star", 20), run("min-tco", "gm", value=15)], "min-tco", "bound", math.nan),
+        ([run(lower_bound=9 + 1e-7, value=20), run("2d-true", "2d-oda", value=30)], "2d-true", "bound", 9),
         (
             [proof("min-tco", 20, nodes=20), proof("minmax-tco", 3, nodes=20), run("low-tco", value=75, nodes=20)],
             *("low-tco", "bound", 60),

@@ -117,6 +117,13 @@ def test_a_mean_is_beside_the_number_of_its_instances() -> None:
     assert grouped(ROWS, ["variant", "variant"]).equals(grouped(ROWS, ["variant"]))
 
 
+def test_the_interval_of_a_mean_ratio_is_of_instances_and_not_below_1() -> None:
+    cases = [("a", 2.0, 1), ("b", 4.0, 1), ("b", 4.0, 2)]
+    rows = researched(frame(*(run(instance=each, value=4.0, lower_bound=bound, seed=n) for each, bound, n in cases)))
+    line = grouped(rows.assign(cpu_seconds=0.5), ["variant"]).iloc[0]
+    assert line[["ratio_low", "ratio_high"]].tolist() == pytest.approx([1, 1.5 + 12.706 / 2], rel=1e-3)
+
+
 def test_a_mean_ratio_is_beside_the_number_of_instances_with_a_bound() -> None:
     rows = researched(
         frame(

@@ -64,6 +64,7 @@ def test_rows_filter_by_columns_and_group_into_counts_and_means(store: Store) ->
     some = results(store.folder, {"variant": "gm ties=random", "nodes": "5"})
     assert set(some["variant"]) == {"gm ties=random"}
     assert len(some) == 2
+    assert len(results(store.folder, {"seconds": f"{rows['seconds'][0]:g}"})) >= 1, "six digits suffice"
     by = grouped(rows, ["variant"]).set_index("variant")
     assert by["runs"].tolist() == [4, 4, 4]
     assert by.loc["branch-and-cut", "optimal"] == 4
