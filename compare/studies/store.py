@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -234,7 +235,10 @@ class Store:
     def instance(self, digest: str, kind: Kind[Any, Any]) -> Any:
         """An instance by digest; a file that does not hold it is bad input."""
         file = self._instance_file(digest, kind)
-        instance = kind.read(file, {}).instance
+        try:
+            instance = kind.read(file, {}).instance
+        except BadInput as error:
+            raise _damaged(file, error) from None
         if instance.digest != digest:
             raise BadInput(f"{file}: does not hold the instance of its name: remove it and run the study again")
         return instance
@@ -323,7 +327,7 @@ def _write_json(file: Path, data: object) -> None:
 
 
 def _damaged(file: Path, error: Exception) -> BadInput:
-    reason = str(error).partition("\n")[0]
+    reason = str(error).removeprefix(f"{file}: ").partition("\n")[0]
     return BadInput(f"{file}: is damaged: remove it and run the study again, which restores it ({reason})")
 
 
@@ -398,16 +402,26 @@ def read_log(file: Path, damaged: list[bytes] | None = None) -> Iterator[dict[st
 
 def lines_from(file: Path, offset: int) -> Iterator[bytes]:
     """The lines of a log from a byte offset; the last may be incomplete."""
-    with file.open("rb") as log:
+    with _opened(file) as log:
         log.seek(offset)
         while line := log.readline(_LONGEST_LINE):
             yield line
 
 
+def _opened(file: Path) -> BufferedReader:
+    """A file of rows; FileNotFoundError if it was merged meanwhile, BadInput if it is there and cannot be read."""
+    try:
+        return file.open("rb")
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not file.is_symlink():
+            raise
+        raise BadInput(f"{file}: cannot be read ({error.strerror}): remove it and {_AGAIN}") from None
+
+
 @contextmanager
 def _locked_if_free(file: Path, how: int = fcntl.LOCK_EX) -> Iterator[bool]:
     """Whether no other process holds the lock of a file; if so, none does inside the context."""
-    with file.open("rb") as opened:
+    with _opened(file) as opened:
         try:
             fcntl.flock(opened, how | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -433,7 +447,7 @@ def write_part(table: pa.Table, folder: Path) -> Path:
 
 def checksum(file: Path) -> str:
     """32 hexadecimal digits of the SHA-256 of a file's bytes: the name of an intact part."""
-    with file.open("rb") as part:
+    with _opened(file) as part:
         return hashlib.file_digest(part, "sha256").hexdigest()[:32]
 
 

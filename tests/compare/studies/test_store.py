@@ -94,9 +94,24 @@ def test_instances_are_kept_by_digest_and_checked(tmp_path: Path) -> None:
     (store.instances / f"{PATH.digest}.parquet").rename(store.instances / f"{other.digest}.parquet")
     with pytest.raises(ob.BadInput, match="does not hold the instance"):
         store.instance(other.digest, TOPICS)
-    (store.instances / f"{PATH.digest}.parquet").touch()  # as a power cut leaves it
+    (store.instances / f"{PATH.digest}.parquet").write_text("?")
+    with pytest.raises(ob.BadInput, match=r"parquet: is damaged: remove it and run the study again.* \(cannot be read"):
+        store.instance(PATH.digest, TOPICS)
+    (store.instances / f"{PATH.digest}.parquet").write_text("")  # as a power cut leaves it
     assert [remark.split(" ")[0] for remark in store.recover()] == [f"{PATH.digest}.parquet"]
     assert not store.has_instance(PATH.digest, TOPICS)
+
+
+@pytest.mark.parametrize("name", [f"{'a' * 32}.parquet", "host.log"])
+@pytest.mark.parametrize(
+    "make", [Path.mkdir, lambda file: file.symlink_to(file.name), lambda file: file.symlink_to("-")]
+)
+def test_rows_that_cannot_be_read_are_bad_input(tmp_path: Path, name: str, make: Callable[[Path], None]) -> None:
+    store = stored(tmp_path)
+    make(store.runs / name)
+    for use in (store.rows, store.done, store.recover):
+        with pytest.raises(ob.BadInput, match=f"{name}: cannot be read .*: remove it and run the study again"):
+            use()
 
 
 @pytest.mark.parametrize("folders", [1, 4])
