@@ -136,7 +136,7 @@ class StudyResults:
         With `all_runs` also the stored runs that are no longer in the study.
         """
         rows = results(self.path, texts_of(where), all_runs=all_runs)
-        sizes = sizes_of(rows)
+        sizes = [name for name in sizes_of(rows) if name in rows]
         rows = sorted_by(rows, "problem", "family", *sizes, "instance", "variant", "seed")
         title = f"{len(rows)} runs" if len(rows) != 1 else "1 run"
         columns = ("problem", "family", "instance", *sizes[:1], *_SHOWN)

@@ -73,6 +73,27 @@ def test_rows_filter_by_columns_and_group_into_counts_and_means(store: Store) ->
         results(store.folder, {"varient": "gm"})
 
 
+def test_a_study_without_topics_is_a_table(tmp_path: Path) -> None:
+    spec = """
+name = "others"
+time_limit = 9
+instances = [
+  { workload = "steiner-sparse", nodes = 6, edges = 8, terminals = 3 },
+  { workload = "content", users = 4, brokers = 2, intervals = 3 },
+]
+[[runs]]
+problems = ["steiner"]
+methods = ["mehlhorn"]
+[[runs]]
+problems = ["content-mst"]
+methods = ["random-assignment"]
+"""
+    table = ob.StudyResults(study_done_in(tmp_path, spec).folder).results()
+    assert table.rows["nodes"].fillna(0).tolist() == [0, 6]
+    assert table.rows["users"].fillna(0).tolist() == [4, 0]
+    assert "nodes" in str(table)
+
+
 def test_exports_hold_every_row(store: Store, tmp_path: Path) -> None:
     rows = results(store.folder)
     export(rows, tmp_path / "rows.csv")
