@@ -39,7 +39,8 @@ def decentralised_over_time(
     Cost: that of the static scheme for each step, and memory for the last message between any two nodes of a part, or
     of the combine phase.
     """
-    order, parts = tie_order(ties, seed), drawn_parts(trace.num_nodes, num_parts, seed)
+    order = tie_order(ties, seed)
+    drawn, parts = np.unique(drawn_parts(trace.num_nodes, num_parts, seed), return_inverse=True)
     eta = next((bulk_threshold(each) for each in trace.snapshots() if each is not None), 1)
     heard, rounds, before = Heard(), list[list[Round]](), np.zeros(trace.num_nodes, np.bool_)
 
@@ -50,7 +51,7 @@ def decentralised_over_time(
         if gone.any():
             for key in [key for key in heard if gone[list(key[1])].any()]:
                 del heard[key]
-        partition = Partition(np.where(sizes > eta, BULK, parts).astype(np.int32), num_parts)
+        partition = Partition(np.where(sizes > eta, BULK, parts).astype(np.int32), len(drawn))
         found = decentralised(instance, partition, coverage, extend_gm_m, order, heard=heard)
         rounds.append(list(found.rounds))
         return found.overlay

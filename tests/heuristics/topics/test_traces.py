@@ -244,6 +244,8 @@ def test_a_node_that_comes_back_is_told_everything_again() -> None:
     start = {f"n{v}": ["x"] for v in range(4)}
     trace = ob.TopicTrace.from_events(start, [ob.Event(1, "crash", "n0"), ob.Event(2, "join", "n0", ["x"])])
     _, rounds = decentralised_over_time(trace, 1, 1)
+    log, _ = decentralised_over_time(trace, 2**31 - 1, 1, clock=Clock(5))  # most parts are drawn by nobody
+    assert not ob.PROBLEMS["dynamic-tco"].violations(trace, log)
     back = {one.what: one.messages for one in rounds[2]}
     assert back["register with their part"] == 1
     assert back["send interests within parts"] == 2 * 3
