@@ -7,7 +7,7 @@ from itertools import combinations
 
 from cases import INFINITE, neighbours
 
-UNTRANSLATED = {"leaf", "node", "edge", "paths", "seen", "centres", "near"}
+UNTRANSLATED = {"leaf", "node", "edge", "paths", "seen", "near", "number", "ends", "apart"}
 
 
 class Flow:

@@ -22,7 +22,7 @@ MOST_COST, MOST_SITES = 1_000_000, 20_000
 class TopicRules(Model):
     """Overlays in which every topic is connected, has diameter 2, or stays connected when a subscriber leaves.
 
-    A column is a pair of nodes u < v as u·n + v.
+    A column is a pair of nodes u < v as u·n + v, or beyond n² what a topic is.
     """
 
     trees, trees_as_rows = weight_of, as_rows
@@ -65,9 +65,13 @@ class TopicRules(Model):
 
     @cached_property
     def columns(self):
-        """Pairs in order, then centres; listed where columns may be fixed, as large instances have too many."""
-        centres = [self.centre(t, v) for t, nodes in enumerate(self.members) for v in nodes]
-        return sorted(self.pairs) + (centres if self.problem == "2d-star" else [])
+        """Pairs in order, and what topics are; listed where columns may be fixed, as large instances have too many."""
+        columns = sorted(self.pairs)
+        for t, nodes in enumerate(self.members if self.problem.startswith("2d-") else ()):
+            columns += (self.centre(t, v) for v in nodes)
+            if self.has_others(t):
+                columns += [self.none(t), *(self.other(t, u, v) for u, v in combinations(nodes, 2))]
+        return columns
 
     def leaf(self, node, topic, other):
         """A node leaves its topics for one that it shares with `other` alone: the fewest edges stay the same.
@@ -112,7 +116,7 @@ class TopicRules(Model):
         if not self.given:
             if 0 in case.open:
                 case.settled(0)
-            known.update(case.root)
+            known.update((column, value) for column, value in case.root.items() if column in self.pairs)
         elif case.proven() >= case.below:
             ((column, value),) = self.given.items()
             need(known.get(column, 1 - value) == 1 - value, "no overlay has the value")
@@ -127,7 +131,7 @@ class TopicRules(Model):
             return ""
         below = max(self.settled, default=0)
         need(all(value < below for value, _ in self.seen), "an overlay is worse than what is settled")
-        known, every = self.settled[below], set(self.columns)
+        known, every = self.settled[below], self.pairs
         have = {column for column, value in known.items() if value}
         some = set.union(*(edges for _, edges in self.seen)) & set.union(*(every - edges for _, edges in self.seen))
         need(not some & set(known), "an overlay contradicts what is settled: a row must be wrong")
@@ -136,8 +140,8 @@ class TopicRules(Model):
         return f"shared: of {len(every)} pairs, all overlays of {self.problem} below {below} {counts}, {left} are open"
 
     def column(self, pair):
-        if len(pair) == 3 and self.problem == "2d-star":
-            return self.centre(pair[0], pair[1])
+        if len(pair) != 2 and self.problem.startswith("2d-"):
+            return (self.none, None, self.centre, self.other)[len(pair) - 1](*pair[: max(1, len(pair) - 1)])
         u, v = pair
         need(u * self.n + v in self.pairs and 0 <= u < v < self.n, f"{pair} is no pair of subscribers of a topic")
         return u * self.n + v
@@ -146,6 +150,19 @@ class TopicRules(Model):
         """The column of a topic's centre: beyond those of pairs."""
         need(is_count(topic) and node in self.members[topic], f"node {node} does not subscribe to topic {topic}")
         return (self.n + topic) * self.n + node
+
+    def has_others(self, topic):
+        """Whether a topic may have diameter 2 without a centre."""
+        return self.problem == "2d-true" and is_count(topic) and len(self.members[topic]) > 3
+
+    def none(self, topic):
+        """The column that says that a topic has no centre: beyond those of centres."""
+        need(self.has_others(topic), f"topic {topic} has a centre")
+        return (self.n + len(self.members) + topic * self.n) * self.n
+
+    def other(self, topic, u, v):
+        """The column of an edge of a topic without a centre."""
+        return self.none(topic) + self.column((u, v))
 
     def cost(self, column):
         if column >= self.n * self.n:
@@ -167,16 +184,19 @@ class TopicRules(Model):
         the subscriber of label −1 may leave, k − 1 edges cross between the k labels of the others; and two edges cross
         every cut of three subscribers or more, as one of its ends may leave.
         """
-        if kind == "centre" and self.problem == "2d-star":
-            return [(self.centre(topic, node), 1) for node in self.members[topic]], 1
-        if kind == "star" and self.problem == "2d-star":
-            u, v = labels, other
-            return [(self.column((u, v)), 1), (self.centre(topic, u), -1), (self.centre(topic, v), -1)], 0
         if kind == "near":
             return self.near(topic, labels)
         nodes = self.members[topic] if is_count(topic) and topic < len(self.members) else []
-        if kind == "centres":
-            return self.centres(nodes, labels)
+        if kind in ("centre", "star") and self.problem.startswith("2d-"):
+            others = self.has_others(topic)
+            if kind == "centre":
+                centres = [(self.centre(topic, v), 1) for v in self.members[topic]]
+                return centres + ([(self.none(topic), 1)] if others else []), 1
+            u, v = labels, other
+            terms = [(self.column((u, v)), 1), (self.centre(topic, u), -1), (self.centre(topic, v), -1)]
+            return terms + ([(self.other(topic, u, v), -1)] if others else []), 0
+        if kind in ("number", "ends", "apart"):
+            return self.without(kind, topic, nodes, labels)
         need(len(labels) == len(nodes) > 0, "the labels are not those of the topic's subscribers")
         pairs = combinations(zip(nodes, labels, strict=True), 2)
         if kind == "parts":
@@ -220,30 +240,22 @@ class TopicRules(Model):
         pairs = [(min(node, v) * self.n + max(node, v), weight) for v, weight in zip(others, weights)]
         return pairs, lightest(shared, sum(weights))
 
-    def centres(self, nodes, numbers):
-        """The weights of all pairs; a graph of diameter 2 is a star and more, or has no centre.
+    def without(self, kind, topic, nodes, labels):
+        """Rows of the graph of a topic without a centre, of k subscribers: 0 if it has one.
 
-        A star weighs as much as the pairs at its centre. Without a centre, k ≥ 4 subscribers have max(k, 2k − 5) edges
-        (Erdős, Rényi 1962; Murty 1968), each has 2 neighbours, and the rows "pair" hold. The numbers that follow the
-        weights are multipliers of these: of the edges, of each subscriber, and of pairs, each before its labels. Their
-        sum weighs every pair at most as much as the row does, so it bounds the weight of a graph without a centre.
+        It has max(k, 2k − 5) edges (Erdős, Rényi 1962; Murty 1968), each subscriber has two, and the rows "pair" hold.
         """
-        k, pairs = len(nodes), list(combinations(range(len(nodes)), 2))
-        need(self.problem == "2d-true" and k > 3, "no topic of four subscribers or more of diameter 2")
-        own = len(pairs) + 1 + k
-        fits = len(numbers) >= own and (len(numbers) - own) % (k + 1) == 0
-        need(fits, "the numbers are not those of the topic's pairs and subscribers")
-        need(all(is_count(number) for number in numbers), "a weight or multiplier is no number")
-        weight, (edges, *degrees), blocks = dict(zip(pairs, numbers)), numbers[len(pairs) : own], numbers[own:]
-        without, used = edges * max(k, 2 * k - 5) + 2 * sum(degrees), dict.fromkeys(pairs, edges)
-        for start in range(0, len(blocks), k + 1):
-            factor, *labels = blocks[start : start + k + 1]
-            without, helps = without + factor, links_of(labels)
-            for i, j in pairs:
-                used[i, j] += factor * ({labels[i], labels[j]} in helps)
-        need(all(used[i, j] + degrees[i] + degrees[j] <= weight[i, j] for i, j in pairs), "a pair weighs too little")
-        stars = [sum(weight[pair] for pair in pairs if c in pair) for c in range(k)]
-        return [(nodes[i] * self.n + nodes[j], weight[i, j]) for i, j in pairs], min(without, *stars)
+        none, k, pairs = self.none(topic), len(nodes), list(combinations(nodes, 2))
+        if kind == "number":
+            least = max(k, 2 * k - 5)
+        elif kind == "ends":
+            need(labels in nodes, f"node {labels} does not subscribe to topic {topic}")
+            pairs, least = [pair for pair in pairs if labels in pair], 2
+        else:
+            need(len(labels) == k, "the labels are not those of the topic's subscribers")
+            of, helps, least = dict(zip(nodes, labels)), links_of(labels), 1
+            pairs = [(u, v) for u, v in pairs if {of[u], of[v]} in helps]
+        return [(self.other(topic, u, v), 1) for u, v in pairs] + [(none, -least)], 0
 
     def value(self, answer):
         """The value of an answer, which must be valid: the edges of an overlay."""

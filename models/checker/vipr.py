@@ -327,7 +327,8 @@ class Translation:
         lines = [line for _, line in lines_of(proof)]
         self.given = [line[1:] for line in lines if line[0] == "row"]
         lines = [self.model.trees_as_rows(self.given, line[1:]) if line[0] == "trees" else line for line in lines]
-        tags = {line[0] for line in [*lines, *self.given]} & UNTRANSLATED
+        unknown = UNTRANSLATED | ({"centre", "star"} if self.model.problem == "2d-true" else set())
+        tags = {line[0] for line in [*lines, *self.given]} & unknown
         need(not tags, f"lines {sorted(tags)} have no translation: solve with --option presolve=false")
         self.read, self.made = {}, {}
         begins = [k for k, line in enumerate(lines) if line[0] == "case"]

@@ -37,6 +37,7 @@ from .search.star_search import minimise_stars, starred
 
 _FITTING_WORK = 20_000_000
 _TINY_STEPS = 10  # for each pair of nodes, twice
+_STAR_LINKS = 10_000
 _EDGES_POLISHED = 50  # by one round of steps; they take some 10 microseconds each
 
 
@@ -86,11 +87,16 @@ class Edges:
         return Goal(costs=edge_costs(instance) if self.weighted else None, separator=self.separator)
 
 
+@dataclass(frozen=True)
 class Stars(Edges):
-    """``2d-star``, whose columns are edges and centres."""
+    """``2d-star``, whose columns are edges and centres; with `others`, ``2d-true``, where topics may have none."""
+
+    others: bool = False
 
     def search(self, run: _Run) -> SolverOutcome[Overlay]:
-        return minimise_stars(run.instance, run.starts[0], run.clock, run.settings)
+        if self.others and not (run.settings.near and count_links(run.instance) <= _STAR_LINKS):
+            return super().search(run)
+        return minimise_stars(run.instance, run.starts[0], run.clock, run.settings, others=self.others)
 
 
 class Degree(Edges):
@@ -164,7 +170,7 @@ OBJECTIVES: dict[str, Edges] = {
     "weighted-tco": Edges(weighted=True),
     "k-tco": Edges(implied=False, separator=FaultSeparator, improve=_polished),
     "2d-star": Stars(implied=False),
-    "2d-true": Edges(implied=False, separator=DiameterSeparator, improve=starred),
+    "2d-true": Stars(implied=False, separator=DiameterSeparator, improve=starred, others=True),
 }
 PROBLEMS_ANSWERED = tuple(OBJECTIVES)
 
@@ -188,8 +194,6 @@ def branch_and_cut(
     degree. Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     """
     objective = OBJECTIVES[problem.name]
-    if not presolve and objective.separator.derivable is not None:
-        objective = replace(objective, separator=objective.separator.derivable)
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file, near=presolve)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock, share=0.5)

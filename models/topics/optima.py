@@ -31,18 +31,19 @@ from ...instances.topics.instance import TopicInstance
 from ..engine.exact_method import ModelTooLarge, SearchLog
 from ..engine.integer_model import minimise_with_cp_sat
 from ..engine.proof import NO_FILE, ProofFile, ProofTree
-from ..engine.relaxation import UNIT, Bits, Reals
+from ..engine.relaxation import Bits, Reals
 from ..engine.tree_search import Incumbent, TreeSearch, fix_by_reduced_cost
-from .branch_and_cut import BRANCH_AND_CUT, OBJECTIVES, Edges
+from .branch_and_cut import BRANCH_AND_CUT, OBJECTIVES
 from .compact.overlay_model import FORMULATED, Edge, OverlayModel, Subproblem, build_model, requirements_of
 from .lp_heuristics.lp_guided import weighted_greedy
-from .relaxation.cutting_planes import CuttingPlanes, begin_proof
+from .relaxation.cutting_planes import LP_LINKS, CuttingPlanes, begin_proof
 from .relaxation.presolve import presolved
 from .relaxation.separation import Goal
+from .relaxation.star_planes import StarPlanes
 from .relaxation.topic_rows import CandidateEdges, count_links, keys_of
 
 CLASSES = EVERY, SOME, NONE, OPEN = ("every", "some", "none", "open")
-SHARING = tuple(name for name, objective in OBJECTIVES.items() if type(objective) is Edges)
+SHARING = ("min-tco", "weighted-tco", "k-tco", "2d-true")
 """The problems whose optima are enumerated."""
 OPTIMUM_PROOF, EDGES_PROOF = "optimum.proof.gz", "edges.proof.gz"
 _MOST_LINKS = 3_000_000
@@ -176,7 +177,11 @@ class _Search:
         self.instance, self.problem, self.start, self.limit, self.clock = instance, problem, start, limit, clock
         self.tolerant, self._file, self._seed = problem.value(instance, start) < limit, file, seed
         self.goal = OBJECTIVES[problem.name].goal(instance)
-        self.planes = CuttingPlanes(instance, self.goal, start, sparse=False)
+        self.planes: CuttingPlanes | StarPlanes
+        if problem.name == "2d-true" and count_links(instance) <= LP_LINKS:
+            self.planes = StarPlanes(instance, others=True, every_edge=True)
+        else:
+            self.planes = CuttingPlanes(instance, self.goal, start, sparse=False)
         self.edges = self.planes.edges
         size = len(self.edges)
         self.costs = costs_of(self.edges.u, self.edges.v, self.goal.costs_on(instance.num_nodes))
@@ -186,7 +191,7 @@ class _Search:
     @property
     def cutoff(self) -> int:
         """A bound above it, in units, excludes every overlay that counts."""
-        return self.limit * UNIT
+        return self.limit * self.planes.unit
 
     def chosen(self, overlay: Overlay) -> Flags:
         return np.isin(self.edges.keys, keys_of(overlay))
@@ -250,7 +255,7 @@ class _Search:
             return None, False
         if bound.units > self.cutoff:
             return None, True
-        x, witness = planes.lp.x, _Witness(self, lower, upper)
+        x, witness = planes.lp.x[: len(self.edges)], _Witness(self, lower, upper)
         fix_by_reduced_cost(lower, upper, bound, self.cutoff)
         if planes.converged and np.minimum(x, 1 - x).max(initial=0) < _INTEGRAL:
             witness.offer_chosen(self.edges, x > 0.5)
@@ -276,7 +281,7 @@ class _Search:
             model.require(model.edge.values(), [requirements.cost.get(e, 1) for e in model.edge], most=self.limit)
             model.costs = [0.0] * len(model.costs)
             for edge in np.flatnonzero((lower == 1) | (upper == 0)).tolist():
-                ends = self.planes.described(edge)
+                ends = int(self.edges.u[edge]), int(self.edges.v[edge])
                 model.lower[model.edge[ends]] = model.upper[model.edge[ends]] = int(lower[edge])
                 if lower[edge] > self.lower[edge]:
                     _require_needed(model, ends, [t for t in requirements.topics if {*ends} <= {*t}])
@@ -356,8 +361,8 @@ class _Witness(Incumbent):
     def cutoff(self) -> int:
         return self._search.cutoff
 
-    def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> None:
-        self._take(self._search.offer(chosen, self._lower))
+    def offer_chosen(self, columns: object, chosen: Flags) -> None:
+        self._take(self._search.offer(chosen[: len(self._search.edges)], self._lower))
 
     def build_along(self, edges: CandidateEdges, x: Reals) -> None:
         if self._search.goal.searchable:

@@ -100,7 +100,7 @@ class TimeExpanded:
                 continue
             rows.add(np.arange(each.first, each.first + len(each.edges)), 1, links)
             kept = singleton_rows(each.edges.interest)
-            offsets, crossed, _ = crossing(kept, each.edges.links, 0)
+            offsets, crossed = crossing(kept, each.edges.links, 0)
             for r in np.flatnonzero(kept.rhs > 0).tolist():
                 rows.add(crossed[offsets[r] : offsets[r + 1]] + each.first, 1, int(kept.rhs[r]))
         of_snapshots, follows = rows.rows(), self.follows if self.change_cost else self.follows[:0]
@@ -163,7 +163,7 @@ class TimeExpandedCuts(SparseRelaxation):
         rows = RowList()
         for each in filter(None, self.model.snapshots):
             cuts = self._separator.violated(each.edges, x[each.columns], tolerance=_VIOLATION, exact=exact)
-            offsets, crossed, _ = crossing(cuts, each.edges.links, 0)
+            offsets, crossed = crossing(cuts, each.edges.links, 0)
             for r, rhs in enumerate(cuts.rhs.tolist()):
                 rows.add(crossed[offsets[r] : offsets[r + 1]] + each.first, 1, rhs)
         return rows.rows()

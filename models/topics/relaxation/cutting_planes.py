@@ -28,7 +28,6 @@ from .neighbour_rows import NeighbourRows, NeighbourSeparation, neighbour_texts
 from .presolve import Presolved
 from .separation import Goal
 from .topic_rows import (
-    CENTRES,
     DIAMETER,
     LEAVING,
     PARTITION,
@@ -51,7 +50,7 @@ from .topic_rows import (
 
 _PATIENCE = 60
 _REFINED = 100  # nodes of the tree at which rows of neighbours are looked for
-_KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice", CENTRES: "centres"}
+_KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice"}
 LP_LINKS = 30_000
 """Up to so many pairs of subscribers of a topic the LP alone gives the best bound within seconds."""
 
@@ -119,14 +118,14 @@ def row_multipliers(
 ) -> Multipliers:
     """The rows of a bound, `others`, and the nodes' degree rows with their multipliers in units, for a proof.
 
-    A row's text is its kind, topic, and its labels, but |V_t| in those of `CENTRES`. `farkas` says that they are
-    counted without the edges' costs: their sum contradicts the cap on degrees, if any.
+    A row's text is its kind, topic, and its labels. `farkas` says that they are counted without the edges' costs: their
+    sum contradicts the cap on degrees, if any.
     """
     used, priced = np.flatnonzero(units), np.flatnonzero(prices)
     label, offsets = rows.label.tolist(), rows.offsets.tolist()
     listed = (used.tolist(), rows.kind[used].tolist(), rows.topic[used].tolist(), units[used].tolist())
     texts = (
-        ((_KINDS[kind], topic, tuple(label[offsets[r] + (kind == CENTRES) : offsets[r + 1]])), factor)
+        ((_KINDS[kind], topic, tuple(label[offsets[r] : offsets[r + 1]])), factor)
         for r, kind, topic, factor in zip(*listed, strict=True)
     )
     return Multipliers(chain(texts, others()), zip(priced.tolist(), prices[priced].tolist(), strict=True), farkas)
@@ -203,9 +202,9 @@ class CuttingPlanes(Relaxation[TopicRows]):
     def _load_edges(self, first: int) -> None:
         """Append the columns of the candidate edges from this number on."""
         edges, count = self.edges, len(self.edges) - first
-        offsets, crossed, value = crossing(self.rows, edges.links, first)
+        offsets, crossed = crossing(self.rows, edges.links, first)
         row_of = np.repeat(np.arange(len(self.rows.topic)), np.diff(offsets)) + self.fixed_rows
-        edge_of = crossed.astype(np.int64) - first
+        edge_of, value = crossed.astype(np.int64) - first, np.ones(len(crossed))
         if self._degree_rows:
             row_of = np.concatenate([edges.u[first:], edges.v[first:], row_of])
             edge_of = np.concatenate([np.arange(count), np.arange(count), edge_of])
@@ -293,8 +292,8 @@ class CuttingPlanes(Relaxation[TopicRows]):
         return proven_bound(self.edges, self.rows, duals, prices, goal, lower=lower, upper=upper, near=near)
 
     def _add_rows(self, rows: TopicRows) -> None:
-        offsets, crossed, values = crossing(rows, self.edges.links, 0)
-        self.lp.append_rows(rows.rhs.astype(np.float64), offsets[:-1], crossed + 1, values)
+        offsets, crossed = crossing(rows, self.edges.links, 0)
+        self.lp.append_rows(rows.rhs.astype(np.float64), offsets[:-1], crossed + 1, np.ones(len(crossed)))
         self.rows = joined(self.rows, rows)
         self.idle = np.concatenate([self.idle, np.zeros(len(rows.topic), np.int64)])
 

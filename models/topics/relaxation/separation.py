@@ -24,7 +24,6 @@ import numpy.typing as npt
 from ....heuristics.topics.kernels.interest import EdgeCosts, unit_costs
 from ....instances.contract.arrays import Ids, Offsets, entries_of, offsets_of
 from ....instances.contract.compiled import kernel
-from .centre_rows import CentreSeparation
 from .topic_rows import DIAMETER, LEAVING, TWICE, CandidateEdges, TopicEdges, TopicRows, joined, no_rows
 
 Weights = npt.NDArray[np.float64]
@@ -33,12 +32,10 @@ Weights = npt.NDArray[np.float64]
 class Separator:
     """The rows of connected topics.
 
-    `derivable` is the separator of those of its rows that follow from the compact model (docs/proofs.md), None if all
-    do. `quick` says whether LPs take milliseconds, so that trees have thousands of nodes.
+    `quick` says whether LPs take milliseconds, so that trees have thousands of nodes.
     """
 
     splits = quick = True
-    derivable: type[Separator] | None = None
 
     def first_rows(self, topic_offsets: Offsets) -> TopicRows:
         """Rows for the first LP, beside a partition of each topic into single subscribers."""
@@ -57,28 +54,14 @@ class Separator:
         return no_rows()
 
 
-class PairSeparator(Separator):
-    """The rows of pairs of topics of diameter at most 2."""
+class DiameterSeparator(Separator):
+    """The rows of topics of diameter at most 2, by pairs."""
 
     quick = False
 
     def _others(self, edges: CandidateEdges, x: Weights, tolerance: float) -> TopicRows:
-        return violated_diameters(edges.instance.topic_offsets, edges.links, x, tolerance=tolerance)
-
-
-class DiameterSeparator(PairSeparator):
-    """The rows of topics of diameter at most 2: those of pairs, and :mod:`.centre_rows` of topics without any."""
-
-    derivable = PairSeparator
-
-    def __init__(self) -> None:
-        self._centres = CentreSeparation()
-
-    def violated(self, edges: CandidateEdges, x: Weights, *, tolerance: float, exact: bool) -> TopicRows:
-        """See :meth:`.Separator.violated`."""
-        rows = super().violated(edges, x, tolerance=tolerance, exact=exact)
-        offsets, links = edges.instance.topic_offsets, edges.links
-        return joined(rows, self._centres.violated(offsets, links, x, rows.topic, tolerance))
+        offsets = edges.instance.topic_offsets
+        return violated_diameters(offsets, edges.links, x, tolerance=tolerance, shares=np.ones(len(offsets) - 1))
 
 
 class FaultSeparator(Separator):
@@ -174,13 +157,15 @@ class Goal:
 _PER_TOPIC = 6
 
 
-def violated_diameters(topic_offsets: Offsets, links: TopicEdges, weights: Weights, *, tolerance: float) -> TopicRows:
+def violated_diameters(
+    topic_offsets: Offsets, links: TopicEdges, weights: Weights, *, tolerance: float, shares: Weights
+) -> TopicRows:
     """The most violated rows of kind `DIAMETER`: at most one for each subscriber u, and six for each topic.
 
-    None is returned if and only if no row is violated by more than `tolerance`. P2 (Onus and Richa 2015), §6, states
-    the problem. Time O(Σ_t |V_t|³), memory O(max |V_t|²).
+    The right-hand side is the topic's one of `shares`, at most 1. None is returned if and only if no row is violated by
+    more than `tolerance`. P2 (Onus and Richa 2015), §6, states the problem. Time O(Σ_t |V_t|³), memory O(max |V_t|²).
     """
-    topic, label = _separate_diameters(topic_offsets, links, weights, tolerance)
+    topic, label = _separate_diameters(topic_offsets, links, weights, tolerance, shares)
     sizes = topic_offsets[topic + 1] - topic_offsets[topic]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     return TopicRows(topic, np.full_like(topic, DIAMETER), np.ones_like(topic), offsets, label)
@@ -188,13 +173,15 @@ def violated_diameters(topic_offsets: Offsets, links: TopicEdges, weights: Weigh
 
 @kernel
 def _separate_diameters(
-    topic_offsets: Offsets, links: TopicEdges, weights: Weights, tolerance: float
+    topic_offsets: Offsets, links: TopicEdges, weights: Weights, tolerance: float, shares: Weights
 ) -> tuple[Ids, Ids]:
     num_topics = len(topic_offsets) - 1
     topics = np.empty(num_topics * _PER_TOPIC, np.int32)
     labels = np.empty(topic_offsets[-1] * _PER_TOPIC, np.int32)
     rows = used = 0
     for t in range(num_topics):
+        if shares[t] <= tolerance:
+            continue
         n = topic_offsets[t + 1] - topic_offsets[t]
         x = np.zeros((n, n))
         for k in range(links.offsets[t], links.offsets[t + 1]):
@@ -215,7 +202,7 @@ def _separate_diameters(
         taken = 0
         for u in np.argsort(sums, kind="mergesort"):
             v = partner[u]
-            if sums[u] >= 1 - tolerance or taken == _PER_TOPIC:
+            if sums[u] >= shares[t] - tolerance or taken == _PER_TOPIC:
                 break
             # The same pair, found from its other end.
             if v < u and partner[v] == u:

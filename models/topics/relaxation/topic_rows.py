@@ -1,12 +1,11 @@
-"""The candidate edges, and inequalities of single topics: Σ coefficient·x ≥ rhs, by labels of its subscribers.
+"""The candidate edges, and inequalities of single topics: x(edges that cross) ≥ rhs, by labels of its subscribers.
 
 In a row of kind `PARTITION`, an edge crosses if its ends have different labels: with k labels, at least k − 1 edges
 cross in every topic-connected overlay. A row of kind `LEAVING` is one for the topic without a subscriber, whose label
 is −1: no edge at it crosses. In a row of kind `TWICE` two edges cross between two labels: a fault-tolerant topic of
 three or more subscribers has no bridge. In a row of kind `DIAMETER`, two subscribers u and v have labels 0 and 1, those
 of a set W have 2 and the others 3; the edges uv, u–W and v–(V_t − W) cross: at least one, if u and v are adjacent or
-have a common neighbour in V_t. Edges that cross have the coefficient 1, others 0. A row of kind `CENTRES` has its
-coefficients as labels (:mod:`.centre_rows`).
+have a common neighbour in V_t.
 """
 
 from __future__ import annotations
@@ -138,7 +137,7 @@ def _list_links(us: Ids, vs: Ids, interest: Interest, position: Ids) -> tuple[Id
     return common, edge, topic, a, b
 
 
-PARTITION, DIAMETER, LEAVING, TWICE, CENTRES = 0, 1, 2, 3, 4
+PARTITION, DIAMETER, LEAVING, TWICE = 0, 1, 2, 3
 Units = npt.NDArray[np.int64]
 
 
@@ -191,13 +190,12 @@ def singleton_rows(interest: Interest) -> TopicRows:
 
 
 @kernel
-def crossing(rows: TopicRows, links: TopicEdges, first_edge: int) -> tuple[Offsets, Ids, Reals]:
-    """The candidate edges, from number `first_edge` on, that cross each row, and their coefficients: CSR over the rows.
+def crossing(rows: TopicRows, links: TopicEdges, first_edge: int) -> tuple[Offsets, Ids]:
+    """The candidate edges, from number `first_edge` on, that cross each row: CSR over the rows.
 
     Cost O(Σ_rows links of the row's topic).
     """
     offsets, edges = np.zeros(len(rows.topic) + 1, np.int64), np.empty(0, np.int32)
-    coefficients = np.empty(0)
     for listing in (False, True):
         size = 0
         for r in range(len(rows.topic)):
@@ -205,29 +203,27 @@ def crossing(rows: TopicRows, links: TopicEdges, first_edge: int) -> tuple[Offse
             for k in range(links.offsets[t], links.offsets[t + 1]):
                 if links.edge[k] < first_edge:
                     continue
-                coefficient = _coefficient(rows.kind[r], rows.label, start, links.a[k], links.b[k])
-                if coefficient > 0:
+                if _crosses(rows.kind[r], rows.label, start, links.a[k], links.b[k]):
                     if listing:
-                        edges[size], coefficients[size] = links.edge[k], coefficient
+                        edges[size] = links.edge[k]
                     size += 1
             offsets[r + 1] = size
         if not listing:
-            edges, coefficients = np.empty(size, np.int32), np.empty(size)
-    return offsets, edges, coefficients
+            edges = np.empty(size, np.int32)
+    return offsets, edges
 
 
 @kernel
 def cover(rows: TopicRows, duals: Units, links: TopicEdges, num_edges: int) -> Units:
-    """Σ duals·coefficients of the rows that each candidate edge crosses. Cost as for :func:`crossing`."""
+    """The sum of the duals of the rows that each candidate edge crosses. Cost as for :func:`crossing`."""
     covers = np.zeros(num_edges, np.int64)
     for r in range(len(rows.topic)):
         if duals[r] == 0:
             continue
         start, t = rows.offsets[r], rows.topic[r]
         for k in range(links.offsets[t], links.offsets[t + 1]):
-            coefficient = _coefficient(rows.kind[r], rows.label, start, links.a[k], links.b[k])
-            if coefficient > 0:
-                covers[links.edge[k]] += coefficient * duals[r]
+            if _crosses(rows.kind[r], rows.label, start, links.a[k], links.b[k]):
+                covers[links.edge[k]] += duals[r]
     return covers
 
 
@@ -263,9 +259,8 @@ def sweep(
             for r in range(starts[t], starts[t + 1]):
                 start, kind, price = rows.offsets[r], rows.kind[r], prices[r]
                 for b in range(a + 1, count):
-                    coefficient = _coefficient(kind, rows.label, start, a, b)
-                    if coefficient > 0:
-                        cover[interest.topic_nodes[first + b]] += coefficient * price
+                    if _crosses(kind, rows.label, start, a, b):
+                        cover[interest.topic_nodes[first + b]] += price
         for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
             t = interest.node_topics[i]
             for j in range(interest.topic_offsets[t] + position[i] + 1, interest.topic_offsets[t + 1]):
@@ -286,12 +281,10 @@ def sweep(
 
 
 @kernel
-def _coefficient(kind: int, label: Ids, start: int, a: int, b: int) -> int:
-    """That of the edge between the subscribers of index a < b in V_t in the row whose labels begin at `start`."""
-    if kind == CENTRES:  # |V_t|, then the coefficients of pairs in lexicographic order
-        return int(label[start + 1 + a * label[start] - a * (a + 1) // 2 + b - a - 1])
+def _crosses(kind: int, label: Ids, start: int, a: int, b: int) -> bool:
+    """Whether the edge between the subscribers of index a < b in V_t crosses the row whose labels begin at `start`."""
     one, other = label[start + a], label[start + b]
     if kind != DIAMETER:
-        return int(one != other and (kind != LEAVING or (one >= 0 and other >= 0)))
+        return bool(one != other and (kind != LEAVING or (one >= 0 and other >= 0)))
     low, high = min(one, other), max(one, other)
-    return int((low == 0 and high <= 2 and high > 0) or (low == 1 and high == 3))
+    return bool((low == 0 and high <= 2 and high > 0) or (low == 1 and high == 3))

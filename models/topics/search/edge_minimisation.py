@@ -46,7 +46,7 @@ class SearchSettings:
     steps: int = 10_000  # of local search at the root, each time
     progress: str = "auto"
     proof: ProofFile = NO_FILE  # receives a case for each search
-    near: bool = True  # raise the root by rows of neighbours
+    near: bool = True  # rows that do not follow from the compact models (docs/proofs.md)
     offers: bool = False  # offer bounds on the cost of the edges: the problem is to minimise it
 
 

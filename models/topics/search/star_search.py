@@ -1,10 +1,8 @@
-"""Stars in each topic: local search whose centres move, and branch-and-cut with columns for edges and centres."""
+"""Stars in each topic: local search whose centres move, and branch-and-cut on what each topic is."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +17,11 @@ from ....instances.contract.run import Clock, offer, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog, SolverOutcome
 from ...engine.parallel_tree import search_tree
-from ...engine.proof import Multipliers, Proven
-from ...engine.relaxation import Bits, Bound, Reals, RowList, SparseRelaxation, SparseRows, Text
+from ...engine.proof import NO_FILE
+from ...engine.relaxation import Bound, Reals
 from ...engine.tree_search import WORK_A_STEP, Incumbent, TreeSearch
 from ..relaxation.cutting_planes import ALL_PAIRS
+from ..relaxation.star_planes import StarPlanes
 from ..relaxation.topic_rows import CandidateEdges, all_pairs, count_links
 from .edge_minimisation import SearchSettings
 
@@ -180,105 +179,8 @@ def _link(first: int, n: int, one: int, other: int) -> int:
     return first + a * (2 * n - a - 1) // 2 + b - a - 1
 
 
-_VIOLATION = 1e-4
 _ROOT_STALL = 1e-3
-_KEPT = 10_000  # rows that are all in the LPs of the tree, if there are no more
-
-
-class StarPlanes(SparseRelaxation):
-    """Fewest edges x with a centre y for each topic: Σ_c y(t, c) ≥ 1, and x(uv) ≥ y(t, u) + y(t, v).
-
-    The second kind of row is valid because one centre a topic is enough: the star at it has the edge uv if the centre
-    is u or v. For a pair with one common topic it holds with equality, so that this x is left out, and its cost is that
-    of both centres. The columns are those of `pairs` with several common topics, then the subscriptions, topic by
-    topic.
-    """
-
-    def __init__(self, instance: TopicInstance) -> None:
-        self.instance, self.pairs = instance, CandidateEdges(instance, all_pairs(instance))
-        links, first = self.pairs.links, instance.topic_offsets[:-1]
-        self._shared = np.flatnonzero(self.pairs.common > 1)
-        topic = np.repeat(np.arange(instance.num_topics), np.diff(links.offsets))
-        one, other = (len(self._shared) + first[topic] + ends for ends in (links.a, links.b))
-        costs = np.zeros(len(self._shared) + instance.num_subscriptions, np.int64)
-        costs[: len(self._shared)] = 1
-        own = self.pairs.common[links.edge] == 1
-        for centres in (one, other):
-            np.add.at(costs, centres[own], 1)
-        self._own_topic, self._own_edge = topic[own], links.edge[own]
-        self._topic, self._edge, self._one, self._other = topic[~own], links.edge[~own], one[~own], other[~own]
-        self._column = np.searchsorted(self._shared, self._edge)
-        rows = RowList()
-        for t in range(instance.num_topics):
-            centres = len(self._shared) + np.arange(instance.topic_offsets[t], instance.topic_offsets[t + 1])
-            rows.add(centres, 1, 1, ("centre", t))
-        super().__init__(costs, rows.rows())
-        self.cost_scale = 1.0
-
-    def described(self, column: int) -> tuple[int, ...]:
-        """The two nodes of an edge; or topic, centre and a 1 that tells them apart."""
-        if column < len(self._shared):
-            pair = self._shared[column]
-            return int(self.pairs.u[pair]), int(self.pairs.v[pair])
-        place = column - len(self._shared)
-        topic = int(np.searchsorted(self.instance.topic_offsets, place, side="right")) - 1
-        return topic, int(self.instance.topic_nodes[place]), 1
-
-    def branchable(self, fractional: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Centres first: once they are fixed, so are the edges."""
-        centres = fractional[fractional >= len(self._shared)]
-        return centres if len(centres) else fractional
-
-    def add_all_rows(self) -> None:
-        """Add the rows that are missing, to keep them all, unless there are too many."""
-        if len(self._column) <= _KEPT:
-            present, rows = set(self.rows.texts), RowList()
-            texts = self._texts(self._topic, self._edge)
-            self._add(rows, np.flatnonzero([text not in present for text in texts]))
-            self._add_rows(rows.rows())
-            self.keeps_rows = True
-
-    def violated(self, x: Reals, *, exact: bool) -> SparseRows:
-        """Every violated row of an edge and a topic; always exact."""
-        rows = RowList()
-        if not self.keeps_rows:
-            excess = x[self._one] + x[self._other] - x[self._column]
-            self._add(rows, np.flatnonzero(excess > _VIOLATION))
-        return rows.rows()
-
-    def centres_of(self, x: Reals) -> Reals:
-        """The values of the subscriptions, topic by topic."""
-        return x[len(self._shared) :]
-
-    def edges_of(self, x: Reals) -> Reals:
-        """The values of the pairs, 0 for those without a column."""
-        values = np.zeros(len(self.pairs))
-        values[self._shared] = x[: len(self._shared)]
-        return values
-
-    def _proven(self, lower: Bits | None, upper: Bits | None) -> Bound:
-        bound = super()._proven(lower, upper)
-        assert bound.proven is not None
-        return replace(bound, proven=partial(self._with_own_pairs, bound.proven))
-
-    def _with_own_pairs(self, proven: Proven) -> Multipliers:
-        """Add the rows of pairs that have no column: each pays for an edge of one star alone."""
-        given = proven()
-        own = [] if given.farkas else self._texts(self._own_topic, self._own_edge)
-        return given._replace(rows=chain(given.rows, ((text, self.unit) for text in own)))
-
-    def _drop_idle_rows(self) -> None:
-        if not self.keeps_rows:
-            super()._drop_idle_rows()
-
-    def _add(self, rows: RowList, links: npt.NDArray[np.int64]) -> None:
-        texts = self._texts(self._topic[links], self._edge[links])
-        for k, text in zip(links.tolist(), texts, strict=True):
-            rows.add([self._column[k], self._one[k], self._other[k]], [1, -1, -1], 0, text)
-
-    def _texts(self, topics: npt.NDArray[np.int64], edges: Ids) -> list[Text]:
-        ends = self.pairs.u[edges].tolist(), self.pairs.v[edges].tolist()
-        return [("star", *items) for items in zip(topics.tolist(), *ends, strict=True)]
+_STAR_SHARE, _LP_SHARE = 0.2, 0.6  # of the time left
 
 
 class StarIncumbent(Incumbent):
@@ -292,7 +194,7 @@ class StarIncumbent(Incumbent):
         self._random = np.random.default_rng([number, int(self._random.integers(2**62))])
 
     def offer_chosen(self, columns: object, chosen: npt.NDArray[np.bool_]) -> None:
-        self.offer(self._stars(chosen.astype(np.float64)).overlay)
+        self.offer(self._planes.overlay(chosen))
 
     def build_along(self, columns: object, x: Reals) -> StarCentres:
         """Take the centre of largest value in each topic, then move centres while that saves edges."""
@@ -309,7 +211,7 @@ class StarIncumbent(Incumbent):
             self.offer(stars.overlay)
 
     def _stars(self, x: Reals) -> StarCentres:
-        return StarCentres(self._planes.pairs, self._planes.centres_of(x))
+        return StarCentres(self._planes.edges, self._planes.centres_of(x))
 
     def offer(self, overlay: Overlay) -> None:
         if overlay.num_edges < self.value:
@@ -318,19 +220,29 @@ class StarIncumbent(Incumbent):
 
 
 def minimise_stars(
-    instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings
+    instance: TopicInstance, start: Overlay, clock: Clock, settings: SearchSettings, *, others: bool
 ) -> SolverOutcome[Overlay]:
     """Find an overlay with a star in every topic and fewest edges, and prove it, from a valid one.
 
-    P2 (Onus and Richa 2015), §6.3. Exponential in the worst case; memory O(Σ_t |V_t|²).
+    With `others`, topics of any graphs of diameter at most 2, after a search for stars. P2 (Onus and Richa 2015), §6.3
+    and §6. Exponential in the worst case; memory O(Σ_t |V_t|²).
     """
+    if others:
+        first = replace(settings, proof=NO_FILE, offers=False, progress="off")
+        stars = minimise_stars(instance, start, clock.share(_STAR_SHARE), first, others=False)
+        start = stars.answer or start
     log = SearchLog(settings.progress, on_bound=offer_bound if settings.offers else None)
     case = settings.proof.case(cap=None)
-    planes = StarPlanes(instance)
+    planes = StarPlanes(instance, others=others)
     incumbent = StarIncumbent(planes, start, settings.seed)
     tree, root = TreeSearch(planes, incumbent, progress=log, proof=case), None
+
+    def at_round(bound: Bound) -> bool:
+        planes.print_on(log, incumbent.value)
+        return planes.least_value(bound.units) >= incumbent.value
+
     try:
-        root = planes.tighten(clock, stall=_ROOT_STALL)
+        root = planes.tighten(clock.share(_LP_SHARE) if others else clock, stall=_ROOT_STALL, at_round=at_round)
         if root is not None:
             case.bound(0, root.proven)
             x, goal = planes.lp.x, planes.least_value(root.units)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import overlaybench as ob
 from overlaybench.models.engine.tree_search import TreeSearch
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
-from overlaybench.models.topics.search.star_search import StarPlanes
+from overlaybench.models.topics.relaxation.star_planes import StarPlanes
 from tests.models.checker.tiny import (
     ALL_PROBLEMS,
     ONE_OF_CONTENT,

@@ -29,11 +29,12 @@ from overlaybench.models.topics.lp_heuristics.row_weighting import (
     WEIGHT,
     RowWeighting,
 )
+from overlaybench.models.topics.relaxation import star_planes
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.relaxation.separation import Goal
+from overlaybench.models.topics.relaxation.star_planes import StarPlanes
 from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs
-from overlaybench.models.topics.search import star_search
-from overlaybench.models.topics.search.star_search import StarCentres, StarPlanes
+from overlaybench.models.topics.search.star_search import StarCentres
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.outcomes import value_of
 from tests.topic_brute_force import optimum
@@ -262,7 +263,7 @@ def test_searches_never_make_an_overlay_worse() -> None:
 def test_the_relaxation_is_worth_that_of_the_model(
     nodes: int, topics: int, size: int, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(star_search, "_KEPT", kept)
+    monkeypatch.setattr(star_planes, "_KEPT", kept)
     for seed in range(4):
         instance = uniform_instance(nodes, topics, size, seed)
         planes = StarPlanes(instance)

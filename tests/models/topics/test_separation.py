@@ -15,15 +15,17 @@ from overlaybench.heuristics.topics.gm2 import gm2
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
 from overlaybench.instances.contract.run import Clock
 from overlaybench.models.engine.relaxation import UNIT
-from overlaybench.models.topics.relaxation.centre_rows import CentreRows
+from overlaybench.models.topics.lp_heuristics.lp_guided import any_overlay
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.relaxation.neighbour_rows import NeighbourSeparation
 from overlaybench.models.topics.relaxation.separation import (
+    DiameterSeparator,
     FaultSeparator,
     Goal,
     violated_diameters,
     violated_partitions,
 )
+from overlaybench.models.topics.relaxation.star_planes import StarPlanes
 from overlaybench.models.topics.relaxation.topic_rows import LEAVING, CandidateEdges, all_pairs
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.properties import property_test
@@ -135,9 +137,10 @@ def test_the_most_violated_row_is_found_for_fractional_values_and_0_and_1() -> N
         edges = CandidateEdges(instance, all_pairs(instance))
         x = np.random.default_rng(seed).integers(0, 5 if seed < 40 else 2, len(edges)) / (8 if seed < 40 else 1)
         weight = dict(zip(zip(edges.u.tolist(), edges.v.tolist(), strict=True), x.tolist(), strict=True))
-        rows = violated_diameters(instance.topic_offsets, edges.links, x, tolerance=1e-6)
+        shares = np.array([1.0, 0.5])
+        rows = violated_diameters(instance.topic_offsets, edges.links, x, tolerance=1e-6, shares=shares)
         for t, members in enumerate(members_of_topics(instance)):
-            least = 1.0
+            least = shares[t]
             for u, v in combinations(members, 2):
                 others = [w for w in members if w not in (u, v)]
                 for near in chain.from_iterable(combinations(others, k) for k in range(len(others) + 1)):
@@ -145,7 +148,7 @@ def test_the_most_violated_row_is_found_for_fractional_values_and_0_and_1() -> N
                         weight[min(end, w), max(end, w)] for w in others for end in [u if w in near else v]
                     )
                     least = min(least, total)
-            assert (t in rows.topic) == (least < 1 - 1e-6)
+            assert (t in rows.topic) == (least < shares[t] - 1e-6)
 
 
 def test_rows_of_fault_tolerance_hold_for_fault_tolerant_overlays_and_cut_off_others() -> None:
@@ -183,39 +186,49 @@ def graphs_of_diameter_two(n: int) -> npt.NDArray[np.int64]:
     return np.stack([graphs.has[pair][valid] for pair in combinations(range(n), 2)], axis=1).astype(np.int64)
 
 
-def coefficients(labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    n = int(labels[0])
-    return labels[1 : 1 + n * (n - 1) // 2]
+def is_possible(n: int, x: npt.NDArray[np.float64]) -> bool:
+    """Whether the LP of one topic of n subscribers has a solution with these values of its pairs."""
+    instance = ob.TopicInstance.from_subscriptions({str(v): ["t"] for v in range(n)})
+    planes = StarPlanes(instance, others=True, every_edge=True)
+    planes.lp.bound_columns(x, x)
+    while planes.lp.solve(60.0) and planes.lp.feasible:
+        rows = planes.violated(planes.lp.x, exact=True)
+        if not len(rows.rhs):
+            return True
+        planes._add_rows(rows)
+    return False
 
 
-@property_test(400, SEEDS, quick=20)
-def test_rows_hold_for_all_graphs_of_diameter_two_and_cut_the_point_off(seed: int) -> None:
+@property_test(200, SEEDS, quick=4)
+def test_averages_of_graphs_of_diameter_two_are_possible(seed: int) -> None:
     draw, n = np.random.default_rng(seed), 4 + seed % 3
-    separation = CentreRows(n)
-    for _ in range(4):
-        x = np.minimum(draw.integers(0, 7, n * (n - 1) // 2) / draw.choice([6, 12]), 1.0)
-        row = separation.violated(x, 1e-4)
-        if row is not None:
-            rhs, labels = row
-            assert (graphs_of_diameter_two(n) @ coefficients(labels) >= rhs).all()
-            assert coefficients(labels) @ x < rhs
-
-
-@property_test(400, SEEDS, quick=20)
-def test_no_average_of_graphs_of_diameter_two_is_cut_off(seed: int) -> None:
-    draw, n = np.random.default_rng(seed), 4 + seed % 3
-    graphs, separation = graphs_of_diameter_two(n), CentreRows(n)
+    graphs = graphs_of_diameter_two(n)
     for count in (1, 2, 5):
-        assert separation.violated(graphs[draw.integers(0, len(graphs), count)].mean(axis=0), 1e-4) is None
+        assert is_possible(n, graphs[draw.integers(0, len(graphs), count)].mean(axis=0))
 
 
-def test_too_few_edges_are_cut_off() -> None:
+def test_too_few_edges_are_not_possible() -> None:
     pairs = list(combinations(range(6), 2))
     path = np.array([float(b - a == 1) for a, b in pairs])  # connected, of diameter 5
     all_stars = np.full(len(pairs), 1 / 3)
-    assert CentreRows(6).violated(path, 1e-4) is not None
-    assert CentreRows(6).violated(all_stars, 1e-4) is None
-    assert CentreRows(6).violated(all_stars - 1e-3, 1e-4) is not None
+    assert not is_possible(6, path)
+    assert is_possible(6, all_stars)
+    assert not is_possible(6, all_stars - 1e-3)
+
+
+@property_test(100, SEEDS, quick=3)
+def test_the_lp_of_what_topics_are_is_between_that_of_pairs_and_the_optimum(seed: int) -> None:
+    instance = small_instance(seed)
+    pairs = CuttingPlanes(instance, Goal(separator=DiameterSeparator), any_overlay(instance, ob.PROBLEMS["2d-true"]))
+    pairs.tighten(Clock(None))
+    values = []
+    for every_edge in (False, True):
+        planes = StarPlanes(instance, others=True, every_edge=every_edge)
+        planes.tighten(Clock(None))
+        assert planes.best_units <= optimum(instance, "2d-true") * planes.unit
+        values.append(planes.lp.value)
+    assert values[0] == pytest.approx(values[1], abs=1e-2)
+    assert values[0] > pairs.lp.value - 1e-2
 
 
 @property_test(60, st.integers(0, 10**6), quick=2)
