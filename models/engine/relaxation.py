@@ -45,8 +45,9 @@ class HighsLP:
     `x` has the value of each decision, `all_values` that of each column, `value` the objective in floating point,
     `row_duals` a nonnegative dual for each row. If `feasible` is False, the LP has no solution, and the duals are a
     Farkas ray, scaled to a largest entry of 1. A solution ends once the objective exceeds `enough`: then `is_cut_off`,
-    and the duals are feasible, but the values are not. `iterations` counts simplex iterations, `probed` those of probes
-    apart; `work` is the sum of each iteration's number of rows, to which its time is about proportional.
+    and the duals are feasible, but the values are not; so if time runs out, and `is_stopped`. `iterations` counts
+    simplex iterations, `probed` those of probes apart; `work` is the sum of each iteration's number of rows, to which
+    its time is about proportional.
     """
 
     def __init__(self, *, first: int = 0) -> None:
@@ -55,7 +56,7 @@ class HighsLP:
         self._first = first
         self.x, self.row_duals, self.value, self.feasible = np.empty(0), np.empty(0), 0.0, True
         self.all_values = self.x
-        self.enough, self.is_cut_off = np.inf, False
+        self.enough, self.is_cut_off, self.is_stopped = np.inf, False, False
         self.iterations = self.work = self.probed = 0
         self._highs, self._status = highspy.Highs(), highspy.HighsModelStatus
         self._basic = highspy.HighsBasisStatus.kBasic, highspy.HighsBasisStatus.kLower
@@ -165,13 +166,14 @@ class HighsLP:
         self.iterations += iterations
         self.work += iterations * self._highs.getNumRow()
         self.is_cut_off = status == self._status.kObjectiveBound
-        if status == self._status.kOptimal or self.is_cut_off:
-            solution = self._highs.getSolution()
+        solution = self._highs.getSolution()
+        self.is_stopped = status == self._status.kTimeLimit and solution.dual_valid
+        if status == self._status.kOptimal or self.is_cut_off or self.is_stopped:
             self.all_values = np.array(solution.col_value)
             self.x = np.clip(self.all_values[self._first :], 0.0, 1.0)
             self.value, self.feasible = float(info.objective_function_value), True
             self.row_duals = np.maximum(np.array(solution.row_dual), 0.0)
-            return True
+            return not self.is_stopped
         if status == self._status.kInfeasible:
             _, known, ray = self._highs.getDualRay()
             if known and (largest := float(np.abs(ray).max())) > 0:
@@ -328,6 +330,8 @@ class Relaxation(ABC, Generic[Rows]):
                 lower, upper = self._extended(lower, 0), self._extended(upper, 1)
                 self.lp.bound_columns(lower.astype(np.float64), upper.astype(np.float64))
             if not self._solve(clock.left):
+                if root and self.lp.is_stopped:
+                    self._keep(self._proven(None, None))
                 break
             # At a node of a tree, the bound is proven only if it may be enough, or where rounds end.
             rows, bound = None, None
@@ -350,8 +354,8 @@ class Relaxation(ABC, Generic[Rows]):
                     continue
                 if best is None or bound.units >= best.units:
                     best = bound
-                if root and bound.units > self.best_units:
-                    self.best_units, self.best_proven = bound.units, bound.proven
+                if root:
+                    self._keep(bound)
                 if best.units > enough or (at_round is not None and at_round(best)):
                     break
             if rows is None:
@@ -372,6 +376,10 @@ class Relaxation(ABC, Generic[Rows]):
                 self.cuts += len(rows.rhs)
                 self._add_rows(rows)
         return best
+
+    def _keep(self, bound: Bound) -> None:
+        if bound.units > self.best_units:
+            self.best_units, self.best_proven = bound.units, bound.proven
 
     @abstractmethod
     def violated(self, x: Reals, *, exact: bool) -> Rows:

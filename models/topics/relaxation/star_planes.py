@@ -80,6 +80,8 @@ class StarPlanes(SparseRelaxation):
             for v, node in enumerate(self.instance.subscribers(t).tolist()):
                 own = z[(a == v) | (b == v)]
                 rows.add(np.append(own, self._none[t]), [*[1] * len(own), -2], 0, ("ends", t, node))
+        if self.others:
+            self._add(rows, np.flatnonzero(~self._is_own))
         return rows.rows()
 
     def _links_of(self, t: int) -> tuple[Units, Units, Units]:
@@ -118,13 +120,13 @@ class StarPlanes(SparseRelaxation):
             self.keeps_rows = True
 
     def violated(self, x: Reals, *, exact: bool) -> SparseRows:
-        """Every violated row of an edge and a topic, and some of pairs without a centre; always exact."""
+        """Every violated row of an edge and a topic; with others, whose LP has all of them, of pairs. Always exact."""
         rows = RowList()
-        if not self.keeps_rows:
-            x = np.append(x, 0.0)
-            excess = x[self._one] + x[self._other] + x[self._z] - x[self._column]
+        if not self.others and not self.keeps_rows:
+            excess = x[self._one] + x[self._other] - x[self._column]
             self._add(rows, np.flatnonzero((excess > _VIOLATION) & ~self._is_own))
         if self.others:
+            x = np.append(x, 0.0)
             links = self.edges.links._replace(edge=np.arange(len(self._z), dtype=np.int32))
             offsets = self.instance.topic_offsets
             found = violated_diameters(offsets, links, x[self._z], tolerance=_VIOLATION, shares=x[self._none])

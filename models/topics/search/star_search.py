@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -241,11 +242,12 @@ def minimise_stars(
         planes.print_on(log, incumbent.value)
         return planes.least_value(bound.units) >= incumbent.value
 
-    try:
+    with suppress(MemoryError):
         root = planes.tighten(clock.share(_LP_SHARE) if others else clock, stall=_ROOT_STALL, at_round=at_round)
-        if root is not None:
-            case.bound(0, root.proven)
-            x, goal = planes.lp.x, planes.least_value(root.units)
+    case.bound(0, planes.best_proven)
+    try:
+        if len(planes.lp.x) and (root is not None or not clock.passed):
+            x, goal = planes.lp.x, planes.least_value(planes.best_units)
             steps = max(settings.steps, planes.lp.work // WORK_A_STEP)  # about as long as the LP took
             planes.add_all_rows()
             incumbent.improve_along(planes.columns, x, clock.share(0.25), goal=goal, steps=steps)
@@ -254,6 +256,6 @@ def minimise_stars(
     except MemoryError:
         reason = "out of memory"
     case.end(incumbent.value)
-    bound = max(0, planes.least_value(planes.best_units if root is None else tree.units))
+    bound = max(0, planes.least_value(max(planes.best_units, tree.units if tree.nodes else 0)))
     counters = {**planes.counters, "nodes": tree.nodes}
     return SolverOutcome(incumbent.overlay, bound, bound < incumbent.value, counters, reason)
