@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -242,10 +241,11 @@ def minimise_stars(
         planes.print_on(log, incumbent.value)
         return planes.least_value(bound.units) >= incumbent.value
 
-    with suppress(MemoryError):
-        root = planes.tighten(clock.share(_LP_SHARE) if others else clock, stall=_ROOT_STALL, at_round=at_round)
-    case.bound(0, planes.best_proven)
     try:
+        try:
+            root = planes.tighten(clock.share(_LP_SHARE) if others else clock, stall=_ROOT_STALL, at_round=at_round)
+        finally:
+            case.bound(0, planes.best_proven)
         if len(planes.lp.x) and (root is not None or not clock.passed):
             x, goal = planes.lp.x, planes.least_value(planes.best_units)
             steps = max(settings.steps, planes.lp.work // WORK_A_STEP)  # about as long as the LP took
