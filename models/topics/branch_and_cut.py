@@ -37,8 +37,6 @@ from .search.star_search import minimise_stars, starred
 
 _FITTING_WORK = 20_000_000
 _TINY_STEPS = 10  # for each pair of nodes, twice
-_STAR_LINKS = 10_000
-_STAR_LINKS = 100_000  # pairs of subscribers of a topic, up to which its kind has columns
 _STAR_LINKS = 20_000  # pairs of subscribers of a topic, up to which its kind has columns
 _EDGES_POLISHED = 50  # by one round of steps; they take some 10 microseconds each
 
