@@ -7,7 +7,11 @@ from itertools import combinations
 
 from cases import INFINITE, neighbours
 
-UNTRANSLATED = {"leaf", "node", "edge", "paths", "seen", "near", "number", "ends", "apart"}
+
+def untranslated(problem):
+    """Lines and rows that do not follow from the model of a problem."""
+    kinds = {"leaf", "node", "edge", "paths", "seen", "near", "number", "ends", "apart"}
+    return kinds | ({"centre", "star"} if problem == "2d-true" else set())
 
 
 class Flow:

@@ -14,12 +14,13 @@ from math import isqrt
 from pathlib import Path
 
 from cases import INFINITE, Model, document, is_count, is_integer, need, need_labels, neighbours, reached, reading
+from kinds import Kinds, links_of
 from trees import as_rows, weight_of
 
 MOST_COST, MOST_SITES = 1_000_000, 20_000
 
 
-class TopicRules(Model):
+class TopicRules(Kinds, Model):
     """Overlays in which every topic is connected, has diameter 2, or stays connected when a subscriber leaves.
 
     A column is a pair of nodes u < v as u·n + v, or beyond n² what a topic is.
@@ -146,24 +147,6 @@ class TopicRules(Model):
         need(u * self.n + v in self.pairs and 0 <= u < v < self.n, f"{pair} is no pair of subscribers of a topic")
         return u * self.n + v
 
-    def centre(self, topic, node):
-        """The column of a topic's centre: beyond those of pairs."""
-        need(is_count(topic) and node in self.members[topic], f"node {node} does not subscribe to topic {topic}")
-        return (self.n + topic) * self.n + node
-
-    def has_others(self, topic):
-        """Whether a topic may have diameter 2 without a centre."""
-        return self.problem == "2d-true" and is_count(topic) and len(self.members[topic]) > 3
-
-    def none(self, topic):
-        """The column that says that a topic has no centre: beyond those of centres."""
-        need(self.has_others(topic), f"topic {topic} has a centre")
-        return (self.n + len(self.members) + topic * self.n) * self.n
-
-    def other(self, topic, u, v):
-        """The column of an edge of a topic without a centre."""
-        return self.none(topic) + self.column((u, v))
-
     def cost(self, column):
         if column >= self.n * self.n:
             return 0
@@ -188,13 +171,7 @@ class TopicRules(Model):
             return self.near(topic, labels)
         nodes = self.members[topic] if is_count(topic) and topic < len(self.members) else []
         if kind in ("centre", "star") and self.problem.startswith("2d-"):
-            others = self.has_others(topic)
-            if kind == "centre":
-                centres = [(self.centre(topic, v), 1) for v in self.members[topic]]
-                return centres + ([(self.none(topic), 1)] if others else []), 1
-            u, v = labels, other
-            terms = [(self.column((u, v)), 1), (self.centre(topic, u), -1), (self.centre(topic, v), -1)]
-            return terms + ([(self.other(topic, u, v), -1)] if others else []), 0
+            return self.centred(kind, topic, labels, other)
         if kind in ("number", "ends", "apart"):
             return self.without(kind, topic, nodes, labels)
         need(len(labels) == len(nodes) > 0, "the labels are not those of the topic's subscribers")
@@ -240,23 +217,6 @@ class TopicRules(Model):
         pairs = [(min(node, v) * self.n + max(node, v), weight) for v, weight in zip(others, weights)]
         return pairs, lightest(shared, sum(weights))
 
-    def without(self, kind, topic, nodes, labels):
-        """Rows of the graph of a topic without a centre, of k subscribers: 0 if it has one.
-
-        It has max(k, 2k − 5) edges (Erdős, Rényi 1962; Murty 1968), each subscriber has two, and the rows "pair" hold.
-        """
-        none, k, pairs = self.none(topic), len(nodes), list(combinations(nodes, 2))
-        if kind == "number":
-            least = max(k, 2 * k - 5)
-        elif kind == "ends":
-            need(labels in nodes, f"node {labels} does not subscribe to topic {topic}")
-            pairs, least = [pair for pair in pairs if labels in pair], 2
-        else:
-            need(len(labels) == k, "the labels are not those of the topic's subscribers")
-            of, helps, least = dict(zip(nodes, labels)), links_of(labels), 1
-            pairs = [(u, v) for u, v in pairs if {of[u], of[v]} in helps]
-        return [(self.other(topic, u, v), 1) for u, v in pairs] + [(none, -least)], 0
-
     def value(self, answer):
         """The value of an answer, which must be valid: the edges of an overlay."""
         edges = {(u, v) for u, v in answer}
@@ -289,12 +249,6 @@ class TopicRules(Model):
                 continue  # the degrees add up to twice the edges
             least = min(least, degree if self.problem == "minmax-tco" else degree * edges)
         return least
-
-
-def links_of(labels):
-    """The labels that an edge of a row of the pair u and v (0 and 1) has: it is uv, u–W (2) or v–the others (3)."""
-    need(labels.count(0) == labels.count(1) == 1 and set(labels) <= {0, 1, 2, 3}, "no pair of subscribers")
-    return {0, 1}, {0, 2}, {1, 3}
 
 
 @reading

@@ -14,7 +14,7 @@ from math import ceil, lcm
 
 from cases import INFINITE, NoInstance, Wrong, need
 from check_proof import ROUND_CEILING, ROUND_FLOOR, examine, lines_of, shown
-from compact import UNTRANSLATED, CompactOverlayModel, SteinerModel
+from compact import CompactOverlayModel, SteinerModel, untranslated
 from compact_content import CompactContentModel
 from content import ContentRules
 from steiner import SteinerRules
@@ -327,8 +327,7 @@ class Translation:
         lines = [line for _, line in lines_of(proof)]
         self.given = [line[1:] for line in lines if line[0] == "row"]
         lines = [self.model.trees_as_rows(self.given, line[1:]) if line[0] == "trees" else line for line in lines]
-        unknown = UNTRANSLATED | ({"centre", "star"} if self.model.problem == "2d-true" else set())
-        tags = {line[0] for line in [*lines, *self.given]} & unknown
+        tags = {line[0] for line in [*lines, *self.given]} & untranslated(self.model.problem)
         need(not tags, f"lines {sorted(tags)} have no translation: solve with --option presolve=false")
         self.read, self.made = {}, {}
         begins = [k for k, line in enumerate(lines) if line[0] == "case"]

@@ -272,7 +272,7 @@ def test_without_a_check_a_false_claim_is_proven(reason: str, tmp_path: Path, mo
     assert isinstance(named, str), named
     assert reason in named
     need = checker("cases").need
-    for module in ("cases", "check_proof", "topics", "trees", "steiner", "content", "traces"):
+    for module in ("cases", "check_proof", "topics", "kinds", "trees", "steiner", "content", "traces"):
         monkeypatch.setattr(checker(module), "need", lambda holds, why: reason in why or need(holds, why))
     outcome = check(tiny, lines, tmp_path)
     assert not isinstance(outcome, str), outcome
