@@ -26,7 +26,7 @@ Bits = npt.NDArray[np.int8]
 _USED, _SURE = 1e-9, 1e-6
 NO_COLUMNS = np.empty(0, np.int64)
 NO_CUTOFF = 2**62
-_SLICES = 3  # an LP of the root may take so much of the time left, before its dual values so far prove a bound
+_SLICES, _LEAST_SLICE = 3, 1.0  # of the time left, or seconds, after which the dual values of a root's LP prove a bound
 _FEW_COLUMNS = 200
 
 
@@ -330,7 +330,7 @@ class Relaxation(ABC, Generic[Rows]):
             if not root:
                 lower, upper = self._extended(lower, 0), self._extended(upper, 1)
                 self.lp.bound_columns(lower.astype(np.float64), upper.astype(np.float64))
-            if not self._solve(max(1.0, clock.left / _SLICES) if root else clock.left):
+            if not self._solve(min(clock.left, max(_LEAST_SLICE, clock.left / _SLICES)) if root else clock.left):
                 if root and self.lp.is_stopped:
                     stopped = self._proven(None, None)
                     self._keep(stopped)

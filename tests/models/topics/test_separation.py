@@ -14,6 +14,7 @@ import overlaybench as ob
 from overlaybench.heuristics.topics.gm2 import gm2
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
 from overlaybench.instances.contract.run import Clock
+from overlaybench.models.engine import relaxation
 from overlaybench.models.engine.relaxation import UNIT
 from overlaybench.models.topics.lp_heuristics.lp_guided import any_overlay
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
@@ -229,6 +230,25 @@ def test_the_lp_of_what_topics_are_is_between_that_of_pairs_and_the_optimum(seed
         values.append(planes.lp.value)
     assert values[0] == pytest.approx(values[1], abs=1e-2)
     assert values[0] > pairs.lp.value - 1e-2
+
+
+@pytest.mark.slow
+def test_an_lp_that_time_stops_proves_bounds_that_rise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slices as short as possible stop it often; together they prove what it does at once."""
+    monkeypatch.setattr(relaxation, "_LEAST_SLICE", 0.0)
+    monkeypatch.setattr(relaxation, "_SLICES", 10_000)
+    instance, bounds = uniform_instance(60, 60, 6, 0), list[float]()
+
+    def stopped(bound: relaxation.Bound) -> bool:
+        bounds.append(bound.units / UNIT)
+        return False
+
+    planes = StarPlanes(instance, others=True)
+    assert planes.tighten(Clock(60), stall=1.0, at_round=stopped) is not None
+    whole = StarPlanes(instance, others=True)
+    whole.tighten(Clock(None), stall=1.0)
+    assert 0 < bounds[0] < max(bounds) - 1
+    assert max(bounds) == pytest.approx(whole.lp.value, abs=2.0)
 
 
 @property_test(60, st.integers(0, 10**6), quick=2)
