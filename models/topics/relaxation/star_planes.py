@@ -53,17 +53,17 @@ class StarPlanes(SparseRelaxation):
         self._z = np.where(has, begin + np.cumsum(has) - 1, -1)
         begin += int(has.sum())
         self._none = np.where(without, begin + np.cumsum(without) - 1, -1)
-        costs = np.zeros(begin + int(without.sum()), np.int64)
-        costs[: len(self._shared)] = 1
         self._is_own = (self.edges.common[links.edge] == 1) & (not every_edge)
-        for columns in (self._one, self._other, self._z[has]):
-            own = self._is_own[has] if len(columns) < len(has) else self._is_own
-            np.add.at(costs, columns[own], 1)
+        costs, self._rank = np.zeros((2, begin + int(without.sum()) + 1), np.int64)
+        costs[: len(self._shared)] = 1
+        for columns in (self._one, self._other, self._z):
+            np.add.at(costs, columns[self._is_own], 1)
         self._column = np.searchsorted(self._shared, links.edge)
-        self._rank = np.full(len(costs), _CENTRE)
+        self._rank[:] = _CENTRE
         self._rank[: len(self._shared)] = _EDGE
-        self._rank[self._z[has]] = np.where(self._is_own[has], _EDGE, _OTHER)
-        self._rank[self._none[without]] = _NO_CENTRE
+        self._rank[self._z] = np.where(self._is_own, _EDGE, _OTHER)
+        self._rank[self._none] = _NO_CENTRE
+        costs, self._rank = costs[:-1], self._rank[:-1]
         super().__init__(costs, self._first_rows(np.flatnonzero(without)))
         self.cost_scale = 1.0
 
