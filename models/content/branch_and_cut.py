@@ -27,7 +27,8 @@ from .model import ContentModel
 _VIOLATION = 1e-4
 _INTEGRAL = 1e-6
 _STALL = 1e-4
-_LEAST_COSTS, _LARGEST_SCALE = 10, 1000
+_LEAST_COSTS, _LARGEST_SCALE = 16, 1000
+_SMALL = 1e-5  # of all costs: a smaller optimum needs finer bounds than integers of 64 bits give
 
 
 class ContentCuts(SparseRelaxation):
@@ -40,8 +41,10 @@ class ContentCuts(SparseRelaxation):
     # A multiplier is rounded to 1/unit and a capacity row has entries up to 2^20: their product is the bound's error.
     finest = 2**44
 
-    def __init__(self, model: ContentModel) -> None:
+    def __init__(self, model: ContentModel, *, exact: bool = False) -> None:
         self.model = model
+        if exact:  # beyond the integers of 64 bits, so that Python's are taken
+            self.finest = 2**64
         brokers = model.instance.num_brokers
         self._tails, self._heads = np.nonzero(model.off_diagonal)
         self._tree_network = network_of(brokers, self._tails, self._heads)
@@ -149,12 +152,16 @@ class ContentIncumbent(Incumbent):
             offer(answer)
 
 
+def _all_costs(instance: ContentInstance) -> float:
+    return float(instance.demands @ instance.access.sum(axis=1) + instance.rates.sum() * instance.core.sum())
+
+
 def _in_small_units(instance: ContentInstance) -> tuple[ContentInstance, float]:
-    """The instance with prices in units in which all costs add up to 1000 or more, and how many of these are one.
+    """The instance with prices in units in which all costs add up to 65,000 or more, and how many of these are one.
 
     The LP's tolerances and the units of bounds are absolute. A power of 2 changes no digit of a cost.
     """
-    costs = float(instance.demands @ instance.access.sum(axis=1) + instance.rates.sum() * instance.core.sum())
+    costs = _all_costs(instance)
     if not 0 < costs < 2**_LEAST_COSTS:
         return instance, 1.0
     scale = 2.0 ** min(_LEAST_COSTS - math.floor(math.log2(costs)), _LARGEST_SCALE)
@@ -178,7 +185,8 @@ def minimise(
     """
     scaled, scale = _in_small_units(instance)
     model = ContentModel(scaled, problem.routing, clock=clock)
-    planes = ContentCuts(model)
+    small = start is not None and problem.value(scaled, start) < _SMALL * _all_costs(scaled)
+    planes = ContentCuts(model, exact=small)
     incumbent = ContentIncumbent(model, problem, start, planes.unit)
     case = begin_case(proof, instance, planes.proof_unit * int(scale), model)
     root = planes.tighten(clock, stall=_STALL * planes.cost_scale)

@@ -109,6 +109,11 @@ DELICATE: dict[str, tuple[Any, Any, Any, Any, Any]] = {
         *(np.zeros((3, 3)), [[0, 0, 1e6], [0, 0, 1e6], [1e6, 1e6, 0]], [1.001, 1.001, 0.1]),
         *([[0, 0, 0], [1, 1e-3, 0], [0, 1e-3, 1]], [[0, 1, 0], [0, 0, 0], [0, 0, 0]]),
     ),
+    # The optimum is 10^-7 of all costs, and multipliers in 64 bits left a gap of 10^-5 of it.
+    "a small part of all costs": (
+        *([[0, 0, 0], [0, 0, 0], [0, 0.1, 1e6]], np.zeros((3, 3)), [0.2, 0.1, 0.2]),
+        *([[0.1, 0, 0.1], [0, 0, 0], [0, 0, 0]], [[0, 0, 0], [1, 0, 1], [0, 0, 1]]),
+    ),
     # HiGHS once ended a node's LP as unknown, and the search with it.
     "an LP without a status": (
         *([[0, 0, 0], [1, 1e-3, 1e-3], [0, 1, 0], [1, 0, 1], [1e-3, 1e-3, 0]], 1e6 * (1 - np.eye(3)), [0.2, 1, 1]),
