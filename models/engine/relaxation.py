@@ -158,7 +158,7 @@ class HighsLP:
         self._highs.setOptionValue("objective_bound", self.enough)
         self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(time_limit, 0.01))
         self._highs.run()
-        if self._highs.getModelStatus() == self._status.kUnknown:  # rounding misled it: once more, without a basis
+        if not self._is_known(self._highs.getModelStatus()):  # rounding misled it: once more, without a basis
             self._highs.clearSolver()
             self._highs.run()
         status = self._highs.getModelStatus()
@@ -182,6 +182,11 @@ class HighsLP:
                 self.row_duals = np.maximum(np.asarray(ray) / largest, 0.0)
                 return True
         return False
+
+    def _is_known(self, status: highspy.HighsModelStatus) -> bool:
+        """Whether there is a solution, a ray, or a limit."""
+        known = self._status.kOptimal, self._status.kObjectiveBound, self._status.kTimeLimit
+        return status in known or (status == self._status.kInfeasible and bool(self._highs.getDualRay()[1]))
 
 
 class Probing(NamedTuple):
