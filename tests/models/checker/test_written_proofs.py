@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.models.engine.tree_search import TreeSearch
+from overlaybench.models.topics import branch_and_cut
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.relaxation.star_planes import StarPlanes
 from tests.models.checker.tiny import (
@@ -81,6 +82,19 @@ def test_a_search_without_memory_has_proven_its_bound(
     tiny = Tiny(problem, medium(random.Random(calls), problem))
     result, lines = tiny.prove(tmp_path, seed=0)
     assert result.status is ob.Status.OPTIMAL or (result.status, result.reason) == ("time-limit", "out of memory")
+    accepted(tiny, result, lines, tmp_path)
+
+
+@pytest.mark.slow
+def test_cases_of_edges_alone_and_of_what_topics_are_stand_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(branch_and_cut, "_QUICK_LINKS", 0)
+    tiny = Tiny("2d-true", ob.generate("uniform", nodes=20, topics=20, subscriptions=5, seed=1))
+    result, lines = tiny.prove(tmp_path, seed=0, time_limit=60)
+    assert result.value == 52
+    assert result.status is ob.Status.OPTIMAL
+    assert [line[0] for line in lines].count("case") == 2
     accepted(tiny, result, lines, tmp_path)
 
 
