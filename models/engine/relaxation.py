@@ -60,6 +60,7 @@ class HighsLP:
         self.enough, self.is_cut_off, self.is_stopped = np.inf, False, False
         self.iterations = self.work = self.probed = 0
         self._highs, self._status = highspy.Highs(), highspy.HighsModelStatus
+        self._ends = self._status.kOptimal, self._status.kObjectiveBound, self._status.kTimeLimit
         self._basic = highspy.HighsBasisStatus.kBasic, highspy.HighsBasisStatus.kLower
         self._infinity, self._no_limit = highspy.kHighsInf, highspy.kHighsIInf
         for name, value in (
@@ -157,36 +158,37 @@ class HighsLP:
         """Solve; False if there is no solution because of the time limit (seconds) or of numerical errors."""
         self._highs.setOptionValue("objective_bound", self.enough)
         self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(time_limit, 0.01))
-        self._highs.run()
-        if not self._is_known(self._highs.getModelStatus()):  # rounding misled it: once more, without a basis
+        status, ray = self._run()
+        if status not in self._ends and ray is None:  # rounding misled it: once more, without a basis
             self._highs.clearSolver()
-            self._highs.run()
-        status = self._highs.getModelStatus()
+            status, ray = self._run()
         info = self._highs.getInfo()
         iterations = max(0, info.simplex_iteration_count)
         self.iterations += iterations
         self.work += iterations * self._highs.getNumRow()
-        self.is_cut_off = status == self._status.kObjectiveBound
-        solution = self._highs.getSolution()
-        self.is_stopped = status == self._status.kTimeLimit and solution.dual_valid
-        if status == self._status.kOptimal or self.is_cut_off or self.is_stopped:
-            self.all_values = np.array(solution.col_value)
-            self.x = np.clip(self.all_values[self._first :], 0.0, 1.0)
-            self.value, self.feasible = float(info.objective_function_value), True
-            self.row_duals = np.maximum(np.array(solution.row_dual), 0.0)
-            return not self.is_stopped
-        if status == self._status.kInfeasible:
-            _, known, ray = self._highs.getDualRay()
-            if known and (largest := float(np.abs(ray).max())) > 0:
-                self.feasible, self.value = False, np.inf
-                self.row_duals = np.maximum(np.asarray(ray) / largest, 0.0)
-                return True
+        self.is_cut_off, self.is_stopped = status == self._status.kObjectiveBound, False
+        if status in self._ends:
+            solution = self._highs.getSolution()
+            limited = status == self._status.kTimeLimit
+            self.is_stopped = limited and solution.dual_valid
+            if self.is_stopped or not limited:
+                self.all_values = np.array(solution.col_value)
+                self.x = np.clip(self.all_values[self._first :], 0.0, 1.0)
+                self.value, self.feasible = float(info.objective_function_value), True
+                self.row_duals = np.maximum(np.array(solution.row_dual), 0.0)
+            return not limited
+        if ray is not None and (largest := float(np.abs(ray).max())) > 0:
+            self.feasible, self.value = False, np.inf
+            self.row_duals = np.maximum(np.asarray(ray) / largest, 0.0)
+            return True
         return False
 
-    def _is_known(self, status: highspy.HighsModelStatus) -> bool:
-        """Whether there is a solution, a ray, or a limit."""
-        known = self._status.kOptimal, self._status.kObjectiveBound, self._status.kTimeLimit
-        return status in known or (status == self._status.kInfeasible and bool(self._highs.getDualRay()[1]))
+    def _run(self) -> tuple[highspy.HighsModelStatus, Reals | None]:
+        """The status after a run, and the ray that proves that there is no solution, if it is known."""
+        self._highs.run()
+        status = self._highs.getModelStatus()
+        _, known, ray = self._highs.getDualRay() if status == self._status.kInfeasible else (None, False, None)
+        return status, ray if known else None
 
 
 class Probing(NamedTuple):

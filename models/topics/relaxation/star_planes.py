@@ -21,7 +21,7 @@ from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers, Proven
 from ...engine.relaxation import Bits, Bound, Reals, RowList, SparseRelaxation, SparseRows, Text, Units
 from .separation import violated_diameters
-from .topic_rows import CandidateEdges, all_pairs
+from .topic_rows import CandidateEdges, all_pairs, crossing
 
 _VIOLATION = 1e-4
 _KEPT = 10_000  # rows that are all in the LPs of the tree, if there are no more
@@ -130,15 +130,11 @@ class StarPlanes(SparseRelaxation):
             links = self.edges.links._replace(edge=np.arange(len(self._z), dtype=np.int32))
             offsets = self.instance.topic_offsets
             found = violated_diameters(offsets, links, x[self._z], tolerance=_VIOLATION, shares=x[self._none])
+            ends, crossed = crossing(found, links, 0)
             for r, t in enumerate(found.topic.tolist()):
-                self._add_apart(rows, t, found.label[found.offsets[r] : found.offsets[r + 1]])
+                z, label = self._z[crossed[ends[r] : ends[r + 1]]], found.label[found.offsets[r] : found.offsets[r + 1]]
+                rows.add(np.append(z, self._none[t]), [*[1] * len(z), -1], 0, ("apart", t, tuple(label.tolist())))
         return rows.rows()
-
-    def _add_apart(self, rows: RowList, t: int, label: npt.NDArray[np.int32]) -> None:
-        z, a, b = self._links_of(t)
-        low, high = np.minimum(label[a], label[b]), np.maximum(label[a], label[b])
-        crossing = z[((low == 0) & (high > 0) & (high <= 2)) | ((low == 1) & (high == 3))]
-        rows.add(np.append(crossing, self._none[t]), [*[1] * len(crossing), -1], 0, ("apart", t, tuple(label.tolist())))
 
     def centres_of(self, x: Reals) -> Reals:
         """The values of the subscriptions, topic by topic."""

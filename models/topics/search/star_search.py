@@ -256,6 +256,6 @@ def minimise_stars(
     except MemoryError:
         reason = "out of memory"
     case.end(incumbent.value)
-    bound = max(0, planes.least_value(max(planes.best_units, tree.units if tree.nodes else 0)))
+    bound = max(0, planes.least_value(tree.units))
     counters = {**planes.counters, "nodes": tree.nodes}
     return SolverOutcome(incumbent.overlay, bound, bound < incumbent.value, counters, reason)
