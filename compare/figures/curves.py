@@ -140,10 +140,7 @@ def panels(
         width = max(40.0, options.width * 72 / columns - 40 * options.enlarged)
         height = size[1] * max(0.75, min(1.0, width / size[0]))
     letters = int(width / (0.66 * TITLE * options.font_size))
-    lines = given.map(lambda title: wrap(title, letters))
-    longest = int(lines.map(len).max())
-    # As many lines in each title, so that panels beside each other have one height.
-    table = points.assign(panel=lines.map(lambda own: "\n".join([*[" "] * (longest - len(own)), *own])))
+    table = points.assign(panel=given.map(lambda title: "\n".join(wrap(title, letters))))
     titles = list(dict.fromkeys(table["panel"]))
     title = alt.Header(
         title=None, labelExpr="split(datum.label, '\\n')", labelAnchor="start", labelFontWeight="bold", labelPadding=4
@@ -151,7 +148,12 @@ def panels(
     chart = (
         alt.layer(*layers)
         .properties(width=width, height=height)
-        .facet(facet=alt.Facet("panel:N", sort=titles, header=title), columns=columns, data=alt.NamedData("points"))
+        .facet(
+            facet=alt.Facet("panel:N", sort=titles, header=title),
+            columns=columns,
+            data=alt.NamedData("points"),
+            align="each",
+        )
         .resolve_scale(x="independent", y="independent", xOffset="independent")
     )
     spec: dict[str, Any] = _called(chart.to_dict(validate=False))
@@ -165,7 +167,7 @@ def panels(
 def concatenated(charts: Sequence[Any], columns: int, entries: Iterable[str]) -> dict[str, Any]:
     """The specification of charts that have their data side by side in `columns`, with one legend below."""
     options = current_options()
-    joined = alt.concat(*charts, columns=columns).resolve_scale(color="shared", shape="shared")
+    joined = alt.concat(*charts, columns=columns, align="each").resolve_scale(color="shared", shape="shared")
     config = _config(options, entries, 72 * options.width or columns * 220.0)
     spec: dict[str, Any] = _called(joined.to_dict(validate=False))
     return spec | {"config": config, "usermeta": {"width": 72 * options.width}}

@@ -51,7 +51,7 @@ async function reveal() {
     element.hidden = false;  // a filter may have hidden it
     element.classList.remove("no-rows");
   }
-  if (target) target.scrollIntoView({ block: "center" });
+  if (target) target.scrollIntoView({ block: target.matches("h2, h3") ? "start" : "center" });
 }
 addEventListener("hashchange", reveal);
 if (location.hash) reveal();

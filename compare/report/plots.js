@@ -29,6 +29,8 @@
     const colour = (label) => readable(data.styles[label][0]);
 
     const choices = () => {
+      const families = distinct(runs.filter((run) => run.problem === choice.problem.value), "family");
+      fill(choice.family, [["", "all families"], ...families.sort().map((name) => [name, name])]);
       const rows = ofProblem();
       const first = data.first[0] || [];
       const varied = Object.keys(data.x).filter((name) => name === "label" || distinct(rows, name).length > 1);
@@ -107,7 +109,8 @@
     const specification = (rows) => {  // the chart with its data, and every channel with what was chosen for it
       const [show, steps] = [choice.show.value, choice.steps.value];
       const labels = Object.keys(data.styles).filter((label) => rows.some((run) => run.label === label));
-      const y = { scale: { type: choice.logarithmic.checked ? "log" : "linear", zero: false, nice: false, padding: 10 } };
+      const scale = (type, padding) => ({ type, nice: false, padding, ...(type === "log" ? {} : { zero: false }) });
+      const y = { scale: scale(choice.logarithmic.checked ? "log" : "linear", 10) };
       const channels = {
         color: { scale: { domain: labels, range: labels.map(colour) } },
         fill: { scale: { domain: labels, range: labels.map(colour) } },
@@ -115,7 +118,7 @@
         xOffset: { sort: labels },
         ...(show === "profile" ? { x: { scale: y.scale } } : {
           x: { title: title(choice.x.value), ...(steps === "steps" ? { type: "ordinal", axis: { labelAngle: 0, labelOverlap: true } }
-            : { type: "quantitative", scale: { type: steps, zero: false, nice: false, padding: 12 } }) },
+            : { type: "quantitative", scale: scale(steps, 12) }) },
           y: { title: title(choice.y.value), ...y },
         }),
       };
@@ -163,7 +166,6 @@
 
     if (runs.length > CANVAS_FROM) choice.show.value = "means";
     fill(choice.problem, data.texts.problem.map((name) => [name, name]));
-    fill(choice.family, [["", "all families"], ...data.texts.family.map((name) => [name, name])]);
     form.addEventListener("change", (event) => {
       if (["problem", "family"].includes(event.target.name)) choices();
       if (["x", "y"].includes(event.target.name)) scales();

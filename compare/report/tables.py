@@ -180,7 +180,7 @@ def span(numbers: pd.Series[float]) -> str:
 
 def listed(numbers: pd.Series[float], *, unit: str = "", most: int = 6) -> str:
     """The distinct numbers, as text; a long list is shortened in the middle. NaN is written ``none``."""
-    texts = [f"{number:g}" for number in sorted(set(numbers.dropna().tolist()))]
+    texts = [f"{number:.12g}" for number in sorted(set(numbers.dropna().tolist()))]
     if not texts:
         return ""
     shown = texts if len(texts) <= most else [*texts[:2], "…", texts[-1]]

@@ -68,6 +68,18 @@ def test_curves_have_a_colour_each_published_marks_and_their_legend_in_every_for
     assert len({style.colour for style in rank_styles(names).values()}) == len(names)
 
 
+def test_panels_stand_in_rows_and_columns_whatever_their_titles_and_numbers() -> None:
+    titles = ["short", "a title that takes two lines in any panel", "c", "d", "e", "f"]
+    heights = [1.0, 1e6, 1.0, 1.25, 1e9, 2.0]
+    rows = [(title, "a", x, y * x) for title, y in zip(titles, heights, strict=True) for x in (1, 2)]
+    table = pd.DataFrame(rows, columns=["panel", "curve", "x", "y"])
+    with styled(FigureOptions(formats=("svg",))):
+        svg = curves(table, Axis("x"), Axis("y"), name="drawn").svg
+    places = set(re.findall(r'translate\(([\d.]+),([\d.]+)\)"><path class="background"[^>]* d="M0,0h150', svg))
+    assert len(places) == 6
+    assert [len(set(side)) for side in zip(*places, strict=True)] == [3, 2], "columns and rows"
+
+
 def test_a_chart_is_the_same_figure_of_matplotlib() -> None:
     table = pd.DataFrame({"curve": ["a", "a", "b"], "x": [1, 2, 1], "y": [1.0, 3.0, 2.0]})
     with styled(FigureOptions(width=4.0, formats=("svg",))):

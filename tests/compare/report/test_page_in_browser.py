@@ -250,6 +250,9 @@ def test_in_print_there_is_ink_on_white_and_no_control(browser: Browser, address
     for control in ("#filter", "#theme", "#plot-controls"):
         expect(page.locator(control)).to_be_hidden()
     expect(page.locator("#figure-ratio svg")).to_be_visible()
+    page.set_viewport_size({"width": 690, "height": 1000})  # A4 within its margins
+    expect(page.locator("#figure-overview .wide")).to_be_visible()
+    expect(page.locator("#figure-overview .narrow")).to_be_hidden()
     page.context.close()
 
 

@@ -16,6 +16,7 @@ from overlaybench.compare.report.tables import (
     family_ratios,
     family_table,
     judged_runs,
+    listed,
     method_table,
     percent,
     summary,
@@ -282,6 +283,7 @@ def test_failed_runs_are_grouped_by_reason_and_what_was_run_adds_up() -> None:
     assert effort["runs"].sum() == effort[[str(status) for status in ob.Status]].to_numpy().sum() == len(runs)
     assert effort["seconds"].sum() == pytest.approx(28.8)
     assert family_table(runs)["runs"].sum() == len(runs)
+    assert listed(pd.Series([2_147_483_647, 0.5])) == "0.5, 2147483647", "seeds have all their digits"
 
 
 def test_ratios_are_averaged_within_each_family() -> None:
