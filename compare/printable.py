@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _DIGITS, _DIGEST = 8, re.compile("[0-9a-f]{32,}")
+_RATIOS = ("ratio", "mean_ratio", "max_ratio", "ratio_low", "ratio_high")
+_PART = re.compile(r"\S+?(?:(?<!\de)[-@](?=\w)|(?=\s)|$)\s*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -39,9 +41,26 @@ def cell(name: str, value: object) -> str:
             return f"{value / 2**20:,.{1 if value < 2**24 else 0}f} MiB"
         if name.endswith(("gap", "integral")):
             return f"{value:.2%}"
+        if name in _RATIOS and 1 <= value < 1e6:
+            return f"{value:,.3f}"
         if name.endswith("seconds"):
             return f"{value:.3g}"
     return text(value)
+
+
+def lines_of(text: str, most: int) -> list[str]:
+    """A text in lines of at most so many characters, if a space, - or @ is where one may end; a number is kept."""
+    lines = [""]
+    for part in _PART.findall(text) if len(text) > most else [text]:
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > most:
+            lines.append("")
+        lines[-1] += part
+    return [line.rstrip() for line in lines]
+
+
+def plain(value: float, separator: str = "") -> str:
+    """A number to six significant digits; a large one whole rather than as a power of ten."""
+    return format(value, f"{separator}.0f" if abs(value) >= 1e6 else f"{separator}.6g")
 
 
 def in_notebook() -> bool:

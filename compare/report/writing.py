@@ -447,7 +447,7 @@ class StudyPage:
         runs = domain.runs(self.runs[self.runs["kind"] == domain.kind])
         built = [(name, title, sentence, build(runs)) for name, title, sentence, build in domain.tables]
         tables = [
-            (title, sentence, table(rows, rows.columns, self.keep(f"{domain.kind}-{name}", rows)))
+            (title, sentence, table(rows, rows.columns, self.keep(f"{domain.kind}-{name}", rows, f"{title}.")))
             for name, title, sentence, rows in built
             if len(rows)
         ]

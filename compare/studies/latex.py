@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from ..printable import printable
+from ..printable import lines_of, printable
 
 _LONG = 40
 COMPARED = "compared"
@@ -36,6 +36,16 @@ _HEADS: Mapping[str, tuple[str, float]] = {
 }
 """Heads with units, and what the numbers below are divided by, of columns that are not headed by their names."""
 _DIGITS = 4
+_WIDTH, _LETTER, _LINE = 345, 5.0, 20  # points of an article's \\textwidth, and of a letter; letters of a stacked text
+_SIZES: tuple[tuple[str, float, float], ...] = (
+    ("", 1.0, 6.0),
+    (r"\small\setlength{\tabcolsep}{4pt}", 0.925, 4.0),
+    (r"\footnotesize\setlength{\tabcolsep}{3pt}", 0.85, 3.0),
+    (r"\scriptsize\setlength{\tabcolsep}{1.5pt}", 0.8, 1.5),
+)
+"""Fonts: commands, the width of letters relative to the usual ones, and points on each side of a column."""
+_BREAK = r" \\ "
+_COMMANDS = re.compile(r"\\(?:begin\{tabular\}.{12}|end\{tabular\}|[a-zA-Z]+|,) ?|[\\{}$^]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _GREEK = {"α": "alpha", "β": "beta", "λ": "lambda", "μ": "mu", "ρ": "rho", "σ": "sigma", "τ": "tau", "χ": "chi"}
 _SIGNS = {"≤": "leq", "≥": "geq", "×": "times", "÷": "div", "±": "pm", "∞": "infty", "·": "cdot", "≈": "approx"}
@@ -86,22 +96,19 @@ def latex_table(
     named = names or {}
     shown = frame.set_axis(range(frame.shape[1]), axis="columns").reset_index(drop=True)
     shown = shown[[at for at in shown if not len(shown) or not (shown[at].astype(object) == "").all()]].copy()
-    heads, formats, numbers = [], {}, []
+    heads, cells, sides = {}, {}, {}
     for at in shown:
         name = str(frame.columns[at])
         head, unit = _HEADS.get(name, (name.replace("_", " "), 1))
-        numbers.append(is_numeric_dtype(shown[at]) and not is_bool_dtype(shown[at]))
-        if numbers[-1] and unit != 1:
+        number = is_numeric_dtype(shown[at]) and not is_bool_dtype(shown[at])
+        if number and unit != 1:
             shown[at] = shown[at].astype(np.float64) / unit
-        heads.append(_text(named.get(name, head)))
-        formats[at] = _column_format(shown[at]) if numbers[-1] else lambda entry: _text(_called(entry, named))
-    styler = (
-        shown.style.hide(axis="index")
-        .format(formats)
-        .format_index(dict(zip(shown, heads, strict=True)).get, axis="columns")
-    )
+        entries = shown[at].map(_column_format(shown[at]) if number else lambda entry: _text(_called(entry, named)))
+        heads[at], cells[at], sides[at] = _text(named.get(name, head)), entries.tolist(), "r" if number else "l"
+    caption, size = _fit(heads, cells, sides, _text(caption))
+    styler = pd.DataFrame(cells).style.hide(axis="index").format_index(heads.get, axis="columns")
     groups = [shown[at] for at in shown if frame.columns[at] in within] or [pd.Series(0, shown.index)]
-    for at in shown:
+    for at in cells:
         if frame.columns[at] in best:
             compared = shown[at] if among is None else shown[at].where(among.to_numpy())
             leading = compared == compared.groupby(groups, dropna=False).transform("min")
@@ -109,14 +116,44 @@ def latex_table(
     long = len(frame) > _LONG
     text: str = styler.to_latex(
         hrules=True,
-        column_format="".join("r" if number else "l" for number in numbers),
-        caption=_text(caption) or None,
+        column_format="".join(sides[at] for at in cells),
+        caption=caption or None,
         label=label or None,
         environment="longtable" if long else None,
         position=None if long else "tbp",
         position_float=None if long else "centering",
     )
-    return text
+    return f"{{{size}\n{text}}}\n" if size and long else text.replace("\\centering", f"\\centering{size}", 1)
+
+
+def _fit(heads: dict[int, str], cells: dict[int, list[str]], sides: Mapping[int, str], caption: str) -> tuple[str, str]:
+    """Make a table no wider than `_WIDTH` if possible; return its caption and the commands for its font.
+
+    As far as needed: words of heads are stacked, columns of one entry go into the caption, the font is smaller, and
+    long texts are stacked.
+    """
+
+    def letters(texts: Sequence[str]) -> int:
+        return max((len(_COMMANDS.sub("", line)) for text in texts for line in text.split(_BREAK)), default=1)
+
+    def fits(scale: float = 1.0, space: float = 6.0) -> bool:
+        return sum(scale * _LETTER * letters([heads[at], *cells[at]]) + 2 * space for at in cells) <= _WIDTH
+
+    def stacked(text: str, most: int, start: str) -> str:
+        lines = lines_of(text, most)
+        return rf"\begin{{tabular}}{start}{_BREAK.join(lines)}\end{{tabular}}" if len(lines) > 1 else text
+
+    names = dict(heads)
+    if not fits():
+        heads |= {at: stacked(heads[at], letters(cells[at]), f"[b]{{@{{}}{sides[at]}@{{}}}}") for at in cells}
+    constant = [at for at in cells if len(set(cells[at])) == 1 < len(cells[at])]
+    if not fits() and caption and len(constant) < len(cells):
+        said = [f"{names[at]} = {cells.pop(at)[0]}" for at in constant]
+        if known := "; ".join(each for each in said if not each.endswith("--")):
+            caption = f"{caption.removesuffix('.')}. In all rows: {known}."
+    for at in () if fits(*_SIZES[2][1:]) else [at for at in cells if sides[at] == "l"]:
+        cells[at] = [stacked(text, _LINE, "[t]{@{}l@{}}") for text in cells[at]]
+    return caption, next((size for size, *narrower in _SIZES if fits(*narrower)), _SIZES[-1][0])
 
 
 def results_latex(
