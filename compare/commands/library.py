@@ -86,7 +86,7 @@ def list_instances(folder: Path, **given: Any) -> None:
 @click.option("-o", "--output", type=FILE, help="[default: NAME with the ending of its kind]")
 @_TABLE
 def get(name: str, output: Path | None, folder: Path) -> None:
-    """Write the instance NAME to a file, which solve, draw and check read."""
+    """Write the instance NAME to a file."""
     entry = read_table(folder).entry(name)
     kind, instance = kind_named(entry.kind), entry.make()
     file = output or Path(f"{name}{kind.ending}")
@@ -109,10 +109,11 @@ def get(name: str, output: Path | None, folder: Path) -> None:
 @QUIET
 @_TABLE
 def run(methods: tuple[str, ...], out: Path, master: str, folder: Path, **given: Any) -> None:
-    """Run METHODS on the library, as a study on Spark; options of a method follow its name: "low-oda k=8".
+    """Run METHODS on the library, as a study on Spark.
 
-    The folder is that of a study: `results`, `report`, `verify` and `rerun` read it. Instances that this machine lacks
-    the data for are left out, with a line that tells how to get them.
+    Options of a method follow its name: "low-oda k=8". The folder is that of a study: `results`, `report`, `verify`
+    and `rerun` read it. Instances that this machine lacks the data for are left out, with a line that tells how to
+    get them.
     """
     from ..studies.spark_study import run_study
 
@@ -131,7 +132,7 @@ def run(methods: tuple[str, ...], out: Path, master: str, folder: Path, **given:
 @click.argument("results", type=FILE)
 @_TABLE
 def score(results: Path, folder: Path) -> None:
-    """Score the methods of the study in RESULTS on the library, and rank them among all methods known."""
+    """Rank the methods of the study in RESULTS among all known."""
     library = read_table(folder)
     found = scored(library, [run.record for run in library_runs(library, Store.existing(results))])
     rows = [score_row(line) | {"better than known": str(line.improved)} for line in found.itertuples()]
@@ -145,7 +146,7 @@ def score(results: Path, folder: Path) -> None:
 @click.option("--page", type=FILE, help="Write the table into this page as well, between its two marks.")
 @_TABLE
 def update(results: tuple[Path, ...], page: Path | None, folder: Path) -> None:
-    """Take the studies in RESULTS into the table, where the judge and the checker accept them.
+    """Take the studies in RESULTS into the table.
 
     Answers are validated again by their problems. Bounds count with a proof that the checker
     accepts. Instances without a digest get theirs.
@@ -173,10 +174,11 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path) -> None:
 @click.option("-o", "--output", required=True, type=FILE, help="A .tar.zst file.")
 @_TABLE
 def archive(results: tuple[Path, ...], output: Path, folder: Path) -> None:
-    """Write instances, best answers, proofs, the table and the checker to one file that anyone can check.
+    """Write the library to one file that anyone can check.
 
-    Answers and proofs are looked for in RESULTS, folders of studies and earlier archives, and beside the table, where
-    `submit` puts them. What they lack is left out, and the table says so.
+    It has the instances, best answers, proofs, the table and the checker. Answers and proofs are looked for in
+    RESULTS, folders of studies and earlier archives, and beside the table, where `submit` puts them. What they lack
+    is left out, and the table says so.
     """
     if output.suffixes[-2:] != [".tar", ".zst"]:
         raise BadInput(f"{output}: an archive's name ends with .tar.zst: choose such a name")
@@ -201,10 +203,11 @@ def archive(results: tuple[Path, ...], output: Path, folder: Path) -> None:
 @click.option("--since", type=FILE, help="A folder with an older table: check the records that are new since.")
 @_TABLE
 def check(archive: Path | None, since: Path | None, folder: Path) -> None:
-    """Check every record of an ARCHIVE as its own check_all.py does, by the checker of this package.
+    """Check every record of an ARCHIVE, as its own check_all.py does.
 
-    With --since check what a table has beyond an older one in place of an archive: that new records are submissions
-    which judge or checker accept, and that nothing else has changed. Exit status 1 on a fault.
+    The checker is that of this package. With --since check what a table has beyond an older one in place of an
+    archive: that new records are submissions which judge or checker accept, and that nothing else has changed. Exit
+    status 1 on a fault.
     """
     if since is None and archive is not None:
         with unpacked(archive) as root:
@@ -231,10 +234,10 @@ def check(archive: Path | None, since: Path | None, folder: Path) -> None:
 @click.option("--problem", type=PROBLEM_NAME, help="Of an answer.  [default: the first that the library poses]")
 @_TABLE
 def submit_(file: Path, folder: Path, **given: Any) -> None:
-    """Take an answer or a proof of someone else's into the table, from FILE: JSON as `solve -o` writes it, or a proof
-    (.gz) as `solve --proof` does.
+    """Take an answer or a proof of someone else's into the table.
 
-    It must be better than what is known. The file is kept beside the table, for all to check.
+    FILE is JSON as `solve -o` writes it, or a proof (.gz) as `solve --proof` does. It must be better than what is
+    known. The file is kept beside the table, for all to check.
     """
     record = submit(read_table(folder), folder, file, **given)
     click.echo(f"{record.instance}, {record.problem}: {said(record)} by {record.name}, taken into {folder}")
@@ -247,7 +250,7 @@ def submit_(file: Path, folder: Path, **given: Any) -> None:
 @_TABLE
 @partial(figure_options, formats=False)
 def draw_map(results: tuple[Path, ...], output: Path, problem: str, folder: Path, figure_options: Any) -> None:
-    """Draw what is proven, nodes against topics a node: from the table, and from RESULTS where they are accepted."""
+    """Draw what is proven in the table, and in RESULTS if accepted."""
     from ..figures.charts import proof_map
     from ..figures.style import check_ending, save, styled
 

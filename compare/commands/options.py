@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.terms import TERMS, said, terms
-from ..printable import cell
+from ..printable import cell, lines_of, plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -52,6 +52,9 @@ class Positive(click.FloatRange):
 
     def __init__(self, most: float = 1e9) -> None:
         super().__init__(0, most, min_open=True)
+
+    def _describe_range(self) -> str:
+        return "above 0" if self.max == 1e9 else f"above 0, at most {self.max:g}"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         given = super().convert(value, param, ctx)
@@ -243,14 +246,15 @@ def key_values(words: tuple[str, ...], flag: str = "--option") -> dict[str, str]
 
 
 _NUMBER = re.compile(r"[-+−]?[\d,.]+(e[-+]?\d+)?( ?%| MiB)?|–|inf|nan|")
+_LEAST = 10  # letters of a column of texts
 _IN_TITLE = ("problem", "family")
 
 
 def table(title: str, rows: Iterable[Mapping[str, Any]], if_room: Sequence[str] = (), *, pipe: int = 100) -> Table:
     """A table that :func:`show` prints: a column a key, numbers to the right. A problem that all rows share is above.
 
-    The keys `if_room` are left out, the last one first, where the terminal is too narrow for them; in a file or pipe
-    the width is `pipe` characters.
+    The keys `if_room` are left out, the last one first, where the terminal is too narrow for them; then texts are
+    wrapped, between words and after - and @. In a file or pipe the width is `pipe` characters.
     """
     from rich import box
     from rich.console import Console
@@ -271,12 +275,18 @@ def table(title: str, rows: Iterable[Mapping[str, Any]], if_room: Sequence[str] 
     for name in reversed([name for name in if_room if name in widths]):
         if sum(width + 2 for width in widths.values()) > room:
             del widths[name]
+    numbers = {name for name in widths if all(map(_NUMBER.fullmatch, texts[name]))}
+    while terminal and sum(width + 2 for width in widths.values()) > room:
+        wide = [name for name in widths if name not in numbers and widths[name] > _LEAST]
+        if not wide:
+            break
+        widths[max(wide, key=lambda name: (name != names[0], widths[name]))] -= 1  # names are whole for the longest
     made = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="")
-    for name in widths:
-        number = all(_NUMBER.fullmatch(each) for each in texts[name])
-        fixed, least = number or name == names[0], widths[name] if number else None
-        side: Literal["right", "left"] = "right" if number else "left"
+    for name, width in widths.items():
+        side: Literal["right", "left"] = "right" if name in numbers else "left"
+        fixed, least = name in numbers or name == names[0], width if name in numbers else None
         made.add_column(heads[name], justify=side, overflow="fold", no_wrap=fixed, min_width=least)
+        texts[name] = ["\n".join(lines_of(each, width)) for each in texts[name]]
     for line in zip(*(texts[name] for name in widths), strict=True):
         made.add_row(*map(Text, line))
     return made
@@ -311,4 +321,4 @@ def in_parentheses(measures: Mapping[str, float]) -> str:
     """Measures as ``" (edges 3, max degree 2)"``; empty where there are none."""
     if not measures:
         return ""
-    return said(" (" + ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in measures.items()) + ")")
+    return said(" (" + ", ".join(f"{name.replace('_', ' ')} {plain(value)}" for name, value in measures.items()) + ")")

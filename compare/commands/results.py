@@ -29,6 +29,7 @@ RENAME = click.option(
 )
 _IGNORABLE = click.Choice(("options", "time_limit", "memory_limit"))
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "ratio", "seconds", "key")
+_IN_A_PIPE = ("seconds", "family")  # in a terminal where there is room
 _RUNS_IF_ROOM = (
     *("instance", "lower_bound", "proven", "bound", "optimum", "code_version", "current"),
     *("primal_integral", "dual_integral"),
@@ -82,7 +83,8 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
     elif answers is None and by:
         _show_groups(rows)
     elif answers is None:
-        _show(f"{len(rows):,} runs", rows, _OF_RUNS, _RUNS_IF_ROOM)
+        first = _IN_A_PIPE if sys.stdout.isatty() else ()
+        _show(f"{len(rows):,} runs", rows, _OF_RUNS, (*first, *_RUNS_IF_ROOM))
         failed = rows[rows["status"].isin([Status.FAILED, Status.SKIPPED])]
         if len(failed):
             _show("Failed or skipped", failed, ("key", "variant", "reason"))
@@ -102,7 +104,7 @@ def _show_groups(rows: pd.DataFrame) -> None:
 
 
 def _show(title: str, rows: pd.DataFrame, names: Sequence[str], if_room: Sequence[str] = ()) -> None:
-    shown = rows[[name for name in (*names, *if_room) if name in rows]]
+    shown = rows[[name for name in dict.fromkeys((*names, *if_room)) if name in rows]]
     show(table(title, shown.to_dict("records"), if_room))
 
 

@@ -23,6 +23,7 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.contract.signals import keeping
 from ..catalogue import kind_named, method_named, problem_named, workload_named
+from ..printable import plain
 from ..studies.isolation import memory_bounded
 from ..studies.proofs import COUNTERS, FORMATS, VERDICT, VIPR, file_for_checker, level_of, run_checker, write_vipr
 from .options import (
@@ -212,17 +213,17 @@ def _json(result: Result[Any], instance: Any = None) -> str:
 def _text(result: Result[Any]) -> str:
     lines = [f"{result.problem} by {result.method}: {result.status}, {result.seconds:.2f} s"]
     if result.value is not None:
-        lines.append(f"value {result.value:g}" + in_parentheses(result.measures))
+        lines.append(f"value {plain(result.value)}" + in_parentheses(result.measures))
     if result.lower_bound is not None:
         gap = "" if result.gap is None else f", gap {result.gap:.2%}"
-        lines.append(f"proven lower bound {result.lower_bound:g}{gap}")
+        lines.append(f"proven lower bound {plain(result.lower_bound)}{gap}")
     elif result.value is not None:
         lines.append("no lower bound: the method proves none")
     elif result.status is Status.TIME_LIMIT:
         lines.append("no answer and no lower bound within the time limit")
     given = result.counters
     shown = {name: value for name, value in given.items() if name not in (*_LONG, *COUNTERS)}
-    texts = {name: f"{value:g}" if isinstance(value, float | int) else value for name, value in shown.items()}
+    texts = {name: plain(value) if isinstance(value, float | int) else value for name, value in shown.items()}
     counters = [f"{name.replace('_', ' ')} {text}" for name, text in texts.items()]
     lines += [f"proof: {given[VERDICT]}"] if VERDICT in given else []
     lines += [_wrapped(f"counters: {', '.join(counters)}")] if counters else []
@@ -306,7 +307,7 @@ def check(
         click.echo(json.dumps({**fields, "measures": dict(measures)}, ensure_ascii=False))
     else:
         verdict = "invalid" if violations else "valid"
-        click.echo("\n".join([f"{verdict} for {name}, value {value:g}" + in_parentheses(measures), *violations]))
+        click.echo("\n".join([f"{verdict} for {name}, value {plain(value)}" + in_parentheses(measures), *violations]))
     sys.exit(1 if violations else 0)
 
 

@@ -11,6 +11,7 @@ from ...instances.contract.catalogue import kind_of
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Result
 from ...instances.contract.timed import SECOND
+from ..printable import plain
 from .draw import ON_PAGE, OVER_TIME, cells_of, embedded_json, page_panel, swatches, write_page
 from .panels import OverTime
 from .style import DEFAULT, DrawOptions, styled
@@ -84,7 +85,7 @@ def _frames(panels: OverTime, results: list[Result[Any]]) -> dict[str, Any]:
             moment = own.get(time)
             if moment is not None:
                 level, changes = panels.words(number, moment)
-                bound = f", at least {bounds[step]:,.6g} {panels.needed}" if step < len(bounds) else ""
+                bound = f", at least {plain(bounds[step], ',')} {panels.needed}" if step < len(bounds) else ""
                 text = f"{level}{bound}: {changes}"
             changed = (moment.added, moment.gone) if moment else ((), ())
             found.append([text, *(sorted(index[link] for link in each) for each in changed)])

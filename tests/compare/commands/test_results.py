@@ -51,6 +51,8 @@ def test_80_columns_show_all_columns(
     assert "1,234,567" in text or "823,0" in text
     assert "ratio" in text
     assert "…" not in text
+    whole = ("variant", "status", "content-", "steiner-", *rows()["key"].str[:8]) if "--by" not in words else ()
+    assert [word for word in whole if word not in text] == []
 
 
 def test_a_failed_run_is_followed_by_its_reason(shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
