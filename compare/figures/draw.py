@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import pandas as pd
+from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -23,6 +24,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write
 from ...instances.contract.kind import Kind
 from ...instances.contract.result import Result, Status
+from ...instances.contract.shown import text as as_text
 from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
@@ -56,6 +58,7 @@ _PANELS: dict[str, type[Panels]] = {
 _MEASURES = 2
 _PANEL, _COLUMNS, _LINE = 3.4, 3, 0.0185  # inches, panels side by side, and inches a line of text for each point
 _LEAST_PANEL = 2.2  # inches
+_ENTRY, _HANDLE = 27, 10  # letters of an entry of the legend, at least, and of these before its text
 _PAGE_PANEL = 4.0  # inches
 _TEMPLATE = Path(__file__).with_name("drawing.html")
 
@@ -75,6 +78,14 @@ class NotebookFigure(Figure):
 
     Its background is white, so that it is readable in a dark theme too.
     """
+
+    def draw(self, renderer: RendererBase) -> None:
+        """Draw it; the limits of axes of equal scales, which matplotlib only ever enlarges, are set anew for it."""
+        if engine := self.get_layout_engine():
+            engine.execute(self)
+            for axes in self.axes:
+                axes.autoscale_view()
+        super().draw(renderer)
 
     def _repr_svg_(self) -> str:
         page = StringIO()
@@ -133,20 +144,25 @@ def grid(cells: Sequence[Cell], options: FigureOptions, *, panel: float = _PANEL
     parts, legend = len(cells[-1].panels.parts), cells[-1].panels.legend()
     columns = min(parts if parts > 1 else len(cells), _COLUMNS, fitting)
     lines, size, width = -(-len(cells) // columns), options.font_size, options.width or panel * max(columns, 1.3)
-    letters = int(width / columns * 72 / (0.58 * size))
+    letters, wide = int(width / columns * 72 / (0.58 * size)), int(width * 72 / (0.58 * size)) - _HANDLE
     texts = [
         [row for fact in cell.facts.split("\n") for row in wrap(fact, letters, break_on_hyphens=False)]
         for cell in cells
     ]
+    titles = [wrap(cell.title, int(0.8 * letters)) for cell in cells]
     rows, shape = max(map(len, texts)), max(cell.panels.shape for cell in cells)
-    entries = max(2, int(width / (0.22 * size)))
+    names = [str(entry.get_label()) for entry in legend]
+    entries = max(1, (wide + _HANDLE) // max([_ENTRY, *(_HANDLE + len(name) for name in names)]))
+    for entry, name in zip(legend, names, strict=True):
+        entry.set_label(name if len(name) <= wide else name[: wide - 1] + "…")
     below = 0.02 * size * -(-len(legend) // entries) + 0.12 if legend else 0
-    height = lines * (width / max(columns, 1.3) * shape + _LINE * size * (rows + 1)) + below
+    above = _LINE * size * (rows + max(map(len, titles)))
+    height = lines * (width / max(columns, 1.3) * shape + above) + below
     figure = NotebookFigure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=0.09))
-    for index, (cell, text) in enumerate(zip(cells, texts, strict=True), 1):
+    for index, (cell, title, text) in enumerate(zip(cells, titles, texts, strict=True), 1):
         axes = figure.add_subplot(lines, columns, index)
         cell.panels.paint(axes, cell.number, cell.part)
-        axes.set_title(cell.title, pad=4 + 1.5 * size * rows)
+        axes.set_title("\n".join(title), pad=4 + 1.5 * size * rows)
         if rows:
             shown = "\n".join(text + [""] * (rows - len(text)))
             look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
@@ -213,15 +229,11 @@ def _facts(kind: Kind[Any, Any], instance: Any, named: _Named) -> str:
         raise BadInput(f"{named.name}: problem '{problem.name}' is not about {kind.name}: take {', '.join(violations)}")
     value = problem.value(instance, named.answer)
     measures = problem.measures(instance, named.answer).items()
-    others = [f"{key.replace('_', ' ')} {_number(each)}" for key, each in measures if each != value]
+    others = [f"{key.replace('_', ' ')} {as_text(float(each))}" for key, each in measures if each != value]
     verdict = f"valid for {', '.join(valid)}" if valid else "valid for no problem"
     if found := violations.get(problem.name) or problem.violations(instance, named.answer):
         verdict = f"invalid for {problem.name}: {found[0]}"
-    return ", ".join([f"{problem.name} {_number(value)}", *map(said, others[:_MEASURES])]) + "\n" + verdict
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) else f"{value:,.4g}"
+    return ", ".join([f"{problem.name} {as_text(float(value))}", *map(said, others[:_MEASURES])]) + "\n" + verdict
 
 
 def _check_fits(kind: Kind[Any, Any], instance: Any, named: _Named) -> None:
@@ -267,7 +279,7 @@ def embedded_json(data: Any) -> str:
 
 def page_panel(cell: Cell, name: str) -> str:
     """A panel as a figure of a page, its caption above; `name` starts the identifiers in it."""
-    figure = Figure(figsize=(_PAGE_PANEL, _PAGE_PANEL * cell.panels.shape), layout="constrained")
+    figure = NotebookFigure(figsize=(_PAGE_PANEL, _PAGE_PANEL * cell.panels.shape), layout="constrained")
     cell.panels.paint(figure.add_subplot(), cell.number, cell.part)
     facts = "".join(f"<br>{escape(line)}" for line in cell.facts.split("\n") if line)
     title, svg = escape(cell.title), drawing(figure, name, "").svg

@@ -28,6 +28,7 @@ from ...instances.contract.timed import SECOND, microseconds
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.link_log import LinkLog, Moment
 from ...instances.topics.trace import TopicTrace
+from ..printable import plain
 from .style import DEFAULT, INK, OTHER_TOPICS, TOPIC_COLOURS, DrawOptions
 
 Positions = npt.NDArray[np.float64]
@@ -39,6 +40,7 @@ LINE_WIDTH, EDGE_WIDTH = 1.7, 8.0  # of one topic, and at most of an edge, in po
 CENTRE, HERE, COMMON, PLAIN, HIGHLIGHT = "#9ECAE9", "#D55E00", "#B0B0B0", "#555555", "#FFE7A3"
 _FAINT, _USER, _SOFT = "#D5D5D5", "#E69F00", "#0072B2"
 _MOST_BY_DISTANCE, _MOST_PRICES, _MOST_USERS, _MOST_COSTS, _FEW_LINKS = 100, 24, 60, 40, 60
+_MARGIN, _SHAPES = 0.14, (0.6, 1.1)  # of a graph's larger side; and least and most heights ÷ width
 _AXES_POINTS, _BASE_SIZE = 235, 7.0  # the width for which sizes are chosen, and the font size there
 _WIDEST_LABEL = 7
 _ROW, _MATRIX_WIDTH, _LEAST, _MOST = 0.115, 4.4, 0.5, 2.0  # inches a node, and of the width; and heights ÷ width
@@ -73,13 +75,19 @@ def layout(
     return np.array([placed[v] for v in range(num_nodes)]).round(3)
 
 
+def shape_of(positions: Positions) -> float:
+    """The height of a panel for these positions, divided by its width."""
+    wide, high = np.ptp(positions, axis=0) + 2 * _MARGIN * max(float(np.ptp(positions, axis=0).max()), 0.5)
+    return float(np.clip(high / wide, *_SHAPES))
+
+
 class GraphAxes:
     """Axes on which a graph is drawn, of equal scales and without a frame; positions have shape (|V|, 2)."""
 
     def __init__(self, axes: Axes, positions: Positions) -> None:
         self.axes, self.positions = axes, positions
         spread = max(float(np.ptp(positions, axis=0).max()), 0.5)
-        margin = 0.14 * spread
+        margin = _MARGIN * spread
         axes.set_aspect("equal", adjustable="datalim")  # a box that shrinks would cut its title
         axes.set_axis_off()
         axes.margins(0)
@@ -133,11 +141,10 @@ class GraphAxes:
         look: dict[str, Any] = {"edgecolors": INK, "linewidths": 0.7, "marker": marker, "zorder": 2, "clip_on": False}
         look |= {"gid": gid} if gid else {}
         self.axes.scatter(x, y, s=sizes, c=[(fill or {}).get(v, "white") for v in shown], **look)
+        texts = shortened(labels) if self.labelled else []
         for v in shown if self.labelled else ():
             named = {"gid": f"{gid}-label"} if gid else {}
-            self.text(
-                shortened(labels[v]), self.positions[v], 6.5, boxed=len(labels[v]) > 3, **named
-            )  # beyond its circle
+            self.text(texts[v], self.positions[v], 6.5, boxed=len(labels[v]) > 3, **named)  # beyond its circle
             if degrees is not None:
                 self.text(str(degrees[v]), self.positions[v] + 9 * self.scale * self.point)
 
@@ -161,9 +168,13 @@ class GraphAxes:
         self.axes.annotate(text, (at[0], at[1]), bbox=box if boxed else None, **look)
 
 
-def shortened(label: str) -> str:
-    """At most the first characters of a label that fit beside others."""
-    return label if len(label) <= _WIDEST_LABEL else label[: _WIDEST_LABEL - 1] + "…"
+def shortened(labels: Sequence[str]) -> list[str]:
+    """At most as many characters of each label as fit: the first ones, or also the last where these are not unique."""
+    cut = [text if len(text) <= _WIDEST_LABEL else text[: _WIDEST_LABEL - 1] + "…" for text in labels]
+    if len(set(cut)) == len(set(labels)):
+        return cut
+    end = _WIDEST_LABEL // 2
+    return [text if len(text) <= _WIDEST_LABEL else f"{text[:end]}…{text[-end:]}" for text in labels]
 
 
 def line(colour: str, label: str, width: float = 1.0, style: Literal["-", "--"] = "-") -> Line2D:
@@ -193,6 +204,7 @@ class Panels:
         self.links = [self.links_of(answer) for answer in answers]
         self.common = set.intersection(*map(set, self.links)) if answers else set()
         self.positions = circle(self.size) if options.circle else self.placed()
+        self.shape = shape_of(self.positions)
 
     @property
     def parts(self) -> Sequence[tuple[int, str]]:
@@ -433,7 +445,7 @@ class ContentTraceOverlays(OverTime):
         seen = content_timeline(self.instance, self.answers[number])
         at = bisect(seen.times.tolist(), moment.time) - 1
         moved = int(seen.changed[at])
-        return f"cost {seen.levels[at]:,.6g}", f"{moved} user{'' if moved == 1 else 's'} moved"
+        return f"cost {plain(seen.levels[at], ',')}", f"{moved} user{'' if moved == 1 else 's'} moved"
 
     def paint_lasting(self, graph: GraphAxes, links: Sequence[Edge], **look: Any) -> None:
         graph.edges([link for link in links if link[1] < self.first], PLAIN, 2.0, **look)
@@ -510,6 +522,7 @@ class ContentOverlays(Panels):
     def _users(self, graph: GraphAxes, brokers: npt.NDArray[np.int32]) -> None:
         """The users of each broker on a circle around it; their number where they are many."""
         radius = 17 * graph.point * graph.scale
+        labels = shortened([self.instance.user_label(user) for user in range(len(brokers))])
         for b in np.unique(brokers).tolist():
             users = np.flatnonzero(brokers == b).tolist()
             if len(brokers) > _MOST_USERS:
@@ -517,7 +530,8 @@ class ContentOverlays(Panels):
                 continue
             for at, user in zip(circle(len(users)) * radius + self.positions[b], users, strict=True):
                 graph.axes.plot(*np.stack([self.positions[b], at]).T, color=_USER, linewidth=0.7, zorder=1.8)
-                graph.text(shortened(self.instance.user_label(user)), at + (at - self.positions[b]) * 0.35)
+                graph.text(labels[user], at + (at - self.positions[b]) * 0.35)
+                graph.axes.update_datalim([at + (at - self.positions[b]) * 0.8])
 
     def legend(self) -> list[Line2D]:
         if not self.answers:

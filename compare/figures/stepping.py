@@ -35,7 +35,8 @@ class SteppedOverlay(Panels):
         self.instance, self.trace, self.options = instance, trace, options
         edges = [edge for step in trace for edge in step.edges]
         self.labels = [instance.node_label(v) for v in range(instance.num_nodes)]
-        self.positions = TopicOverlays(instance, [Overlay.from_edges(instance.num_nodes, edges)], options).positions
+        whole = TopicOverlays(instance, [Overlay.from_edges(instance.num_nodes, edges)], options)
+        self.positions, self.shape = whole.positions, whole.shape
 
     def paint(self, axes: Axes, number: int, part: int = -1) -> None:
         """Draw a step, counted from 1: its edges in orange, those of earlier steps in grey.

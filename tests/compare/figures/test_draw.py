@@ -45,6 +45,21 @@ def test_answers_are_titled_by_value_measures_and_validity() -> None:
     assert "invalid for min-tco: topic 'a' has 2 components" in texts(without)
 
 
+def test_a_drawing_fills_its_panels_and_nothing_is_cut() -> None:
+    label = "a long label of number"
+    wants = {f"{label} {k}": [f"{label} {t}" for t in range(k % 3, 6, 2)] for k in range(9)}
+    instance, overlay = ob.read(wants), ob.Overlay.from_edges(9, [(k, k + 1) for k in range(8)])
+    look = DrawOptions(by_topic=True, names=("name" * 20, "b"))
+    figure = draw(instance, overlay, overlay, options=look)
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        seen, drawn = axes.viewLim, axes.dataLim
+        assert min(seen.width / drawn.width, seen.height / drawn.height) < 1.01
+    ends = [each.get_window_extent() for each in (*figure.legends, *(axes._left_title for axes in figure.axes))]
+    assert all(0 <= end.x0 < end.x1 <= figure.bbox.width for end in ends)
+    assert "a l…r 7" in texts(figure)
+
+
 def test_differences_are_strong_and_common_edges_grey() -> None:
     figure = draw(INSTANCE, STAR, PATH, options=DrawOptions(differences=True))
     assert [lines(figure, panel, HERE) for panel in (0, 1)] == [1, 1]
