@@ -240,12 +240,13 @@ def _claim(claim: Claim) -> Explanation:
     from ..claims.register import CLAIMS, record
 
     rows = record()
+    known = re.sub(r"\n +", " ", printed(row_of(rows, claim.id))) if claim.id in CLAIMS else ""
     facts = {
         "source": f"{claim.id.partition('.')[0]} {claim.statement.place}",
         "place": claim.statement.place,
         "verdict": str(row_of(rows, claim.id).judgement.verdict),
         "reading": claim.statement.reading,
-        "on record": "\n".join(printed(row_of(rows, claim.id)).splitlines()[1:]) if claim.id in CLAIMS else "",
+        "on record": "\n".join(line for line in known.splitlines()[2:] if not line.startswith("reading: ")),
     }
     example = f"overlaybench claims {claim.id} --quick"
     return Explanation(claim.id, "claim", claim.statement.statement, _given(facts), (), (example,))
