@@ -237,8 +237,9 @@ def outline_of(path: str) -> Outline:
 def tex_system() -> str:
     """The LaTeX that measures the texts of PGF figures; bad input without one."""
     system = next((name for name in _SYSTEMS if shutil.which(name)), None)
-    if system is None:
-        raise BadInput(f"figures as PGF need {' or '.join(_SYSTEMS)}: install one ({_DEBIAN}) or leave out pgf")
+    if system is None or not _known("underscore.sty"):
+        needs = f"{' or '.join(_SYSTEMS)}, with underscore.sty"
+        raise BadInput(f"figures as PGF need {needs}: install what is missing ({_DEBIAN}) or leave out pgf")
     return system
 
 
@@ -272,7 +273,9 @@ def set_by_tex(figure: Figure, name: str, *, escape: bool = True) -> Iterator[No
         shown.set_text(shown_as(text.replace("\t", " ")))
     try:
         yield
-    except (RuntimeError, ValueError) as error:  # matplotlib's LatexError is a ValueError
+    except Exception as error:
+        if not isinstance(error, (RuntimeError, ValueError)) and type(error).__name__ != "LatexError":
+            raise
         lines = [line.strip() for line in str(error).splitlines() if line.startswith("!")]
         reason = lines[0].lstrip("! ") if lines else str(error).splitlines()[0]
         raise BadInput(f"figure '{name}': LaTeX cannot set it ({reason}): choose other labels or formats") from None
