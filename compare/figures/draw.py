@@ -13,6 +13,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
@@ -58,7 +59,7 @@ _PANELS: dict[str, type[Panels]] = {
 _MEASURES = 2
 _PANEL, _COLUMNS, _LINE = 3.4, 3, 0.0185  # inches, panels side by side, and inches a line of text for each point
 _LEAST_PANEL = 2.2  # inches
-_ENTRY, _HANDLE = 27, 10  # letters of an entry of the legend, at least, and of these before its text
+_HANDLE = 10  # letters before the text of an entry of the legend
 _PAGE_PANEL = 4.0  # inches
 _TEMPLATE = Path(__file__).with_name("drawing.html")
 
@@ -152,7 +153,9 @@ def grid(cells: Sequence[Cell], options: FigureOptions, *, panel: float = _PANEL
     titles = [wrap(cell.title, int(0.8 * letters)) for cell in cells]
     rows, shape = max(map(len, texts)), max(cell.panels.shape for cell in cells)
     names = [str(entry.get_label()) for entry in legend]
-    entries = max(1, (wide + _HANDLE) // max([_ENTRY, *(_HANDLE + len(name) for name in names)]))
+    sizes = [_HANDLE + min(wide, len(name)) for name in names]
+    several = range(len(names), 1, -1)
+    entries = next((n for n in several if sum(map(max, np.array_split(sizes, n))) <= wide + _HANDLE), 1)
     for entry, name in zip(legend, names, strict=True):
         entry.set_label(name if len(name) <= wide else name[: wide - 1] + "…")
     below = 0.02 * size * -(-len(legend) // entries) + 0.12 if legend else 0
