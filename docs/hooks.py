@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import posixpath
 import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,8 +36,15 @@ _OF_THE_ROOT = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)#\s]+)(?P<anchor>#[^)]*)?\)")
 _ROLE = re.compile(r":(?:func|class|meth|mod|attr|data):(<code>)[.~]*")
 _LOADERS = re.compile(r'<!-- Load mathjax -->.*<script type="module">.*?</script>', re.DOTALL)
+_NO_DESCRIPTION = re.compile(r'–\s*<div class="doc-md-description">\s*</div>')
+_SHORT_CODE = re.compile(r"<code>(?=[^<]{1,32}</code>)")
+_TOGETHER = re.compile(r"^( +)([*\w]+), ([*\w, ]+)((?: : .*)?\n(?:\1 {4}.*\n)+)", re.MULTILINE)
 _SHIM, _WORKER = "https://unpkg.com/iframe-worker/shim", "search_worker.js"
 _staging = tempfile.TemporaryDirectory(prefix="overlaybench-docs-")
+
+
+def _apart(together: re.Match[str]) -> str:
+    return "".join(f"{together[1]}{name}{together[4]}" for name in (together[2], *together[3].split(", ")))
 
 
 @event_priority(100)  # before mkdocstrings reads its settings
@@ -51,6 +60,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
             _ROOT / layer, package / layer, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
         )
     shutil.copy(_ROOT / "__init__.py", package)
+    for file in package.rglob("*.py"):  # parameters described together are shown with the default of the first
+        file.write_text(_TOGETHER.sub(_apart, file.read_text(encoding="utf-8")), encoding="utf-8")
     config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [_staging.name]
     return config
 
@@ -101,10 +112,11 @@ def _drawn_entry(entry: Entry) -> tuple[str, str]:
     submitted = [answer_file(TABLE, entry.name, problem) for problem in entry.problems]
     answers = [kind.read_answer(file, instance) for file in submitted if file.is_file()][:1]
     about = "An answer that was submitted" if answers else "The instance"
+    options = ob.DrawOptions(names=(about,) * len(answers))
     if kind.name == "trace" and not answers:
-        answers = [ob.solve(instance, kind.default_problem, "gm-incremental").answer]
+        answers = [ob.solve(instance, kind.default_problem, "gm-incremental")]
         about = "The overlay of `gm-incremental` after the last event"
-    return ob.draw(instance, *answers)._repr_svg_(), about
+    return ob.draw(instance, *answers, options=options)._repr_svg_(), about
 
 
 @cache
@@ -127,6 +139,8 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
         words, svg = _optimum(mark[1], mark[2])
         return words + (f"\n\n![An optimum of {mark[1]}](drawn/{mark[1]}.svg)" if svg else "")
 
+    if page.is_homepage:  # the only page of its tab
+        page.meta["hide"] = ["navigation"]
     markdown = _DRAWN.sub(drawn, markdown)
     if page.file.src_uri == "library.md":
         markdown = with_table(markdown, read_table(), listed=False)
@@ -134,9 +148,10 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def on_page_content(html: str, page: Page, files: Files, **_: Any) -> str:
-    """Show the roles of docstrings (``:func:``) as code; in notebooks lead links to pages, and drop network scripts."""
+    """Show the roles of docstrings as code, short code in one line; in notebooks lead links, drop network scripts."""
     if not page.file.src_uri.endswith(".ipynb"):
-        return _ROLE.sub(r"\1", html)
+        html = _NO_DESCRIPTION.sub("", _ROLE.sub(r"\1", html))
+        return _SHORT_CODE.sub('<code class="short">', html)
 
     def led(link: re.Match[str]) -> str:
         target = files.get_file_from_path(posixpath.normpath(f"{posixpath.dirname(page.file.src_uri)}/{link[1]}"))
@@ -179,7 +194,9 @@ def _pages() -> dict[str, str]:
         "reference/python.md": _python,
         "reference/problems.md": lambda: _entries("Problems", [*ob.KINDS.values(), *ob.PROBLEMS.values()]),
         "reference/methods.md": _methods,
-        "reference/workloads.md": lambda: _entries("Workloads and constructions", ob.WORKLOADS.values()),
+        "reference/workloads.md": lambda: _entries(
+            "Workloads and constructions", (each for _, each in sorted(ob.WORKLOADS.items()))
+        ),
     }
     return pages | claim_pages(record()) | {path: "\n".join(lines()) + "\n" for path, lines in made.items()}
 
@@ -191,7 +208,7 @@ def _commands() -> Iterator[str]:
         command = cli.get_command(context, name)
         assert command is not None
         inner = click.Context(command, info_name=name, parent=context)
-        yield f"## {name}\n\n{_prose(command.help or '')}\n"
+        yield f"## {name}\n\n{_prose(inspect.cleandoc(command.help or ''))}\n"
         yield f"```\n{command.get_usage(inner).removeprefix('Usage: ')}\n```\n"
         options = [each for each in command.params if isinstance(each, click.Option)]
         records = [record for each in options if (record := each.get_help_record(inner))]
@@ -217,17 +234,22 @@ def _python() -> Iterator[str]:
 
 
 def _methods() -> Iterator[str]:
-    yield "# Methods\n\nAs `overlaybench list NAME` explains them, by the kind of instances that they take.\n"
+    yield "# Methods\n\nWhat each answers, guarantees and costs, by the kind of instances that it takes; "
+    yield "`overlaybench list NAME` prints the same.\n"
     for kind in ob.KINDS.values():
-        yield f"## {kind.name}\n\n{_cell(kind.summary)}.\n"
-        for method in ob.METHODS.values():
-            for one, member in zip(explain(method), method.members or (method,), strict=True):
-                if ob.PROBLEMS[member.problems[0]].kind == kind.name:
-                    yield from _entry(one, "###")
+        yield f"## {kind.name}\n\nInstances: {_cell(kind.summary)}.\n"
+        for _, method in sorted(ob.METHODS.items()):
+            of_kind = [
+                one
+                for one, member in zip(explain(method), method.members or (method,), strict=True)
+                if ob.PROBLEMS[member.problems[0]].kind == kind.name
+            ]
+            for number, one in enumerate(of_kind):
+                yield from _entry(replace(one, name=f"{one.name}: {one.facts['answers']}") if number else one, "###")
 
 
 def _entries(title: str, entries: Iterable[object]) -> Iterator[str]:
-    yield f"# {title}\n\nAs `overlaybench list NAME` explains them.\n"
+    yield f"# {title}\n\nWhat each is, with its source and an example; `overlaybench list NAME` prints the same.\n"
     for entry in entries:
         for one in explain(entry):
             yield from _entry(one)
@@ -235,7 +257,8 @@ def _entries(title: str, entries: Iterable[object]) -> Iterator[str]:
 
 def _entry(one: Explanation, level: str = "##") -> Iterator[str]:
     yield f"{level} {one.name}\n\n*{one.noun}*: {_cell(one.summary)}.\n"
-    facts = {**one.facts, "source": with_papers(one.facts.get("source", ""))}
+    source = re.sub(r"\bdocs/(\w+\.md)", r"[docs/\1](../\1)", with_papers(one.facts.get("source", "")))
+    facts = {**one.facts, "source": source}
     yield "\n".join(f"* **{about}**: {_cell(text)}" for about, text in facts.items() if text) + "\n"
     options = [(f"`{each.name}`", f"`{each.default}`", values_of(each), _cell(each.summary)) for each in one.options]
     yield from _table(("parameter" if one.noun == "workload" else "option", "default", "values", "meaning"), options)
@@ -254,7 +277,7 @@ def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[
 
 
 def _cell(text: str) -> str:
-    return re.sub(r"([|<*])", r"\\\1", text).replace("\n", "<br>")
+    return re.sub(r"([|*])", r"\\\1", text.replace("<", "&lt;")).replace("\n", "<br>")
 
 
 def _prose(text: str) -> str:

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from overlaybench.compare.library.table import LibraryTable, Record, by_text, known_row, number_text, rows_of_table
+from overlaybench.compare.library.table import Known, LibraryTable, Record, by_text, known_row, rows_of_table
 from overlaybench.compare.studies.library_entries import Entry
 from overlaybench.instances.contract.result import Status
 
@@ -40,7 +40,8 @@ def table_page(table: LibraryTable) -> str:
     """The page with the table of all instances and problems, which a script sorts and filters."""
     rows = []
     for entry, problem in table.pairs():
-        row = known_row(entry, problem, table.known(entry.name, problem))
+        known = table.known(entry.name, problem)
+        row = known_row(entry, problem, known) | {"value": _number(known.value), "bound": _number(_bound(known))}
         status = difficulty(table, entry.name, problem)
         linked = {"instance": f"[{entry.name}]({page_of(entry.name)})"}
         rows.append(linked | {"problem": problem, "status": status, "group": entry.group} | row | linked)
@@ -48,7 +49,7 @@ def table_page(table: LibraryTable) -> str:
     buttons = [f'<button type="button" class="md-button" value="{each}">{each}</button>' for each in (EASY, HARD, OPEN)]
     return "\n".join(
         [
-            "# The instances of the library\n",
+            "---\nhide: [navigation, toc]\n---\n# The instances of the library\n",
             f"{len(table.entries)} instances, {len(rows)} with their problems. **Easy** ({count[EASY]}): a run with",
             f"default options proved the optimum in {EASY_SECONDS:g} processor seconds or less. **Hard**",
             f"({count[HARD]}): proven by a longer run, by other options or by someone else. **Open** ({count[OPEN]}):",
@@ -56,9 +57,7 @@ def table_page(table: LibraryTable) -> str:
             "`open min-tco dense`. [What the columns mean](library.md#reading-the-tables).\n",
             '<p class="filters" hidden><input id="filter" type="search" placeholder="words" aria-label="Filter rows">',
             f'{" ".join(buttons)} <span id="filter-count" role="status"></span></p>\n',
-            '<div class="scroll" markdown="1">\n',
-            *rows_of_table(rows),
-            "\n</div>\n",
+            *_scrolled(rows),
             '<script src="library_table.js"></script>\n<script src="tables.js"></script>\n',
         ]
     )
@@ -67,15 +66,17 @@ def table_page(table: LibraryTable) -> str:
 def instance_page(table: LibraryTable, entry: Entry, drawing: str) -> str:
     """The page of an instance: what it is, a drawing (Markdown), and of each problem what is known and since when."""
     recipe = ", ".join([*(f"{name} = {value}" for name, value in entry.parameters), f"seed {entry.seed}"])
-    sizes = ", ".join(" ".join(reversed(size.split("="))) for size in entry.sizes.split())
+    sizes = ", ".join(f"{int(count):,} {name}" for name, count in (size.split("=") for size in entry.sizes.split()))
+    verdicts = ", ".join(f"`{problem}` {difficulty(table, entry.name, problem)}" for problem in entry.problems)
     facts = {
         "sizes": sizes,
         "group": entry.group,
-        "workload": f"[{entry.workload}](../reference/workloads.md), {recipe}",
+        "workload": f"[{entry.workload}](../reference/workloads.md#{entry.workload}), {recipe}",
         "needs": entry.needs,
         "digest": f"`{entry.digest}`" if entry.digest else "not made yet",
     }
-    lines = [f"# {entry.name}\n", "\n".join(f"* **{about}**: {text}" for about, text in facts.items() if text)]
+    lines = [f"# {entry.name}\n", f"An instance of the [library](../library.md): {verdicts}.\n"]
+    lines += [f"* **{about}**: {text}" for about, text in facts.items() if text]
     lines += [f"\n```\noverlaybench solve @{entry.name} --problem {entry.problems[0]}\n```\n", drawing]
     for problem in entry.problems:
         lines += _problem(table, entry.name, problem)
@@ -86,20 +87,37 @@ def _problem(table: LibraryTable, name: str, problem: str) -> Iterator[str]:
     known = table.known(name, problem)
     yield f"\n## {problem}: {difficulty(table, name, problem)}\n"
     if known.best is not None:
-        yield f"* **value** {number_text(known.value)}, by {by_text(known.best)}{_source(known.best)}"
+        yield f"* **value** {_number(known.value)}, by {by_text(known.best)}{_source(known.best)}"
     if known.bounded is not None:
-        gap = "" if math.isnan(known.gap) else f", gap {known.gap:.2%}"
-        yield f"* **bound** {number_text(known.bound)}{gap}, by {by_text(known.bounded)}{_source(known.bounded)}"
+        gap = "" if math.isnan(known.gap) else f", gap {max(known.gap, 0.0):.2%}"
+        yield f"* **bound** {_number(_bound(known))}{gap}, by {by_text(known.bounded)}{_source(known.bounded)}"
         yield f"* **proof** SHA-256 `{known.bounded.proof}`"
     yield ""
-    yield from rows_of_table(list(_history(table.of_pair(name, problem)))) or ["No result yet."]
+    rows = list(_history(table.of_pair(name, problem), known))
+    yield from _scrolled(rows) if rows else ["No result yet."]
+
+
+def _scrolled(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """A table without its empty columns, a line a row, which is scrolled where the screen is too narrow."""
+    filled = [column for column in rows[0] if any(row[column] not in ("", "–") for row in rows)]
+    lines = rows_of_table([{column: row[column] for column in filled} for row in rows])
+    return ['<div class="scroll" markdown="1">\n', *lines, "\n</div>\n"]
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:,.10g}"
+
+
+def _bound(known: Known) -> float:
+    """The bound, at most the value, which it may exceed by rounding where costs are no integers."""
+    return min(known.bound, known.value)
 
 
 def _source(record: Record) -> str:
     return f" ({record.source})" if record.source else ""
 
 
-def _history(records: Sequence[Record]) -> Iterator[Mapping[str, str]]:
+def _history(records: Sequence[Record], known: Known) -> Iterator[Mapping[str, str]]:
     """The records by day, of one day from the worst on; bold is what improved on all before."""
     value, bound = math.inf, -math.inf
     for record in sorted(records, key=_order):
@@ -108,8 +126,8 @@ def _history(records: Sequence[Record]) -> Iterator[Mapping[str, str]]:
         yield {
             "day": record.date or "–",
             "by": by_text(record),
-            "value": _bold(number_text(record.value), lower),
-            "bound": _bold(number_text(record.bound), higher),
+            "value": _bold(_number(record.value), lower),
+            "bound": _bold(_number(min(record.bound, known.value)), higher),
             "proof": f"`{record.proof[:12]}`" if record.proof else "",
         }
 
@@ -120,4 +138,4 @@ def _order(record: Record) -> tuple[str, float, float]:
 
 
 def _bold(number: str, improves: bool) -> str:
-    return f"**{number}**" if number and improves else number or "–"
+    return f"**{number}**" if improves else number

@@ -38,7 +38,7 @@ def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def commands_of(page: Path) -> list[str]:
-    joined = (code.replace("\\\n", " ") for language, code, _ in blocks(page) if language in ("", "sh", "console"))
+    joined = (re.sub(r"\\\n\s*", " ", code) for language, code, _ in blocks(page) if language in ("", "sh", "console"))
     lines = (line.strip() for code in joined for line in code.splitlines())
     return [line for line in lines if line.startswith("overlaybench ")]
 
@@ -183,7 +183,7 @@ def test_the_table_of_the_library_sorts_and_filters(site: dict[Path, Links], bro
     column = [head.split()[0] for head in heads].index("value") + 1
     page.click(f".scroll th:nth-child({column}) button")
     texts = page.locator(f".scroll tbody td:nth-child({column})").all_inner_texts()
-    values = [float(text) for text in texts if text != "–"]
+    values = [float(text.replace(",", "")) for text in texts if text != "–"]
     assert values == sorted(values)
     assert failures == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from html import escape
 from pathlib import Path
 from textwrap import shorten, wrap
 
@@ -32,8 +33,7 @@ def printed(row: LedgerRow, *, every: bool = False) -> str:
     claimed, found = CLAIMS[row.id].statement, row.judgement
     head = f"{row.id}  {found.verdict}"
     lines = [f"{head}{f'{claimed.kind}, {claimed.place}':>{max(1, _WIDTH - len(head))}}"[:_WIDTH]]
-    other = sum(one.verdict is not found.verdict for one in found.sensitivity)
-    varied = f"{len(found.sensitivity)} varied, {other} with another verdict (--all shows them)"
+    varied = f"{_varied(found)} (--all shows them)"
     parts = [("", claimed.statement, 2), ("reading: ", claimed.reading, 2)]
     parts += [("number: ", _number(claimed, found.number), 2), ("why: ", found.because, 2), ("sizes: ", _sizes(row), 1)]
     parts += [("sensitivity, not counted: ", varied if found.sensitivity and not every else "", 1)]
@@ -43,6 +43,11 @@ def printed(row: LedgerRow, *, every: bool = False) -> str:
         for name, more in (("details", found.details), ("sensitivity", list(map(_line, found.sensitivity)))):
             lines += [f"{name}:", *(line for one in more for line in _block("  ", one, 99))] if more else []
     return "\n".join(lines)
+
+
+def _varied(found: Judgement) -> str:
+    other = sum(one.verdict is not found.verdict for one in found.sensitivity)
+    return f"{len(found.sensitivity)} varied, {other} with another verdict"
 
 
 def _block(label: str, text: str, most: int) -> list[str]:
@@ -98,20 +103,21 @@ def write_pages(rows: Mapping[str, LedgerRow], page: Path) -> None:
 def pages(rows: Mapping[str, LedgerRow], stem: str = "claims") -> dict[str, str]:
     """The Markdown pages by their paths: ``claims.md``, ``claims/p1.md``, …."""
     made = {f"{stem}.md": _first_page(rows, stem)}
-    made |= {f"{stem}/{name.lower()}.md": _paper_page(paper, rows) for name, paper in papers().items()}
+    made |= {f"{stem}/{name.lower()}.md": _paper_page(paper, rows, stem) for name, paper in papers().items()}
     return {name: "\n".join(lines) + "\n" for name, lines in made.items()}
 
 
 def _first_page(rows: Mapping[str, LedgerRow], stem: str) -> Iterator[str]:
-    ids = [id_ for paper in papers().values() for id_ in paper.claims if id_ in CLAIMS]
+    ordered = sorted(papers().values(), key=lambda paper: (not paper.name.startswith("P"), paper.name))
+    ids = [id_ for paper in ordered for id_ in paper.claims if id_ in CLAIMS]
     counts = Counter(row_of(rows, id_).judgement.verdict for id_ in ids)
     yield "# The papers' claims and what we measured\n"
     yield f"{len(ids)} claims, one verdict each: {', '.join(f'**{counts[v]} {v}**' for v in Verdict)}.\n"
-    yield from _table(("paper", *Verdict), (_counts(paper, rows, stem) for paper in papers().values()))
+    yield from _table(("paper", *Verdict), (_counts(paper, rows, stem) for paper in ordered))
     yield _VERDICTS
-    findings = sum(len(paper.finding) for paper in papers().values())
+    findings = sum(len(paper.finding) for paper in ordered)
     yield f"## {findings} findings, and what to do with them\n"
-    for paper in papers().values():
+    for paper in ordered:
         for finding in paper.finding:
             own = ", ".join(_link(id_, stem) for id_ in _of(finding.id))
             yield f"* **{finding.title}** ({own}): {_sentence(finding.advice or finding.text)}"
@@ -121,7 +127,8 @@ def _first_page(rows: Mapping[str, LedgerRow], stem: str) -> Iterator[str]:
         found, claimed = row_of(rows, id_), CLAIMS[id_].statement
         body.append((_link(id_, stem), claimed.statement, f"{found.judgement.verdict}{'*' if found.earlier else ''}"))
     yield from _table(("claim", "what is claimed", "verdict"), body)
-    yield "\n\\* the number of an earlier version, on the same grid and reading."
+    if any(verdict.endswith("*") for *_, verdict in body):
+        yield "\n\\* the number of an earlier version, on the same grid and reading."
     yield "\n`overlaybench claims ID --run` repeats a claim; `overlaybench reproduce ID` draws a figure."
 
 
@@ -134,12 +141,21 @@ def _of(finding: str) -> list[str]:
 
 
 def _counts(paper: Paper, rows: Mapping[str, LedgerRow], stem: str) -> tuple[str, ...]:
-    counts = Counter(row_of(rows, id_).judgement.verdict for id_ in paper.claims if id_ in CLAIMS)
-    return f"[{paper.name}]({stem}/{paper.name.lower()}.md)", *(str(counts[verdict]) for verdict in Verdict)
+    counts = _verdicts(paper, rows)
+    authors = paper.title.partition(":")[0]
+    return f"[{paper.name}]({stem}/{paper.name.lower()}.md) {authors}", *(str(counts[verdict]) for verdict in Verdict)
 
 
-def _paper_page(paper: Paper, rows: Mapping[str, LedgerRow]) -> Iterator[str]:
+def _verdicts(paper: Paper, rows: Mapping[str, LedgerRow]) -> Counter[Verdict]:
+    return Counter(row_of(rows, id_).judgement.verdict for id_ in paper.claims if id_ in CLAIMS)
+
+
+def _paper_page(paper: Paper, rows: Mapping[str, LedgerRow], stem: str) -> Iterator[str]:
     yield f"# {paper.name}: {paper.title}\n"
+    counts = _verdicts(paper, rows)
+    verdicts = ", ".join(f"**{counts[verdict]} {verdict}**" for verdict in Verdict if counts[verdict])
+    yield f"{counts.total()} claims: {verdicts} ([what this means, and all papers](../{stem}.md))."
+    yield "Under each claim stand its verdict, the number with its 95% interval, and what was varied.\n"
     for id_, claimed in paper.claims.items():
         if id_ in CLAIMS:
             yield from _section(row_of(rows, id_), claimed)
@@ -151,7 +167,7 @@ def _paper_page(paper: Paper, rows: Mapping[str, LedgerRow]) -> Iterator[str]:
         yield ""
     if paper.erratum:
         yield "## Misprints and slips\n"
-        rows_ = ((one.place, one.printed, one.correct, one.shown_by) for one in paper.erratum)
+        rows_ = ((one.place, one.printed, one.correct, one.shown_by.replace("_", "_<wbr>")) for one in paper.erratum)
         yield from _table(("place", "printed", "correct", "shown by"), rows_)
         yield ""
     if paper.not_run:
@@ -162,21 +178,24 @@ def _paper_page(paper: Paper, rows: Mapping[str, LedgerRow]) -> Iterator[str]:
         yield ""
     if paper.observation:
         yield "## Our own observations\n"
-        yield from (f"* {_sentence(one.statement)} {one.number} {one.advice}".rstrip() for one in paper.observation)
+        for seen in paper.observation:
+            observed = f"{seen.statement.rstrip('.')}: {seen.number}" if seen.number else seen.statement
+            yield f"* {_sentence(observed)} {_sentence(seen.advice)}".rstrip()
 
 
 def _section(row: LedgerRow, claimed: Statement) -> Iterator[str]:
-    """A claim in at most eight lines."""
+    """A claim in at most eight lines; what was varied unfolds by a click."""
     found = row.judgement
     yield f"## {row.id}\n"
     yield f"**{found.verdict}**: {_sentence(claimed.statement)} ({claimed.kind}, {claimed.place})"
     facts = [("number", _number(claimed, found.number)), ("why", found.because), ("reading", claimed.reading)]
     facts += [("sizes", _sizes(row)), ("runs", _runs(row)), ("advice", claimed.advice)]
-    yield "".join(f"<br>{name}: {_escaped(text)}" for name, text in facts if text)
+    yield "".join(f"<br>*{name}*: {_escaped(text)}" for name, text in facts if text)
     if found.details:
         yield f"\nDetails: {_escaped('; '.join(found.details))}."
     if found.sensitivity:
-        yield f"\nSensitivity: {_escaped('; '.join(map(_line, found.sensitivity)))}."
+        lines = "<br>".join(escape(_line(one)) for one in found.sensitivity)
+        yield f"\n<details><summary>Sensitivity, not counted: {_varied(found)}</summary><p>{lines}</p></details>"
     yield ""
 
 
@@ -189,7 +208,7 @@ def _sentence(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("<", "\\<").replace("*", "\\*")
+    return text.replace("<", "&lt;").replace("*", "\\*")
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:

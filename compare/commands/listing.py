@@ -268,8 +268,8 @@ def values_of(option: Option) -> str:
         return "true, false"
     if isinstance(option.default, str):
         return ""
-    bounds = [f"from {option.least:g}"] if option.least > -math.inf else []
-    bounds += [f"to {option.most:g}"] if option.most < 2**31 - 1 else []
+    bounds = [f"from {option.least:,.10g}"] if option.least > -math.inf else []
+    bounds += [f"to {option.most:,.10g}"] if option.most < 2**31 - 1 else []
     return " ".join(bounds) or "a number"
 
 

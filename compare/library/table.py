@@ -27,7 +27,7 @@ from ..studies.proofs import TOLERANCE
 
 _RECORDS = "records.csv"
 _BEGIN, _END = "<!-- the table -->", "<!-- end of the table -->"
-_DIGITS, _PROOF_DIGITS = 10, 12
+_DIGITS, _PROOF_DIGITS = 10, 8
 _RANKED, _ENOUGH = 0.1, 0.5
 _METHOD = ["problem", "method", "time_limit"]
 _COLUMNS = [
@@ -331,9 +331,9 @@ def _body(table: LibraryTable, listed: bool) -> Iterator[str]:
     untried = [one for one in known if one[2].is_open and one[2].best is None]
     yield f"{len(table.entries)} instances, {len(known)} with their problems: {len(closed)} are solved with a certified"
     yield f"proof, {len(tried)} are open with a known value, and {len(untried)} have no result yet."
-    for limit, seconds in sorted(_stopped(table.runs).items()):
-        spent = f"{min(seconds):.1f} to {max(seconds):.1f}"
-        yield f"Runs that a limit of {limit:g} s ended had {spent} processor seconds."
+    stopped = sorted(_stopped(table.runs).items())
+    if spent := ", ".join(f"{min(own):.1f} to {max(own):.1f} of {limit:g} s" for limit, own in stopped):
+        yield f"Processor seconds of the runs that their limit ended: {spent}."
     if listed:
         yield from _section(f"Open: {len(tried)}", [known_row(*one) for one in tried])
         yield from _section(f"Proven: {len(closed)}", [known_row(*one) for one in closed])
@@ -380,7 +380,7 @@ def known_row(entry: Entry, problem: str, known: Known) -> dict[str, str]:
         "by": by_text(known.best),
         "bound": number_text(known.bound) or "–",
         "by ": by_text(known.bounded),
-        "gap": "–" if math.isnan(known.gap) else f"{known.gap:.2%}",
+        "gap": "–" if math.isnan(known.gap) else f"{max(known.gap, 0.0):.2%}",
         "proof": known.bounded.proof[:_PROOF_DIGITS] if known.bounded else "",
     }
 
@@ -403,5 +403,6 @@ def by_text(record: Record | None) -> str:
         return ""
     if record.name:
         return f"{record.name}, {record.method}" if record.method else record.name
-    seconds = "?" if math.isnan(record.seconds) else f"{record.seconds:.2g}"
+    digits = ".0f" if record.seconds > 99 else ".2g"
+    seconds = "?" if math.isnan(record.seconds) else f"{record.seconds:{digits}}"
     return f"{record.method}, {seconds} s of {record.time_limit:g} s"
