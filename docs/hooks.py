@@ -144,6 +144,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     markdown = _DRAWN.sub(drawn, markdown)
     if page.file.src_uri == "library.md":
         markdown = with_table(markdown, read_table(), listed=False)
+        markdown = re.sub(r"\d+ (s|of \d+)(?= \|)", lambda cell: cell[0].replace(" ", "\xa0"), markdown)
     return _LINK.sub(lambda link: _led(link, page.file.src_uri), markdown)
 
 

@@ -153,7 +153,7 @@ def test_every_link_and_every_file_of_the_site_exists(site: dict[Path, Links]) -
 def test_the_search_works_without_a_server(site: dict[Path, Links], browser: Browser) -> None:
     page = browser.new_page()
     page.goto(next(page for page in site if page.name == "methods.html").as_uri())
-    page.fill("input.md-search__input", "RingPT")
+    page.locator("input.md-search__input").press_sequentially("RingPT", delay=200)  # its script may start meanwhile
     page.wait_for_selector(".md-search-result__item")
     assert "ring-per-topic" in page.locator(".md-search-result__list").inner_text().lower()
 
