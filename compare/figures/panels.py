@@ -45,7 +45,7 @@ _AXES_POINTS, _BASE_SIZE = 235, 7.0  # the width for which sizes are chosen, and
 _WIDEST_LABEL = 7
 _ROW, _MATRIX_WIDTH, _LEAST, _MOST = 0.115, 4.4, 0.5, 2.0  # inches a node, and of the width; and heights ÷ width
 _LEAST_TEXT = 6.0 / 7  # of the font size
-_MOST_TOPICS, _LONGEST = 16, 4
+_MOST_TOPICS, _LETTERS = 16, 40
 
 
 def circle(count: int) -> Positions:
@@ -476,7 +476,7 @@ class SubscriptionMatrix(Panels):
         axes.imshow(1 - interest, cmap="gray", aspect="auto", interpolation="nearest", vmin=-0.3, vmax=1)
         axes.set(xlabel=said(f"{instance.num_topics} topics"), xticks=[], yticks=[])
         topics = [instance.topic_label(t) for t in range(instance.num_topics)]
-        if len(topics) <= _MOST_TOPICS and max(map(len, topics)) <= _LONGEST:
+        if len(topics) <= _MOST_TOPICS and sum(map(len, topics)) <= _LETTERS:
             axes.set_xticks(range(len(topics)))
             axes.xaxis.set_major_formatter(FixedFormatter(topics))
         figure = axes.get_figure(root=True)
