@@ -144,7 +144,7 @@ def draw(factors: dict[str, Interval], file: Path) -> None:
     points = pd.DataFrame([(curve, x, one.mean, one.low, one.high) for curve, x, one in rows], columns=_POINT)
     points.loc[points["curve"] == "traffic that repeats", ["low", "high"]] = np.nan
     caption = "Messages of the system ÷ the proven optimum, by how fast traffic changes."
-    axes = Axis("reviews of links between changes of traffic", log=True), Axis("messages ÷ optimum")
+    axes = Axis("reviews between changes of traffic", log=True), Axis("messages ÷ optimum")
     drawn = curves(points, *axes, name=file.stem, caption=caption, shaded=False)
     file.write_bytes(drawn.files["svg"])
 
