@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 _DIGITS, _DIGEST = 8, re.compile("[0-9a-f]{32,}")
 _RATIOS = ("ratio", "mean_ratio", "max_ratio", "ratio_low", "ratio_high")
-_PART = re.compile(r"\S+?(?:(?<!\de)[-@](?=\w)|(?=\s)|$)\s*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -46,16 +45,6 @@ def cell(name: str, value: object) -> str:
         if name.endswith("seconds"):
             return f"{value:.3g}"
     return text(value)
-
-
-def lines_of(text: str, most: int) -> list[str]:
-    """A text in lines of at most so many characters, if a space, - or @ is where one may end; a number is kept."""
-    lines = [""]
-    for part in _PART.findall(text) if len(text) > most else [text]:
-        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > most:
-            lines.append("")
-        lines[-1] += part
-    return [line.rstrip() for line in lines]
 
 
 def plain(value: float, separator: str = "") -> str:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -14,7 +15,7 @@ from click.shell_completion import CompletionItem
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.terms import TERMS, said, terms
-from ..printable import cell, lines_of, plain
+from ..printable import cell, plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -246,7 +247,7 @@ def key_values(words: tuple[str, ...], flag: str = "--option") -> dict[str, str]
 
 
 _NUMBER = re.compile(r"[-+−]?[\d,.]+(e[-+]?\d+)?( ?%| MiB)?|–|inf|nan|")
-_LEAST = 10  # letters of a column of texts
+_LEAST, _NAMES = 10, 20  # letters of a column of texts, and from which on the first one is narrowed last
 _IN_TITLE = ("problem", "family")
 
 
@@ -254,7 +255,7 @@ def table(title: str, rows: Iterable[Mapping[str, Any]], if_room: Sequence[str] 
     """A table that :func:`show` prints: a column a key, numbers to the right. A problem that all rows share is above.
 
     The keys `if_room` are left out, the last one first, where the terminal is too narrow for them; then texts are
-    wrapped, between words and after - and @. In a file or pipe the width is `pipe` characters.
+    wrapped, between words and at hyphens. In a file or pipe the width is `pipe` characters.
     """
     from rich import box
     from rich.console import Console
@@ -280,13 +281,13 @@ def table(title: str, rows: Iterable[Mapping[str, Any]], if_room: Sequence[str] 
         wide = [name for name in widths if name not in numbers and widths[name] > _LEAST]
         if not wide:
             break
-        widths[max(wide, key=lambda name: (name != names[0], widths[name]))] -= 1  # names are whole for the longest
+        widths[max(wide, key=lambda name: (name != names[0] and widths[name] > _NAMES, widths[name]))] -= 1
     made = Table(title=title, box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="")
     for name, width in widths.items():
         side: Literal["right", "left"] = "right" if name in numbers else "left"
         fixed, least = name in numbers or name == names[0], width if name in numbers else None
         made.add_column(heads[name], justify=side, overflow="fold", no_wrap=fixed, min_width=least)
-        texts[name] = ["\n".join(lines_of(each, width)) for each in texts[name]]
+        texts[name] = ["\n".join(wrap(each, width)) if len(each) > width else each for each in texts[name]]
     for line in zip(*(texts[name] for name in widths), strict=True):
         made.add_row(*map(Text, line))
     return made

@@ -75,10 +75,8 @@ def layout(
     return np.array([placed[v] for v in range(num_nodes)]).round(3)
 
 
-def shape_of(positions: Positions) -> float:
-    """The height of a panel for these positions, divided by its width."""
-    wide, high = np.ptp(positions, axis=0) + 2 * _MARGIN * max(float(np.ptp(positions, axis=0).max()), 0.5)
-    return float(np.clip(high / wide, *_SHAPES))
+def _side(positions: Positions) -> float:
+    return max(float(np.ptp(positions, axis=0).max()), 0.5)
 
 
 class GraphAxes:
@@ -86,7 +84,7 @@ class GraphAxes:
 
     def __init__(self, axes: Axes, positions: Positions) -> None:
         self.axes, self.positions = axes, positions
-        spread = max(float(np.ptp(positions, axis=0).max()), 0.5)
+        spread = _side(positions)
         margin = _MARGIN * spread
         axes.set_aspect("equal", adjustable="datalim")  # a box that shrinks would cut its title
         axes.set_axis_off()
@@ -204,7 +202,8 @@ class Panels:
         self.links = [self.links_of(answer) for answer in answers]
         self.common = set.intersection(*map(set, self.links)) if answers else set()
         self.positions = circle(self.size) if options.circle else self.placed()
-        self.shape = shape_of(self.positions)
+        wide, high = np.ptp(self.positions, axis=0) + 2 * _MARGIN * _side(self.positions)
+        self.shape = float(np.clip(high / wide, *_SHAPES))
 
     @property
     def parts(self) -> Sequence[tuple[int, str]]:

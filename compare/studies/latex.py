@@ -7,13 +7,14 @@ import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from ..printable import lines_of, printable
+from ..printable import printable
 
 _LONG = 40
 COMPARED = "compared"
@@ -140,7 +141,7 @@ def _fit(heads: dict[int, str], cells: dict[int, list[str]], sides: Mapping[int,
         return sum(scale * _LETTER * letters([heads[at], *cells[at]]) + 2 * space for at in cells) <= _WIDTH
 
     def stacked(text: str, most: int, start: str) -> str:
-        lines = lines_of(text, most)
+        lines = wrap(text, most, break_long_words=False)
         return rf"\begin{{tabular}}{start}{_BREAK.join(lines)}\end{{tabular}}" if len(lines) > 1 else text
 
     names = dict(heads)
