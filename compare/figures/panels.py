@@ -144,7 +144,8 @@ class GraphAxes:
             named = {"gid": f"{gid}-label"} if gid else {}
             self.text(texts[v], self.positions[v], 6.5, boxed=len(labels[v]) > 3, **named)  # beyond its circle
             if degrees is not None:
-                self.text(str(degrees[v]), self.positions[v] + 9 * self.scale * self.point)
+                beside = (8 * self.scale, 8 * self.scale)
+                self.text(str(degrees[v]), self.positions[v], xytext=beside, textcoords="offset points")
 
     def label_edges(self, edges: Sequence[Edge], texts: Sequence[str]) -> None:
         """A text on each edge, not in its middle, where a node may lie."""
