@@ -129,7 +129,6 @@ class TwoDiameterStar(TopicProblem):
     """Fewest edges such that every topic has a centre adjacent to all its other subscribers (P2 §6.3)."""
 
     name, summary, source = "2d-star", "fewest edges, every topic holds a star on its subscribers", "P2 §6.3"
-    default_method = "cp-sat"
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         missing = np.flatnonzero(~_has_centre(instance, answer))
@@ -140,7 +139,6 @@ class TwoDiameterTrue(TopicProblem):
     """Fewest edges such that every G_t has diameter at most 2 (P2 §6)."""
 
     name, summary, source = "2d-true", "fewest edges, every topic of diameter at most 2", "P2 §6"
-    default_method = "cp-sat"
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         import scipy.sparse as sp
@@ -163,6 +161,7 @@ class MinMaxTwoDiameterStar(MinMaxTCO, TwoDiameterStar):
 
     name, summary = "2d-star-minmax", "smallest maximum degree, every topic holds a star on its subscribers"
     source = "Yumusak et al. 2021; P2 §6.3"
+    default_method = "cp-sat"
 
 
 class MinMaxTwoDiameter(MinMaxTCO, TwoDiameterTrue):
@@ -176,6 +175,7 @@ class MinMaxTwoDiameter(MinMaxTCO, TwoDiameterTrue):
 
     name, summary = "2d-minmax", "smallest maximum degree, every topic of diameter at most 2"
     source = "Yumusak et al. 2021; P2 §6"
+    default_method = "cp-sat"
 
 
 def _has_centre(instance: TopicInstance, answer: Overlay) -> npt.NDArray[np.bool_]:
