@@ -135,7 +135,7 @@ def _fit(heads: dict[int, str], cells: dict[int, list[str]], sides: Mapping[int,
     """
 
     def letters(texts: Sequence[str]) -> int:
-        return max((len(_COMMANDS.sub("", line)) for text in texts for line in text.split(_BREAK)), default=1)
+        return max(1, *(len(_COMMANDS.sub("", line)) for text in texts for line in text.split(_BREAK)))
 
     def fits(scale: float = 1.0, space: float = 6.0) -> bool:
         return sum(scale * _LETTER * letters([heads[at], *cells[at]]) + 2 * space for at in cells) <= _WIDTH

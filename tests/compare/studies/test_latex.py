@@ -81,6 +81,7 @@ def test_a_wide_table_is_narrowed_to_a_page() -> None:
     assert r"\caption{Wide. In all rows: a long head 7 = 7; same = 1.}" in text
     assert r"\centering\small\setlength{\tabcolsep}{4pt}" in text
     assert r"\small" not in latex_table(frame[["name", "same"]])
+    assert r"1 & \{\} \\" in latex_table(frame.assign(options="{}"))
     many = latex_table(pd.DataFrame({f"number {k}": range(100_000, 100_050) for k in range(10)}))
     assert many.startswith("{\\footnotesize\\setlength{\\tabcolsep}{3pt}\n\\begin{longtable}")
 
