@@ -263,6 +263,8 @@ def set_by_tex(figure: Figure, name: str, *, escape: bool = True) -> Iterator[No
     Without `escape` TeX's special characters stay as they are. Bad input, in one line, if LaTeX stops on a text of the
     figure `name`.
     """
+    from matplotlib.backends.backend_pgf import LatexError
+
     shown_as = escaped if escape else printable
     axes = [axis for each in figure.axes for axis in (each.xaxis, each.yaxis)]
     ticks = [(each, list(each.seq)) for axis in axes if isinstance(each := axis.get_major_formatter(), FixedFormatter)]
@@ -273,9 +275,7 @@ def set_by_tex(figure: Figure, name: str, *, escape: bool = True) -> Iterator[No
         shown.set_text(shown_as(text.replace("\t", " ")))
     try:
         yield
-    except Exception as error:
-        if not isinstance(error, (RuntimeError, ValueError)) and type(error).__name__ != "LatexError":
-            raise
+    except (RuntimeError, ValueError, LatexError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.startswith("!")]
         reason = lines[0].lstrip("! ") if lines else str(error).splitlines()[0]
         raise BadInput(f"figure '{name}': LaTeX cannot set it ({reason}): choose other labels or formats") from None
