@@ -38,8 +38,13 @@ def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def commands_of(page: Path) -> list[str]:
-    joined = (re.sub(r"\\\n\s*", " ", code) for language, code, _ in blocks(page) if language in ("", "sh", "console"))
-    lines = (line.strip() for code in joined for line in code.splitlines())
+    codes = (code for language, code, _ in blocks(page) if language in ("", "sh", "console"))
+    return [line for code in codes for line in commands_in(code)]
+
+
+def commands_in(code: str) -> list[str]:
+    """The commands of a block, those of several lines as one."""
+    lines = (line.strip() for line in re.sub(r"\\\n\s*", " ", code).splitlines())
     return [line for line in lines if line.startswith("overlaybench ")]
 
 
@@ -80,13 +85,12 @@ def test_a_walk_through_runs_as_written(name: str, tmp_path: Path) -> None:
         elif language == "python":
             subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
         elif language == "":
-            for line in code.splitlines():
-                if line.startswith("overlaybench "):
-                    words = [sys.executable, "-m", "overlaybench.compare", *shlex.split(line, comments=True)[1:]]
-                    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
-                    if "does not exist: get" in done.stderr:
-                        pytest.skip(done.stderr)
-                    assert done.returncode == 0, (line, done.stdout, done.stderr)
+            for line in commands_in(code):
+                words = [sys.executable, "-m", "overlaybench.compare", *shlex.split(line, comments=True)[1:]]
+                done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+                if "does not exist: get" in done.stderr:
+                    pytest.skip(done.stderr)
+                assert done.returncode == 0, (line, done.stdout, done.stderr)
 
 
 class Links(HTMLParser):
