@@ -133,7 +133,7 @@ def test_a_mean_ratio_is_beside_the_number_of_instances_with_a_bound() -> None:
     )
     by = grouped(rows, ["variant"])
     assert by[["instances", "ratio_instances", "mean_ratio"]].iloc[0].tolist() == [2, 1, 2.0]
-    assert "ratio instances" in results_latex(by, ["variant"])
+    assert r"ratio \\ instances" in results_latex(by, ["variant"])
     assert "ratio instances" not in results_latex(by.assign(instances=1), ["variant"])
 
 
