@@ -119,11 +119,16 @@ def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
                 data += more
         if max(size, len(data)) > at_most:
             raise BadInput(f"{path}: is larger than {at_most / 2**20:g} MiB: make it smaller, or use Parquet")
-        return data.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        return as_read(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise BadInput(f"{path}: byte {error.start} is not UTF-8: convert the file") from None
     except OSError as error:
         raise _unreadable(path, error) from None
+
+
+def as_read(text: str) -> str:
+    """A text as :func:`read_text` gives it once it is in a file: no byte order mark, and ends of lines of one kind."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_start(path: Path, size: int) -> str:

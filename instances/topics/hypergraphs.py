@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from ..contract.errors import BadInput
-from ..contract.files import Label, converted
+from ..contract.files import Label, as_read, converted
 
 SETS, OLIGOMERS, HIF = ".sets", ".oligomers", ".hif.json"
 """The endings of files that are lists of sets, lists with copies of members, and Hypergraph Interchange Format."""
@@ -78,7 +78,7 @@ def text_of_sets(sets: Iterable[tuple[str, Sequence[str]]], *, with_copies: bool
     rows = list(sets)
     text = "".join(f"{name}\t{{{', '.join(members)}}}\n" for name, members in rows)
     try:
-        read = incidences_of_sets(text, with_copies=with_copies).pairs
+        read = incidences_of_sets(as_read(text), with_copies=with_copies).pairs
         same = read == [(member, name) for name, members in rows for member in members]
     except BadInput:
         same = False

@@ -46,7 +46,7 @@ def movielens_sample(*, seed: int, nodes: int, least_rating: int, ratings: Path 
     file = _ratings_of_pyspark() if ratings is None else ratings
     rows = _rows(file, r"(\d+)::(\d+)::(\d)::\d+", "user::film::rating::time", "install pyspark again")
     rated = [(f"user{user}", f"film{film}") for user, film, rating in rows if int(rating) >= least_rating]
-    return _sample(_read_from(file, rated), nodes, seed)
+    return _sample(file, _read_from(file, rated), nodes, seed)
 
 
 def _rows(file: Path, pattern: str, form: str, fix: str) -> list[tuple[str, ...]]:
@@ -81,7 +81,7 @@ def lastfm_listeners(*, seed: int, nodes: int, plays: Path | None = None) -> Top
     fix = "get user_artists.dat of the data set HetRec 2011 Last.fm 2k (grouplens.org) and set LASTFM to its path"
     rows = _rows(file, r"(\w+)\t(\w+)\t\w+", "userID, artistID, weight", fix)[1:]
     pairs = [(f"user{user}", f"artist{artist}") for user, artist in rows]
-    return _sample(_read_from(file, pairs), nodes, seed)
+    return _sample(file, _read_from(file, pairs), nodes, seed)
 
 
 def debian_packages(
@@ -96,7 +96,8 @@ def debian_packages(
     status has none where apt's lists had none. Raises BadInput if this is no Debian, apt has no lists, or there are
     fewer packages.
     """
-    return _sample(_subscriptions(packages, field, lists, status), nodes, seed)
+    file = status if packages == "installed" else lists
+    return _sample(file, _subscriptions(packages, field, lists, status), nodes, seed)
 
 
 debian_tags = partial(debian_packages, field="Tag")
@@ -149,9 +150,10 @@ def _read_from(file: Path, pairs: list[tuple[str, str]]) -> TopicInstance:
         return TopicInstance.from_pairs([node for node, _ in pairs], [topic for _, topic in pairs])[0]
 
 
-def _sample(instance: TopicInstance, nodes: int, seed: int) -> TopicInstance:
-    """A seeded sample of an instance, or all of it for 0 nodes."""
-    return instance.sample(nodes, seed) if nodes else instance
+def _sample(file: Path, instance: TopicInstance, nodes: int, seed: int) -> TopicInstance:
+    """A seeded sample of the instance in a file, or all of it for 0 nodes."""
+    with errors_in(file):
+        return instance.sample(nodes, seed) if nodes else instance
 
 
 def _debian(
@@ -247,7 +249,7 @@ def disease_genes(*, seed: int, nodes: int) -> TopicInstance:
     """Genes, each in the sets of the diseases that it is associated with (in HyperNetX); a sample, or 0 for all."""
     file = _toy("disGene.txt")
     rows = _rows(file, r"(\S+) (\S+)", "a gene and a disease", "install hypernetx again")
-    return _sample(_read_from(file, [(f"gene {gene}", disease) for gene, disease in rows]), nodes, seed)
+    return _sample(file, _read_from(file, [(f"gene {gene}", disease) for gene, disease in rows]), nodes, seed)
 
 
 def _toy(name: str) -> Path:

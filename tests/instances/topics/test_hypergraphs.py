@@ -112,6 +112,8 @@ def test_hif_is_read_back(tmp_path_factory: pytest.TempPathFactory, subscription
 
 @property_test(60, subscriptions=SUBSCRIPTIONS)
 @example(subscriptions={"a": {"x"}, "bc": {"x", "yz"}})
+@example(subscriptions={"a\rb": {"x"}})
+@example(subscriptions={"a": {"\ufeffx"}})
 def test_a_list_of_sets_gives_the_instance_back_or_is_not_written(
     tmp_path_factory: pytest.TempPathFactory, subscriptions: dict[str, set[str]]
 ) -> None:
