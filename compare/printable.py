@@ -41,10 +41,16 @@ def cell(name: str, value: object) -> str:
         if name.endswith(("gap", "integral")):
             return f"{value:.2%}"
         if name in _RATIOS and 1 <= value < 1e6:
-            return f"{value:,.3f}"
+            return ratio(value)
         if name.endswith("seconds"):
             return f"{value:.3g}"
     return text(value)
+
+
+def ratio(value: float) -> str:
+    """A ratio with three decimals, or more where it would look equal to 1."""
+    shown = f"{value:,.3f}"
+    return f"{value:.5f}" if shown == "1.000" and abs(value - 1) > 5e-6 else shown
 
 
 def plain(value: float, separator: str = "") -> str:

@@ -89,7 +89,7 @@ def _problem(table: LibraryTable, name: str, problem: str) -> Iterator[str]:
     if known.best is not None:
         yield f"* **value** {_number(known.value)}, by {by_text(known.best)}{_source(known.best)}"
     if known.bounded is not None:
-        gap = "" if math.isnan(known.gap) else f", gap {max(known.gap, 0.0):.2%}"
+        gap = "" if math.isnan(known.gap) else f", gap {known.gap:.2%}"
         yield f"* **bound** {_number(_bound(known))}{gap}, by {by_text(known.bounded)}{_source(known.bounded)}"
         yield f"* **proof** SHA-256 `{known.bounded.proof}`"
     yield ""

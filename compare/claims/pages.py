@@ -110,7 +110,7 @@ def pages(rows: Mapping[str, LedgerRow], stem: str = "claims") -> dict[str, str]
 def _first_page(rows: Mapping[str, LedgerRow], stem: str) -> Iterator[str]:
     ordered = sorted(papers().values(), key=lambda paper: (not paper.name.startswith("P"), paper.name))
     ids = [id_ for paper in ordered for id_ in paper.claims if id_ in CLAIMS]
-    counts = Counter(row_of(rows, id_).judgement.verdict for id_ in ids)
+    counts = sum((_verdicts(paper, rows) for paper in ordered), Counter[Verdict]())
     yield "# The papers' claims and what we measured\n"
     yield f"{len(ids)} claims, one verdict each: {', '.join(f'**{counts[v]} {v}**' for v in Verdict)}.\n"
     yield from _table(("paper", *Verdict), (_counts(paper, rows, stem) for paper in ordered))

@@ -91,9 +91,9 @@ class Known:
 
     @property
     def gap(self) -> float:
-        """(value − bound) ÷ value; NaN where either is missing."""
+        """(value − bound) ÷ value, at least 0 though rounding may raise the bound; NaN where either is missing."""
         found = None if self.best is None or self.bounded is None else relative_gap(self.value, self.bound)
-        return math.nan if found is None else found
+        return math.nan if found is None else max(found, 0.0)
 
     @property
     def is_open(self) -> bool:
@@ -380,7 +380,7 @@ def known_row(entry: Entry, problem: str, known: Known) -> dict[str, str]:
         "by": by_text(known.best),
         "bound": number_text(known.bound) or "–",
         "by ": by_text(known.bounded),
-        "gap": "–" if math.isnan(known.gap) else f"{max(known.gap, 0.0):.2%}",
+        "gap": "–" if math.isnan(known.gap) else f"{known.gap:.2%}",
         "proof": known.bounded.proof[:_PROOF_DIGITS] if known.bounded else "",
     }
 

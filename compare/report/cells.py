@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ...instances.contract.result import Status
+from .. import printable
 
 _LARGE = 1_000_000
 _LONG, _CUT = 40, 12
@@ -37,16 +38,15 @@ def listed_runs(anchors: Sequence[str]) -> Markup:
 
 
 def number(value: float, pattern: str = "") -> str:
-    """A number, by default with six digits or as a whole number; a dash for NaN."""
+    """A number, by default as :func:`.printable.plain` writes it; a dash for NaN."""
     if not np.isfinite(value):
         return "–"
-    return f"{value:{pattern or (',.0f' if value == round(value) else ',.6g')}}"
+    return format(value, pattern) if pattern else printable.plain(value, ",")
 
 
 def ratio(value: float) -> str:
-    """A ratio with three decimals, or more where it would look equal to 1."""
-    text = number(value, ",.3f")
-    return f"{value:.5f}" if text == "1.000" and abs(value - 1) > 5e-6 else text
+    """A ratio as :func:`.printable.ratio` writes it; a dash for NaN."""
+    return printable.ratio(value) if np.isfinite(value) else "–"
 
 
 def percentage(value: float) -> str:

@@ -232,6 +232,7 @@ def test_control_characters_are_replaced_and_values_have_their_units() -> None:
     assert rows["family"].tolist() == ["\x00a", "b"]
     cells = {"key": "ab" * 16, "peak_memory": 2.0**30, "gap": 0.125, "mean_seconds": 1.23456, "value": None}
     assert [cell(*each) for each in cells.items()] == ["abababab", "1,024 MiB", "12.50%", "1.23", "–"]
+    assert [cell("ratio", value) for value in (1.0, 1.0001, 1.25)] == ["1.000", "1.00010", "1.250"], "1 is optimal"
 
 
 def test_a_closed_pipe_prints_nothing() -> None:
