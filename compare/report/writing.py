@@ -60,8 +60,7 @@ _IN_PAPERS = (
 _LINKS = ["worst_run", "first_run", "bound_keys", "best_key", "keys"]
 _OVER_BOUND = ("mean_ratio", "worst_ratio", "compared_instances")
 _OVER_OPTIMUM = ("mean_over_optimum", "worst_over_optimum", "versus_optimum", "optimum_instances")
-_OUTCOMES = ("instances", "runs", "answered", "reached", "proved", "failed", "mean_integral", "mean_seconds")
-_RESULTS = ("of", "mean_ratio", "worst_ratio", "share", "instances", "mean_seconds")
+_OUTCOMES = ("instances", "runs", "answered", "reached", "proved", "failed", "mean_integral", "mean_seconds", "share")
 _INPUTS = ("family", "size", "instances", "problems", "runs", "seeds", "seconds")
 _EFFORTS = ("method", "problems", "time_limits", "runs", *map(str, Status), "seconds", "longest", "peak_memory")
 
@@ -270,7 +269,6 @@ class StudyPage:
             "versions": versions,
             "contradictions": list(self._contradictions()),
             "failures": self._failures(),
-            "results": self._results(),
             "problems": [self._problem(name) for name in problem_order(runs)],
             "inputs": self._inputs(),
             "efforts": self._efforts(),
@@ -292,16 +290,6 @@ class StudyPage:
         facts = [(linked(f"{count:,}", to), noun if count == 1 else noun + "s") for count, noun, to in counted]
         return [*facts, (linked(seconds(runs["seconds"].sum()), "what-was-run"), "of solving in total")]
 
-    def _results(self) -> PageTable | None:
-        """The results of each method on each problem in a few columns; None without a run."""
-        found = [method_table(self.runs, name).assign(problem=name) for name in problem_order(self.runs)]
-        if not found:
-            return None
-        rows = pd.concat(found, ignore_index=True)
-        shown = rows.assign(of=rows["problem"] + ": " + rows["method"], share=rows["reached"] / rows["runs"])
-        heads = {"of": "problem: method", "mean_ratio": "mean ratio", "worst_ratio": "worst ratio"}
-        return table(shown, _RESULTS, to=list(map(self.rows_of, rows["problem"], rows["method"])), heads=heads)
-
     def _problem(self, name: str) -> dict[str, Any]:
         instances, results = self.anchors.of("instances", name), method_table(self.runs, name)
         to = {label: self.rows_of(name, label) for label in results["method"]} | {INSTANCES: instances}
@@ -320,7 +308,8 @@ class StudyPage:
         """The problem's main table: the results of each method. Optima that are the bounds are left out."""
         kept = self.keep(problem, rows, f"{problem}: results of each method.", _IN_PAPERS)
         told_apart = rows["versus_optimum"].any() and (rows["compared"] != rows["versus_optimum"]).any()
-        shown = rows.assign(reached=rows["reached"].where(rows["versus_optimum"] > 0))
+        reached = rows["reached"].where(rows["versus_optimum"] > 0)
+        shown = rows.assign(reached=reached, share=reached / rows["runs"])
         outcomes = _OUTCOMES[int(rows["instances"].equals(rows["compared_instances"])) :]
         names = ("method", *_OVER_BOUND, *(_OVER_OPTIMUM if told_apart else ()), *outcomes)
         to = [self.rows_of(problem, method) for method in rows["method"]]
