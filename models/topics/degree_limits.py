@@ -51,13 +51,9 @@ def limited_model(
     else:
         model = build_model(requirements, subproblem, formulation, clock)
     caps = limited.caps(instance).tolist()
-    columns: list[list[int]] = [[] for _ in caps]
-    for (u, v), x in model.edge.items():
-        columns[u].append(x)
-        columns[v].append(x)
-    for mine, cap in zip(columns, caps, strict=True):
-        if len(mine) > cap:
-            model.require(mine, most=cap)
+    for node, columns in sorted(model.incident().items()):
+        if len(columns) > caps[node]:
+            model.require(columns, most=caps[node])
     if len(model.edge) > (most := limited.most_edges(instance)):
         model.require(model.edge.values(), most=most)
     return model

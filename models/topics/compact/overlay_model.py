@@ -182,19 +182,19 @@ class OverlayModel(IntegerModel):
         self.joint: dict[tuple[int, int, int], int] = {}
         self.degree: int | None = None
 
-    def incident(self) -> list[list[int]]:
+    def incident(self) -> dict[int, list[int]]:
         """The columns of the edges at each node that has any."""
         columns: dict[int, list[int]] = defaultdict(list)
         for edge, x in self.edge.items():
             for node in edge:
                 columns[node].append(x)
-        return list(columns.values())
+        return columns
 
     def max_degree(self, least: int = 0, *, cost: float = 0.0) -> int:
         """The column D, at least the degree of every node; added at its first use."""
         if self.degree is None:
             self.degree = self.column(least, self.num_nodes, cost=cost)
-            for columns in self.incident():
+            for columns in self.incident().values():
                 self.require([self.degree, *columns], [1, *[-1] * len(columns)], least=0)
         return self.degree
 
@@ -259,7 +259,7 @@ def build_model(requirements: Requirements, subproblem: Subproblem, formulation:
             model.costs[x] = requirements.cost.get(edge, 1)
         model.require(model.edge.values(), [requirements.cost.get(e, 1) for e in model.edge], least=subproblem.least)
     if subproblem.degree_cap is not None:
-        for columns in model.incident():
+        for columns in model.incident().values():
             model.require(columns, most=subproblem.degree_cap)
     if problem.require is not None:
         for subscribers in requirements.topics:
