@@ -205,7 +205,7 @@ def _config(options: FigureOptions, entries: Iterable[str], width: float) -> dic
         "labelLimit": 0,
     }
     return {
-        "font": options.family,
+        "font": options.measured,
         "background": "white",
         "view": {"stroke": None},
         **{mark: {"aria": False} for mark in ("rule", "tick", "area", "text")},  # points and lines say it all

@@ -62,7 +62,7 @@ _RC: dict[Any, Any] = {
 }
 # Sizes relative to the font size.
 TITLE, TICKS = 15 / 14, 13 / 14
-_GENERIC = ("serif", "sans-serif", "monospace")
+_GENERIC = {"serif": "DejaVu Serif", "sans-serif": "DejaVu Sans", "monospace": "DejaVu Sans Mono"}
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,12 @@ class FigureOptions:
     @property
     def family(self) -> str:
         return self.font or ("serif" if self.usetex else "DejaVu Sans")
+
+    @property
+    def measured(self) -> str:
+        """The families by whose letters charts leave room: matplotlib's for a generic one, a wide one for LaTeX's."""
+        family = _GENERIC.get(self.family, self.family)
+        return "DejaVu Sans" if self.usetex else f"{family}, {self.family}" if family != self.family else family
 
     def settings(self) -> dict[str, Any]:
         """The settings of matplotlib.

@@ -92,6 +92,18 @@ def test_a_chart_is_the_same_figure_of_matplotlib() -> None:
     assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places), "within the page"
 
 
+@pytest.mark.parametrize("font", ["", "serif"])
+def test_a_chart_leaves_the_room_that_its_font_takes_in_a_figure(font: str) -> None:
+    names = ["greedy-packing", "branch-and-cut"]
+    table = pd.DataFrame([(name, x, x) for name in names for x in (1, 2)], columns=["curve", "x", "y"])
+    with styled(FigureOptions(font=font, formats=("svg",))):
+        svg = curves(table, Axis("x"), Axis("y"), name="drawn").files["svg"].decode()
+        figure = figure_of(svg.partition("?>")[2].strip())
+        first, second = (next(text for text in figure.texts if text.get_text() == name) for name in names)
+        gap = second.get_window_extent().x0 - first.get_window_extent().x1
+    assert gap / figure.dpi * 72 > 15, "a symbol with space on both sides, in points"
+
+
 def test_a_point_is_the_mean_of_the_instances_with_its_interval_by_students_t() -> None:
     values = [11.0, 12.0, 16.0, 13.0]
     runs = judged(*(at(alpha, v + 10 * (alpha > 1), seed=s) for alpha in (1, 2) for s, v in enumerate(values)))
