@@ -12,10 +12,9 @@ from ...instances.contract.arrays import Ids
 from ...instances.contract.compiled import kernel
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import DegreeLimited
+from ...instances.topics.problems import AnyTopicProblem, DegreeLimited
 from .gm_m import gm_m
 from .greedy_merge import greedy_merge
 from .kernels.interest import TopicComponents, contribution, join, singletons
@@ -31,7 +30,7 @@ _LOW_ODA, _STEPS = (2, 4, 8), 3_000
 _PAIRS = 2_000_000  # looked at without a look at the clock
 
 
-def as_limited(problem: Problem[TopicInstance, Overlay]) -> DegreeLimited:
+def as_limited(problem: AnyTopicProblem) -> DegreeLimited:
     """The problem as one with a limit on degrees; methods for these problems get no other."""
     if not isinstance(problem, DegreeLimited):
         raise TypeError(f"{problem!r} limits no degrees")
@@ -64,12 +63,7 @@ def greedy_within(
 
 
 def _greedy(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    ties: str,
+    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, time_limit: float | None, ties: str
 ) -> Proposal[Overlay]:
     limited = as_limited(problem)
     caps, most_edges = limited.caps(instance), limited.most_edges(instance)
@@ -186,7 +180,7 @@ def _fill(left: Caps, most: int, components: TopicComponents) -> Ids:
 
 
 def _by_topic(
-    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, time_limit: float | None
+    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, time_limit: float | None
 ) -> Proposal[Overlay]:
     limited, clock = as_limited(problem), Clock(time_limit)
     return Proposal(topic_by_topic(instance, limited.caps(instance), limited.most_edges(instance), clock))
@@ -208,7 +202,7 @@ TOPIC_BY_TOPIC: Method[TopicInstance, Overlay] = Method(
 
 
 def connected_within(
-    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int = 0, clock: Clock
+    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int = 0, clock: Clock
 ) -> Iterator[tuple[str, Overlay]]:
     """Topic-connected overlays by name, those of fewest edges first and those of lowest degrees last.
 
@@ -240,9 +234,7 @@ def connected_within(
         yield "polish", polish(instance, overlay, first="degree", seed=seed, steps=_STEPS)
 
 
-def starts_within(
-    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, clock: Clock
-) -> list[Overlay]:
+def starts_within(instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, clock: Clock) -> list[Overlay]:
     """The valid overlays of these heuristics, the best first."""
     limited, found = as_limited(problem), list[Overlay]()
     caps, most_edges = limited.caps(instance), limited.most_edges(instance)
@@ -259,7 +251,7 @@ def starts_within(
 
 
 def _connected(
-    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, time_limit: float | None
+    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, time_limit: float | None
 ) -> Proposal[Overlay]:
     candidates = partial(connected_within, seed=seed, clock=Clock(time_limit))
     return best_of(candidates, instance, problem, seed=seed, time_limit=time_limit)

@@ -11,10 +11,10 @@ from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import AnyTopicProblem
 from ...instances.topics.soc import SOC, as_soc
 from .greedy_merge import greedy_merge
 from .limits import offer_star
@@ -26,12 +26,7 @@ Score = tuple[float, float, float]
 
 
 def edge_exchange(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    steps: int,
+    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, time_limit: float | None, steps: int
 ) -> Proposal[Overlay]:
     """From the best heuristic overlay, remove, add and exchange random edges as long as nothing gets worse.
 

@@ -14,10 +14,10 @@ from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import AnyTopicProblem
 from ...instances.topics.soc import as_soc
 from ..graph import Graph, graph_of, root_of
 from .greedy_merge import greedy_merge
@@ -30,7 +30,7 @@ _FEW_EDGES, _SHARE, _MOST_REFUSED = 400, 0.02, 40
 
 
 def edge_removal(
-    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, time_limit: float | None
+    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, time_limit: float | None
 ) -> Proposal[Overlay]:
     """Greedy Merge's overlay less the edges whose removal adds fewest relays; MinMax-ODA's for the maximum degree.
 
@@ -190,7 +190,7 @@ _MOST_TRIES, _LOWER = 6, 0.8
 
 
 def edge_insertion(
-    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, time_limit: float | None
+    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, time_limit: float | None
 ) -> Proposal[Overlay]:
     """A spanning tree, and edges of Greedy Merge's overlay that connect topics without relays.
 

@@ -13,6 +13,7 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.link_log import LinkLog
+from ...instances.topics.problems import AnyTopicProblem
 from ...instances.topics.trace import TopicTrace
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES
@@ -82,13 +83,7 @@ class Heuristic(Generic[Given]):
         )
 
     def _solve(
-        self,
-        instance: TopicInstance,
-        problem: Problem[TopicInstance, Overlay],
-        *,
-        seed: int,
-        time_limit: float | None,
-        **options: Any,
+        self, instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, time_limit: float | None, **options: Any
     ) -> Proposal[Overlay]:
         built = self.build(instance, seed=seed, **options)
         return Proposal(built.overlay, counters=built.counters)

@@ -10,10 +10,10 @@ import numpy as np
 from ...instances.contract.arrays import Offsets, connected_components
 from ...instances.contract.method import Proposal
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import AnyTopicProblem
 from ...instances.topics.soc import SOC
 
 _TOLERANCE = 1e-9
@@ -108,9 +108,9 @@ def offer_star(instance: TopicInstance) -> None:
 
 
 def best_of(
-    candidates: Callable[[TopicInstance, Problem[TopicInstance, Overlay]], Iterable[tuple[str, Overlay]]],
+    candidates: Callable[[TopicInstance, AnyTopicProblem], Iterable[tuple[str, Overlay]]],
     instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
+    problem: AnyTopicProblem,
     *,
     seed: int,
     time_limit: float | None,

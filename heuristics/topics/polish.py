@@ -19,10 +19,9 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, offer, until_interrupted
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import FaultTolerantTCO, MinTCO
+from ...instances.topics.problems import AnyTopicProblem, FaultTolerantTCO, MinTCO
 from .heuristic import TOPIC_CONNECTED
 from .kernels.interest import edge_costs
 from .local_search.linked_overlay import (
@@ -465,7 +464,7 @@ def _drop_if_redundant(slot: int, subscriptions: VertexTable, links: Links, work
     return 0
 
 
-def check_start(overlay: Overlay, instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> None:
+def check_start(overlay: Overlay, instance: TopicInstance, problem: AnyTopicProblem) -> None:
     """Raise BadInput if an overlay is not valid for a problem."""
     if violations := problem.violations(instance, overlay):
         raise BadInput(f"{violations[0]}: give an overlay that is valid for {problem.name}")
@@ -473,7 +472,7 @@ def check_start(overlay: Overlay, instance: TopicInstance, problem: Problem[Topi
 
 def _solve(
     instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
+    problem: AnyTopicProblem,
     *,
     search: Callable[..., Overlay],
     quick: Callable[[TopicInstance], Overlay],

@@ -23,11 +23,10 @@ import numpy as np
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.result import Step, Trace
 from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import LowTCO, MinMaxTCO
+from ...instances.topics.problems import AnyTopicProblem, LowTCO, MinMaxTCO
 from .kernels.ties import HIGHEST, RANDOM, TIES, TieOrder, ranks_of, tie_order
 
 Choice = tuple[int, int]
@@ -296,7 +295,7 @@ class Extreme(NamedTuple):
 
 def extreme_ties(
     steps: GreedySteps,
-    problem: Problem[TopicInstance, Overlay],
+    problem: AnyTopicProblem,
     extreme: str,
     *,
     most_states: int = MOST_STATES,
@@ -373,7 +372,7 @@ class SolveUnderTies:
     def __call__(
         self,
         instance: TopicInstance,
-        problem: Problem[TopicInstance, Overlay],
+        problem: AnyTopicProblem,
         *,
         seed: int,
         time_limit: float | None,

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ...instances.contract.method import Method
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import AnyTopicProblem
 from ...instances.topics.soc import as_soc
 from .cd_oda import cd_oda, cd_oda_1, cd_oda_2
 from .kernels.interest import weighted_neighbours
@@ -25,7 +25,7 @@ _DEEPEST = 12
 _MOST_PAIRS = 10_000_000
 
 
-def _candidates(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> Iterator[tuple[str, Overlay]]:
+def _candidates(instance: TopicInstance, problem: AnyTopicProblem) -> Iterator[tuple[str, Overlay]]:
     """The overlays of P2's heuristics for diameter 2, those of :func:`layered_trees` over the radii, and cliques."""
     limits = limits_of(as_soc(problem), instance)
     limit = as_soc(problem).most_cost
@@ -136,7 +136,7 @@ Pairs = npt.NDArray[np.int64]
 _SHORT = 10
 
 
-def _graphs(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> Iterator[tuple[str, Overlay]]:
+def _graphs(instance: TopicInstance, problem: AnyTopicProblem) -> Iterator[tuple[str, Overlay]]:
     """A star, balanced trees and generalised de Bruijn graphs on each component that may meet the limits.
 
     A component is one of the relation "a common topic". Its nodes are in the order of their numbers: which topics they

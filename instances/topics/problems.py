@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 _PAIRS_AT_ONCE = 20_000_000
 
 
-class TopicProblem(Problem[TopicInstance, Overlay]):
+AnyTopicProblem = Problem[TopicInstance, Overlay]
+"""A problem on topic instances, also one of a plug-in, which need not be a `TopicProblem`."""
+
+
+class TopicProblem(AnyTopicProblem):
     """A problem answered by overlays on the nodes of a topic instance.
 
     Unless overridden, its value is |E|, and every topic must be connected.

@@ -18,10 +18,9 @@ import numpy as np
 from ..contract.arrays import connected_components
 from ..contract.errors import BadInput, unknown
 from ..contract.overlay import Overlay
-from ..contract.problem import Problem
 from ..contract.terms import said
 from .instance import TopicInstance
-from .problems import TopicProblem
+from .problems import AnyTopicProblem, TopicProblem
 from .routing_costs import filtering_cost, topic_diameters
 
 _NAME = re.compile(r"([^@=]+)(?:=([^@=]+))?@([^@=]+)(?:=([^@=]+))?")
@@ -196,7 +195,7 @@ class SOC(TopicProblem):
         ]
 
 
-def as_soc(problem: Problem[TopicInstance, Overlay]) -> SOC:
+def as_soc(problem: AnyTopicProblem) -> SOC:
     """The problem as an SOC; methods for these problems get no other."""
     if not isinstance(problem, SOC):
         raise TypeError(f"{problem!r} is not on a degree function and a routing cost")

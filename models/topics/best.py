@@ -16,9 +16,9 @@ from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import AnyTopicProblem
 from ..engine.stoppable import finished_within
 from .compact.overlay_model import FORMULATED
 from .lp_heuristics.lp_guided import flatter_overlays, guided_candidates
@@ -60,7 +60,7 @@ _PLANS = {
 
 def best(
     instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
+    problem: AnyTopicProblem,
     *,
     seed: int,
     time_limit: float | None,
@@ -149,7 +149,7 @@ def best(
         return Proposal(chosen, counters=counters, reason=clock.stopped_by)
 
 
-def _bound(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> float:
+def _bound(instance: TopicInstance, problem: AnyTopicProblem) -> float:
     """A simple bound on the value, which needs no pairs of nodes unless the instance is tiny."""
     edges, value = dual_fitting_bound(instance, work=0), FORMULATED[problem.name].value
     bound = value(math.ceil(edges), math.ceil(mean_degree_bound(instance, edges)))
@@ -158,7 +158,7 @@ def _bound(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) ->
 
 
 def _in_order(
-    problem: Problem[TopicInstance, Overlay], expected: Callable[[Method[Any, Any]], float], clock: Clock
+    problem: AnyTopicProblem, expected: Callable[[Method[Any, Any]], float], clock: Clock
 ) -> list[Method[TopicInstance, Overlay]]:
     """The heuristics for a problem: the fastest, then the promising ones, then the others from fast to slow."""
     known = methods_of("overlaybench.heuristics.topics")

@@ -15,10 +15,10 @@ from ...heuristics.topics.polish import fault_tolerant_polish
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, interruptible, offer
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import AnyTopicProblem
 from ..engine.exact_method import PROGRESS, SolverOutcome
 from ..engine.parallel_tree import THREADS
 from ..engine.proof import ProofFile
@@ -47,7 +47,7 @@ class _Run:
     """One run, after its presolve; the `starts` are valid, the best first."""
 
     instance: TopicInstance
-    problem: Problem[TopicInstance, Overlay]
+    problem: AnyTopicProblem
     starts: list[Overlay]
     clock: Clock
     settings: SearchSettings
@@ -188,7 +188,7 @@ PROBLEMS_ANSWERED = tuple(OBJECTIVES)
 
 def branch_and_cut(
     instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
+    problem: AnyTopicProblem,
     *,
     seed: int,
     time_limit: float | None,

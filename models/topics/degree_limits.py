@@ -20,10 +20,9 @@ from ...heuristics.topics.degree_limits import as_limited, starts_within
 from ...heuristics.topics.greedy_merge import greedy_merge
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, interruptible
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import DegreeLimited, PartialTCO
+from ...instances.topics.problems import AnyTopicProblem, DegreeLimited, PartialTCO
 from ..engine.exact_method import PROGRESS, SolverOutcome, check_size, solve_exactly
 from ..engine.parallel_tree import THREADS
 from .compact.overlay_model import MOST_VARIABLES, OverlayModel, Requirements, Subproblem, Subscribers, build_model
@@ -127,12 +126,7 @@ def _partial(instance: TopicInstance, measure: str, clock: Clock) -> OverlayMode
 
 
 def _branch_and_cut(
-    instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
-    *,
-    seed: int,
-    time_limit: float | None,
-    **search: Any,
+    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, time_limit: float | None, **search: Any
 ) -> Proposal[Overlay]:
     """The search of branch-and-cut for fewest edges, with rows degree(v) ≤ d."""
     with interruptible(time_limit) as clock:
@@ -147,7 +141,7 @@ def _branch_and_cut(
         return solve_exactly(partial(problem.value, instance), minimise, clock, starts=starts, infeasible=INFEASIBLE)
 
 
-def _not_uniform(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> str:
+def _not_uniform(instance: TopicInstance, problem: AnyTopicProblem) -> str:
     caps, limited = as_limited(problem).caps(instance), as_limited(problem)
     uniform = len(set(caps.tolist())) == 1 and limited.most_edges(instance) >= int(caps.sum()) // 2
     return "" if uniform else "branch-and-cut limits all degrees alike: take cp-sat"

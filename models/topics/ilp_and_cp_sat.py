@@ -17,11 +17,10 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import DegreeLimited, PartialTCO
+from ...instances.topics.problems import AnyTopicProblem, DegreeLimited, PartialTCO
 from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
 from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
 from .compact.overlay_model import FORMULATED, Subproblem, build_model, requirements_of, simple_bounds
@@ -33,7 +32,7 @@ from .lp_heuristics.lp_guided import any_overlay, heuristic_overlays
 def _solve(
     minimise_model: Callable[..., SolverOutcome[Overlay]],
     instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
+    problem: AnyTopicProblem,
     *,
     seed: int,
     time_limit: float | None,

@@ -14,10 +14,10 @@ from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer, offer_bound
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import AnyTopicProblem
 from ..engine.exact_method import PROGRESS, SearchLog
 from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
@@ -146,7 +146,7 @@ def _by_splitting(
 
 def _solve(
     instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
+    problem: AnyTopicProblem,
     *,
     seed: int,
     time_limit: float | None,

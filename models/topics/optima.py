@@ -24,10 +24,10 @@ from ...heuristics.topics.kernels.interest import costs_of
 from ...instances.contract.arrays import Flags, Ids
 from ...instances.contract.errors import BadInput
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, interruptible
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import AnyTopicProblem
 from ..engine.exact_method import ModelTooLarge, SearchLog
 from ..engine.integer_model import minimise_with_cp_sat
 from ..engine.proof import NO_FILE, ProofFile, ProofTree
@@ -87,7 +87,7 @@ class SharedEdges:
 
 def shared_edges(
     instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
+    problem: AnyTopicProblem,
     *,
     most: int = 100,
     within: int = 0,
@@ -167,7 +167,7 @@ class _Search:
     def __init__(
         self,
         instance: TopicInstance,
-        problem: Problem[TopicInstance, Overlay],
+        problem: AnyTopicProblem,
         start: Overlay,
         limit: int,
         clock: Clock,

@@ -33,9 +33,9 @@ from ...heuristics.topics.limits import DegreeLimits, limits_of, offer_star
 from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
 from ...instances.contract.run import Clock, OutOfTime, Report, offer, offer_value
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import AnyTopicProblem
 from ...instances.topics.soc import SOC, as_soc
 from ..engine.exact_method import START, SolverOutcome, check_size, solve_exactly
 from ..engine.integer_model import THREADS, minimise_with_cp_sat
@@ -255,7 +255,7 @@ def _diameters(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Form
 def _solve(
     formulate: Callable[[TopicInstance, SOC, DegreeLimits], _Formulation],
     instance: TopicInstance,
-    problem: Problem[TopicInstance, Overlay],
+    problem: AnyTopicProblem,
     *,
     seed: int,
     time_limit: float | None,

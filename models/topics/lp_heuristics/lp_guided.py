@@ -45,9 +45,9 @@ from ....instances.contract.arrays import Flags, Ids, Offsets
 from ....instances.contract.catalogue import methods_of
 from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
-from ....instances.contract.problem import Problem
 from ....instances.contract.run import Clock, offer
 from ....instances.topics.instance import TopicInstance
+from ....instances.topics.problems import AnyTopicProblem
 from ...engine import tree_search
 from ...engine.relaxation import UNIT, Reals
 from ...engine.stoppable import Answer, finished_within
@@ -69,7 +69,7 @@ _OVERLOAD = 1.5
 
 
 def heuristic_overlays(
-    instance: TopicInstance, problem: Problem[TopicInstance, Overlay], *, seed: int, clock: Clock, share: float = 1.0
+    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, clock: Clock, share: float = 1.0
 ) -> list[Overlay]:
     """The overlays of the problem's own heuristics with their default options, the best first.
 
@@ -95,7 +95,7 @@ def greedy_merge_or_stars(instance: TopicInstance, clock: Clock) -> Overlay:
     return _run(partial(greedy_merge, instance), instance, clock) or stars(instance)
 
 
-def any_overlay(instance: TopicInstance, problem: Problem[TopicInstance, Overlay]) -> Overlay:
+def any_overlay(instance: TopicInstance, problem: AnyTopicProblem) -> Overlay:
     """The better valid one of :func:`stars` and of a ring for each topic, in time O(Σ|T_v| log Σ|T_v|)."""
     both = stars(instance), harary_per_topic(instance, order="number")
     by_value = sorted(both, key=lambda overlay: problem.value(instance, overlay))
