@@ -126,6 +126,13 @@ def over(choices: Sequence[str], judge: Callable[[str], Judgement], name: str = 
     return replace(first, sensitivity=(*first.sensitivity, *lines))
 
 
+def under(
+    choices: Sequence[str], name: str = "{}"
+) -> Callable[[Callable[[Bench, str], Judgement]], Callable[[Bench], Judgement]]:
+    """Make a function that judges under one of some choices into one that judges as :func:`over` does."""
+    return lambda judge: lambda bench: over(choices, lambda choice: judge(bench, choice), name)
+
+
 def judged(
     number: Interval, must: Limit, nearly: Limit | None = None, *, because: str = "", **others: Any
 ) -> Judgement:

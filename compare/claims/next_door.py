@@ -12,7 +12,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, SEED, Bench
-from .claim import CaseTally, Judgement, Limit, at_least, claim, exact, judged, over
+from .claim import CaseTally, Judgement, Limit, at_least, claim, exact, judged, under
 
 _WEIGHTED = ("plane", "transit-stub")
 _CONNECTED = {"edges": "min-tco", "max-degree": "minmax-tco"}
@@ -32,38 +32,32 @@ def _built(bench: Bench, method: str, problem: str, instance: TopicInstance) -> 
 
 
 @claim("N.WTCO.1")
-def LOGARITHMIC_RATIO(bench: Bench) -> Judgement:
+@under(_WEIGHTED)
+def LOGARITHMIC_RATIO(bench: Bench, law: str) -> Judgement:
     """The cost of the greedy overlay ÷ a proven bound, against H(max|T_u ∩ T_v|)."""
     nodes, count = (10, 6) if bench.quick else (16, 30)
-
-    def ratio(law: str) -> Judgement:
-        tally, largest = CaseTally(), 0.0
-        for number, one in enumerate(instances(law, nodes, count, topics=10, subscriptions=4)):
-            least = bench.run("branch-and-cut", one, "weighted-tco", progress="off", time_limit=60).lower_bound
-            found = bench.value("weighted-gm", one, "weighted-tco") / (least or 1.0)
-            topics = [set(one.topics_of(v).tolist()) for v in range(one.num_nodes)]
-            shared = max((len(some & other) for some, other in combinations(topics, 2)), default=0)
-            limit = sum(1 / i for i in range(1, shared + 1))
-            tally.add(found <= limit + 1e-9, f"instance {number}: {found:.3f} above {limit:.3f}")
-            largest = max(largest, found)
-        return tally.judgement(exact(largest, tally.n))
-
-    return over(_WEIGHTED, ratio)
+    tally, largest = CaseTally(), 0.0
+    for number, one in enumerate(instances(law, nodes, count, topics=10, subscriptions=4)):
+        least = bench.run("branch-and-cut", one, "weighted-tco", progress="off", time_limit=60).lower_bound
+        found = bench.value("weighted-gm", one, "weighted-tco") / (least or 1.0)
+        topics = [set(one.topics_of(v).tolist()) for v in range(one.num_nodes)]
+        shared = max((len(some & other) for some, other in combinations(topics, 2)), default=0)
+        limit = sum(1 / i for i in range(1, shared + 1))
+        tally.add(found <= limit + 1e-9, f"instance {number}: {found:.3f} above {limit:.3f}")
+        largest = max(largest, found)
+    return tally.judgement(exact(largest, tally.n))
 
 
 @claim("N.WTCO.2")
-def BEATS_EQUAL_EDGES(bench: Bench) -> Judgement:
+@under(_WEIGHTED)
+def BEATS_EQUAL_EDGES(bench: Bench, law: str) -> Judgement:
     """The cost of an overlay built as if all edges were equal ÷ that of one built by costs."""
     nodes, count = (100, 4) if bench.quick else (1000, 8)
-
-    def ratio(law: str) -> Judgement:
-        found = []
-        for one in instances(law, nodes, count):
-            blind = _built(bench, "gm", "min-tco", one)
-            found.append(float(one.total_cost(blind.edges)) / bench.value("weighted-gm", one, "weighted-tco"))
-        return judged(mean_interval(found), at_least(1.0))
-
-    return over(_WEIGHTED, ratio)
+    found = []
+    for one in instances(law, nodes, count):
+        blind = _built(bench, "gm", "min-tco", one)
+        found.append(float(one.total_cost(blind.edges)) / bench.value("weighted-gm", one, "weighted-tco"))
+    return judged(mean_interval(found), at_least(1.0))
 
 
 @claim("N.KTCO.1")
@@ -80,36 +74,27 @@ def FAULT_TOLERANT(bench: Bench) -> Judgement:
 
 
 @claim("N.KTCO.2")
-def DEGREE_RATIO(bench: Bench) -> Judgement:
+@under(LAWS)
+def DEGREE_RATIO(bench: Bench, law: str) -> Judgement:
     """The average degree of GM2's overlay ÷ that of GM's."""
     nodes, count = (200, 4) if bench.quick else (1000, 8)
-
-    def ratio(law: str) -> Judgement:
-        found = [
-            float(
-                _built(bench, "gm2", "k-tco", one).average_degree / _built(bench, "gm", "min-tco", one).average_degree
-            )
-            for one in instances(law, nodes, count)
-        ]
-        return judged(mean_interval(found), Limit(1.55, 1.75), Limit(1.0, 2.0))
-
-    return over(LAWS, ratio)
+    found = [
+        float(_built(bench, "gm2", "k-tco", one).average_degree / _built(bench, "gm", "min-tco", one).average_degree)
+        for one in instances(law, nodes, count)
+    ]
+    return judged(mean_interval(found), Limit(1.55, 1.75), Limit(1.0, 2.0))
 
 
 @claim("N.KTCO.3")
-def SHORTER_TOPICS(bench: Bench) -> Judgement:
+@under(LAWS)
+def SHORTER_TOPICS(bench: Bench, law: str) -> Judgement:
     """The mean topic diameter of GM2's overlay ÷ that of GM's."""
     nodes, count = (100, 4) if bench.quick else (500, 8)
-
-    def ratio(law: str) -> Judgement:
-        found = [
-            mean_diameter(one, _built(bench, "gm2", "k-tco", one))
-            / mean_diameter(one, _built(bench, "gm", "min-tco", one))
-            for one in instances(law, nodes, count)
-        ]
-        return judged(mean_interval(found), Limit(0.4, 0.6), Limit(high=1.0))
-
-    return over(LAWS, ratio)
+    found = [
+        mean_diameter(one, _built(bench, "gm2", "k-tco", one)) / mean_diameter(one, _built(bench, "gm", "min-tco", one))
+        for one in instances(law, nodes, count)
+    ]
+    return judged(mean_interval(found), Limit(0.4, 0.6), Limit(high=1.0))
 
 
 def mean_diameter(instance: TopicInstance, overlay: Overlay) -> float:
@@ -139,23 +124,20 @@ def LOWER_STARS(bench: Bench) -> Judgement:
 
 
 @claim("N.PTCO.1")
-def FOUR_FIFTHS_FOR_A_FIFTH(bench: Bench) -> Judgement:
+@under(LAWS)
+def FOUR_FIFTHS_FOR_A_FIFTH(bench: Bench, law: str) -> Judgement:
     """The average degree that unites 80% of the topic components ÷ that which unites all."""
-
-    def share(law: str) -> Judgement:
-        found = []
-        for one in instances(law, *((200, 2) if bench.quick else (1000, 4))):
-            whole = _built(bench, "gm", "min-tco", one).num_edges
-            left, right = 0, whole  # the fewest edges with which ptco reaches 80%
-            allowed = 0.2 * (one.num_subscriptions - one.num_topics)
-            while left < right:
-                middle = (left + right) // 2
-                problem = f"partial-tco@components@average-degree={2 * middle / one.num_nodes:.12g}"
-                left, right = (left, middle) if bench.value("ptco", one, problem) <= allowed else (middle + 1, right)
-            found.append(left / whole)
-        return judged(mean_interval(found), Limit(high=0.2), Limit(high=0.4))
-
-    return over(LAWS, share)
+    found = []
+    for one in instances(law, *((200, 2) if bench.quick else (1000, 4))):
+        whole = _built(bench, "gm", "min-tco", one).num_edges
+        left, right = 0, whole  # the fewest edges with which ptco reaches 80%
+        allowed = 0.2 * (one.num_subscriptions - one.num_topics)
+        while left < right:
+            middle = (left + right) // 2
+            problem = f"partial-tco@components@average-degree={2 * middle / one.num_nodes:.12g}"
+            left, right = (left, middle) if bench.value("ptco", one, problem) <= allowed else (middle + 1, right)
+        found.append(left / whole)
+    return judged(mean_interval(found), Limit(high=0.2), Limit(high=0.4))
 
 
 @claim("N.SOC.1")

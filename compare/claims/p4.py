@@ -40,6 +40,7 @@ from .claim import (
     exact,
     judged,
     over,
+    under,
 )
 
 METRICS = ("plane", "independent", "cheapest-ways")
@@ -56,6 +57,10 @@ CONFIRMED, CONTRADICTED, UNDECIDED = Verdict.CONFIRMED, Verdict.CONTRADICTED, Ve
 def over_laws(judge: Callable[[str], Judgement]) -> Judgement:
     """The judgement under prices of a plane, and a line for each other law of prices."""
     return over(METRICS, judge, "prices {}")
+
+
+under_laws = under(METRICS, "prices {}")
+"""As `over_laws`, of a function that also takes the bench."""
 
 
 def networks(law: str, draws: int, **shape: float | str) -> Iterator[ContentInstance]:
@@ -348,17 +353,14 @@ def is_one_tree(instance: ContentInstance, result: Result[ContentOverlay]) -> bo
 
 
 @claim("P4.S2.2")
-def SHARED_LINKS(bench: Bench) -> Judgement:
+@under_laws
+def SHARED_LINKS(bench: Bench, law: str) -> Judgement:
     """The core cost with a message once on each link ÷ that of a copy to every broker with a subscriber."""
-
-    def share(law: str) -> Judgement:
-        shares = []
-        for one in networks(law, 5 if bench.quick else 30, users=200, brokers=20, intervals=20):
-            overlay = overlay_of(bench, "greedy-packing", one)
-            shares.append(part_of_cost("core", one, overlay) / cost_of_single_flows(one, overlay))
-        return judged(mean_interval(shares), Limit(high=1 - _ROUNDING))
-
-    return over_laws(share)
+    shares = []
+    for one in networks(law, 5 if bench.quick else 30, users=200, brokers=20, intervals=20):
+        overlay = overlay_of(bench, "greedy-packing", one)
+        shares.append(part_of_cost("core", one, overlay) / cost_of_single_flows(one, overlay))
+    return judged(mean_interval(shares), Limit(high=1 - _ROUNDING))
 
 
 def cost_of_single_flows(instance: ContentInstance, overlay: ContentOverlay) -> float:
@@ -426,23 +428,20 @@ def pairs_of_users(seed: int, users: int = 8, brokers: int = 4) -> ContentInstan
 
 
 @claim("P4.S3.4")
-def TWO_HOPS(bench: Bench) -> Judgement:
+@under_laws
+def TWO_HOPS(bench: Bench, law: str) -> Judgement:
     """The share of the traffic that stays at one broker under clustering, less that under other methods."""
     draws = 3 if bench.quick else 20
-
-    def more(law: str) -> Judgement:
-        shares: dict[str, list[float]] = {}
-        for one in networks(law, draws, users=200 if bench.quick else 1000, brokers=10):
-            for method in ("clustering", "greedy-packing", "steiner-mixing", "random-assignment"):
-                shares.setdefault(method, []).append(two_hop_share(one, overlay_of(bench, method, one)))
-        first, *others = (
-            judged(mean_interval(np.subtract(shares["clustering"], shares[method])), RISES)
-            for method in ("greedy-packing", "steiner-mixing", "random-assignment")
-        )
-        names = ("more than steiner-mixing", "more than random-assignment")
-        return replace(first, sensitivity=[one.line(name) for name, one in zip(names, others, strict=True)])
-
-    return over_laws(more)
+    shares: dict[str, list[float]] = {}
+    for one in networks(law, draws, users=200 if bench.quick else 1000, brokers=10):
+        for method in ("clustering", "greedy-packing", "steiner-mixing", "random-assignment"):
+            shares.setdefault(method, []).append(two_hop_share(one, overlay_of(bench, method, one)))
+    first, *others = (
+        judged(mean_interval(np.subtract(shares["clustering"], shares[method])), RISES)
+        for method in ("greedy-packing", "steiner-mixing", "random-assignment")
+    )
+    names = ("more than steiner-mixing", "more than random-assignment")
+    return replace(first, sensitivity=[one.line(name) for name, one in zip(names, others, strict=True)])
 
 
 def two_hop_share(instance: ContentInstance, overlay: ContentOverlay) -> float:

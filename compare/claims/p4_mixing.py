@@ -22,7 +22,7 @@ from ...instances.contract.result import Status
 from ..intervals import mean_interval, share_interval
 from .bench import Bench
 from .claim import RISES, CaseTally, Judgement, Line, Verdict, at_least, at_most, claim, depends_on, exact, judged
-from .p4 import METRICS, PROVEN, cost_of, networks, over_laws, overlay_of, part_of_cost, solved
+from .p4 import METRICS, PROVEN, cost_of, networks, over_laws, overlay_of, part_of_cost, solved, under_laws
 
 _ROUNDING, _MATCH = 1e-9, 0.01
 
@@ -260,50 +260,44 @@ def exchanged(instance: ContentInstance, share: float, *, seed: int, churn: bool
 
 
 @claim("P4.S1.1")
-def STATIC_OPTIMUM(bench: Bench) -> Judgement:
+@under_laws
+def STATIC_OPTIMUM(bench: Bench, law: str) -> Judgement:
     """The proven optimum before an exchange of rates, after it, ÷ the new proven optimum."""
-
-    def ratio(law: str) -> Judgement:
-        found = []
-        shape = {"users": 8, "brokers": 3, "intervals": 4, "slack": 1e6, "access_to_core": 0.1}
-        for seed, one in enumerate(networks(law, 10 if bench.quick else 40, **shape)):
-            others = [exchanged(one, 0.5, seed=3 * seed + each) for each in range(3)]
-            before, *after = (solved(bench, each) for each in (one, *others))
-            if before.status is not Status.OPTIMAL or before.answer is None:
-                continue
-            for other, best in zip(others, after, strict=True):
-                if best.status is Status.OPTIMAL and best.value:
-                    found.append(cost_of(other, before.answer.brokers) / best.value)
-        if not found:
-            return Judgement(Verdict.NOT_DECIDED)
-        worse = share_interval(sum(one > 1 + _MATCH for one in found), len(found))
-        some = judged(worse, RISES).line("share of exchanges after which it costs 1% more")
-        details = [f"largest ratio {max(found):.4g}"]
-        return judged(mean_interval(found), at_least(1 + _MATCH), sensitivity=[some], details=details)
-
-    return over_laws(ratio)
+    found = []
+    shape = {"users": 8, "brokers": 3, "intervals": 4, "slack": 1e6, "access_to_core": 0.1}
+    for seed, one in enumerate(networks(law, 10 if bench.quick else 40, **shape)):
+        others = [exchanged(one, 0.5, seed=3 * seed + each) for each in range(3)]
+        before, *after = (solved(bench, each) for each in (one, *others))
+        if before.status is not Status.OPTIMAL or before.answer is None:
+            continue
+        for other, best in zip(others, after, strict=True):
+            if best.status is Status.OPTIMAL and best.value:
+                found.append(cost_of(other, before.answer.brokers) / best.value)
+    if not found:
+        return Judgement(Verdict.NOT_DECIDED)
+    worse = share_interval(sum(one > 1 + _MATCH for one in found), len(found))
+    some = judged(worse, RISES).line("share of exchanges after which it costs 1% more")
+    details = [f"largest ratio {max(found):.4g}"]
+    return judged(mean_interval(found), at_least(1 + _MATCH), sensitivity=[some], details=details)
 
 
 @claim("P4.S5.1")
-def FORWARDING(bench: Bench) -> Judgement:
+@under_laws
+def FORWARDING(bench: Bench, law: str) -> Judgement:
     """Deliveries while users move, with and without forwarding by the home broker."""
-
-    def lost(law: str) -> Judgement:
-        counts = {1.0: 0, 0.0: 0}
-        delivered = 0
-        for seed, one in enumerate(networks(law, 2 if bench.quick else 10, users=60, brokers=6, intervals=8)):
-            before = random_assignment(one, seed=seed)
-            moves = migrate(one, before, "mst").requests
-            for forwarding in counts:
-                found = simulate_migration(one, before, moves, publications=500, seed=seed, forwarding=forwarding)
-                counts[forwarding] += found.lost
-                delivered += found.delivered if forwarding else 0
-        share = exact(counts[1.0] / (delivered + counts[1.0]), delivered)
-        verdict = Verdict.CONTRADICTED if counts[1.0] else Verdict.CONFIRMED if counts[0.0] else Verdict.NOT_DECIDED
-        text = f"of {delivered + counts[1.0]} deliveries {counts[1.0]} are lost with forwarding, {counts[0.0]} without"
-        return Judgement(verdict, text, share)
-
-    return over_laws(lost)
+    counts = {1.0: 0, 0.0: 0}
+    delivered = 0
+    for seed, one in enumerate(networks(law, 2 if bench.quick else 10, users=60, brokers=6, intervals=8)):
+        before = random_assignment(one, seed=seed)
+        moves = migrate(one, before, "mst").requests
+        for forwarding in counts:
+            found = simulate_migration(one, before, moves, publications=500, seed=seed, forwarding=forwarding)
+            counts[forwarding] += found.lost
+            delivered += found.delivered if forwarding else 0
+    share = exact(counts[1.0] / (delivered + counts[1.0]), delivered)
+    verdict = Verdict.CONTRADICTED if counts[1.0] else Verdict.CONFIRMED if counts[0.0] else Verdict.NOT_DECIDED
+    text = f"of {delivered + counts[1.0]} deliveries {counts[1.0]} are lost with forwarding, {counts[0.0]} without"
+    return Judgement(verdict, text, share)
 
 
 @claim("P4.S5.3")
@@ -333,17 +327,14 @@ def only_known(instance: ContentInstance, known: np.ndarray[tuple[int, ...], np.
 
 
 @claim("P4.S6.2")
-def WORST_CASE(bench: Bench) -> Judgement:
+@under_laws
+def WORST_CASE(bench: Bench, law: str) -> Judgement:
     """Each user on the most expensive broker with enough capacity, against random assignment."""
-
-    def dearer(law: str) -> Judgement:
-        ratios = []
-        for seed, one in enumerate(networks(law, 5 if bench.quick else 20, users=1000, brokers=10)):
-            random = bench.value("random-assignment", one, "content-mst", seed=seed)
-            ratios.append(cost_of(one, dearest_brokers(one)) / random)
-        return judged(mean_interval(ratios), at_most(1.0))
-
-    return over_laws(dearer)
+    ratios = []
+    for seed, one in enumerate(networks(law, 5 if bench.quick else 20, users=1000, brokers=10)):
+        random = bench.value("random-assignment", one, "content-mst", seed=seed)
+        ratios.append(cost_of(one, dearest_brokers(one)) / random)
+    return judged(mean_interval(ratios), at_most(1.0))
 
 
 def dearest_brokers(instance: ContentInstance) -> Ids:
