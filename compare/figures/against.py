@@ -11,7 +11,7 @@ import pandas as pd
 
 from ...instances.contract.errors import BadInput, unknown
 from ..intervals import mean_interval
-from ..studies.bounds import problem_order, sizes_of
+from ..studies.bounds import sizes_of, sorted_by
 from ..studies.columns import chosen_parameters, varied, without_limit
 from ..studies.plot import MEASURES, Plot
 from .curves import Axis, curves
@@ -173,11 +173,10 @@ def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
     own["x"] = _positions(own, chosen=plot.x in chosen_parameters(runs) or not is_size)
     own["panel"] = _families(own) if of_methods else own["label"]
     varying = own.groupby(["problem", "panel"])["x"].transform("nunique") > 1
-    rank = {name: index for index, name in enumerate(problem_order(own))}
     if not varying.any():
         raise BadInput(f"no run has the measure '{plot.y}' where {plot.x} varies: choose another")
     each = own[varying].groupby(["problem", "panel", "x", "curve", "instance"], as_index=False)["y"].mean()
-    return each.sort_values(["problem", "panel", "x"], key=lambda c: c.map(rank) if c.name == "problem" else c)
+    return sorted_by(each, "problem", "panel", "x")
 
 
 def _text(value: object) -> str:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ...instances.contract.result import Status
 from ...instances.contract.terms import said
-from ..studies.bounds import problem_order
+from ..studies.bounds import problem_order, sorted_by
 from ..studies.columns import BOUND, VALUE, Steps, gap_steps, mean_steps
 from ..studies.paired import Paired
 from ..studies.plot import MEASURES
@@ -55,12 +55,10 @@ def _named(runs: pd.DataFrame) -> pd.DataFrame:
 def overview_chart(runs: pd.DataFrame, name: str = "overview") -> Drawing | None:
     """Ratio to the best bound by problem: each method is a strip of dots with its mean and the share of its optima."""
     runs = _named(runs)
-    shown = runs[runs["ratio"].notna()]
+    shown = sorted_by(runs[runs["ratio"].notna()], "problem")
     if shown.empty:
         return None
-    order = {name: rank for rank, name in enumerate(problem_order(shown))}
     points = pd.DataFrame({"panel": shown["problem"], "curve": shown["label"], "x": shown["ratio"]})
-    points = points.sort_values("panel", key=lambda column: column.map(order), kind="stable")
     own = points[["panel", "curve"]]
     share = runs.groupby(["problem", "label"])["reached"].mean().reindex(pd.MultiIndex.from_frame(own))
     points["share"] = np.where(own.duplicated(), None, (100 * share).map("{:.3g}%".format).to_numpy())
@@ -97,8 +95,8 @@ def ratio_chart(runs: pd.DataFrame) -> Drawing | None:
         "short bar is a method's mean. Filled: the optimum is proven. Hollow: only a bound is known; the true ratio "
         "is lower or equal."
     ) + (f" {missing:,} of {len(runs):,} runs have no answer or no bound and are not shown." if missing else "")
-    axis = Axis("value ÷ best bound", log=True)
-    return _dots(shown, shown["ratio"], axis, shown["optimum"].notna(), "only a bound", "ratio", caption, rule=1.0)
+    shown = shown.assign(y=shown["ratio"], filled=shown["optimum"].notna())
+    return _dots(shown, Axis("value ÷ best bound", log=True), "only a bound", "ratio", caption, rule=1.0)
 
 
 def time_chart(runs: pd.DataFrame) -> Drawing | None:
@@ -108,16 +106,13 @@ def time_chart(runs: pd.DataFrame) -> Drawing | None:
         "Wall-clock time of the method, on a logarithmic scale, against the number of nodes. Every run that did "
         "not fail is a dot, hollow if it reached its time limit. A short bar is a method's geometric mean."
     )
-    finished = shown["status"] != Status.TIME_LIMIT
-    seconds, axis = shown["seconds"].clip(lower=_SHORTEST), Axis("time", log=True, unit="s")
-    return _dots(shown, seconds, axis, finished, "stopped by limit", "time", caption, geometric=True)
+    shown = shown.assign(y=shown["seconds"].clip(lower=_SHORTEST), filled=shown["status"] != Status.TIME_LIMIT)
+    return _dots(shown, Axis("time", log=True, unit="s"), "stopped by limit", "time", caption, geometric=True)
 
 
 def _dots(
     shown: pd.DataFrame,
-    y: pd.Series[float],
     axis: Axis,
-    filled: pd.Series[bool],
     empty: str,
     name: str,
     caption: str,
@@ -125,22 +120,22 @@ def _dots(
     geometric: bool = False,
     rule: float | None = None,
 ) -> Drawing | None:
-    """A dot a run that links to its row, and a short bar at each method's mean."""
+    """A dot a run at its `y` that links to its row, hollow where not `filled`; a short bar at each method's mean."""
     if shown.empty:
         return None
-    shown = _named(shown)
-    styles, order = method_styles(shown), {name: rank for rank, name in enumerate(problem_order(shown))}
+    shown = sorted_by(_named(shown), "problem")
+    styles, filled = method_styles(shown), shown["filled"]
     points = pd.DataFrame(
         {
             "panel": shown["problem"],
             "curve": shown["label"],
             "x": shown["nodes"],
-            "y": y,
+            "y": shown["y"],
             "filled": filled,
             "run": "#" + shown["anchor"],
             "about": _about(shown),
         }
-    ).sort_values("panel", key=lambda column: column.map(order), kind="stable")
+    )
     along: dict[str, Any] = {"x": x_channel(Axis("nodes", log=True), points["x"])}
     beside = points["x"].nunique() == 1
     if beside:

@@ -180,11 +180,13 @@ def problem_order(rows: pd.DataFrame) -> list[str]:
 
 
 def sorted_by(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """The rows sorted by columns, problems in the order of :func:`problem_order`."""
+    """The rows sorted by columns (stable), problems in the order of :func:`problem_order`."""
     rank = {name: index for index, name in enumerate(problem_order(rows))}
-    return rows.sort_values(
-        list(columns), key=lambda column: column.map(rank) if column.name == "problem" else column, ignore_index=True
-    )
+
+    def ranked(column: pd.Series[Any]) -> pd.Series[Any]:
+        return column.map(rank) if column.name == "problem" else column
+
+    return rows.sort_values(list(columns), key=ranked, kind="stable", ignore_index=True)
 
 
 def near(numbers: Any, others: Any, problems: Any = "") -> Any:
