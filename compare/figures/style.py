@@ -94,9 +94,9 @@ class FigureOptions:
 
     @property
     def measured(self) -> str:
-        """The families by whose letters charts leave room: matplotlib's for a generic one, a wide one for LaTeX's."""
+        """The families by whose letters charts leave room: matplotlib's for a generic one, the widest for LaTeX's."""
         family = _GENERIC.get(self.family, self.family)
-        return "DejaVu Sans" if self.usetex else f"{family}, {self.family}" if family != self.family else family
+        return "DejaVu Sans Mono" if self.usetex else f"{family}, {self.family}" if family != self.family else family
 
     def settings(self) -> dict[str, Any]:
         """The settings of matplotlib.
