@@ -1,4 +1,4 @@
-"""What a command and the processes that it starts use, polled while it runs; and calls in processes of their own."""
+"""What a call takes, and what a command and its processes use, polled while it runs; calls in their own processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -19,6 +19,23 @@ def apart(function: Callable[..., Any], *given: Any) -> Any:
     """What a function returns in a process of its own."""
     with _PROCESSES.Pool(1) as pool:
         return pool.apply(function, given)
+
+
+class Spent(NamedTuple):
+    """Wall-clock and processor seconds; they are equal on an idle machine."""
+
+    clock: float = 0.0
+    processor: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.clock:.2f} ({self.processor:.2f})"
+
+
+def timed(function: Callable[..., Any], *given: Any) -> tuple[Any, Spent]:
+    """What a function returns, and the seconds that it takes in this process."""
+    start, used = time.perf_counter(), time.process_time()
+    result = function(*given)
+    return result, Spent(time.perf_counter() - start, time.process_time() - used)
 
 
 @dataclass

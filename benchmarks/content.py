@@ -7,12 +7,11 @@ set size of the process, with interpreter and instance. Seconds are by the clock
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks._usage import apart
+from benchmarks._usage import apart, timed
 from benchmarks.heuristics import peak_mib
 from overlaybench.instances.content.problems import ContentOverlay
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
@@ -92,24 +91,28 @@ def measure(case: Case) -> dict[str, float]:
         "width": case.width,
     }
     if case.work == HOLD:
-        return timed(lambda: 0.0 * len(WORKLOADS["content"].generate(**parameters).digest), 0.0)
+        return spent(lambda: 0.0 * len(WORKLOADS["content"].generate(**parameters).digest), 0.0)
     instance = WORKLOADS["content"].generate(**parameters)
     random = baseline.run(instance, problem)
     assert random.answer is not None
     assert random.value is not None
     if case.work == JUDGE:
         assigned = ContentOverlay(random.answer.brokers)
-        return timed(lambda: problem.value(instance, assigned), random.value)
+        return spent(lambda: problem.value(instance, assigned), random.value)
     method = METHODS[case.work]
-    return timed(lambda: method.run(instance, problem, **case.options).value, random.value)
+    return spent(lambda: method.run(instance, problem, **case.options).value, random.value)
 
 
-def timed(work: Callable[[], float | None], baseline: float) -> dict[str, float]:
-    start, start_cpu = time.perf_counter(), time.process_time()
-    value = work()
+def spent(work: Callable[[], float | None], baseline: float) -> dict[str, float]:
+    value, seconds = timed(work)
     assert value is not None, "no answer"
-    seconds, cpu = time.perf_counter() - start, time.process_time() - start_cpu
-    return {"seconds": seconds, "cpu": cpu, "peak": peak_mib(), "value": value, "baseline": baseline}
+    return {
+        "seconds": seconds.clock,
+        "cpu": seconds.processor,
+        "peak": peak_mib(),
+        "value": value,
+        "baseline": baseline,
+    }
 
 
 if __name__ == "__main__":

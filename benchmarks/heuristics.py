@@ -13,7 +13,6 @@ import argparse
 import resource
 import statistics
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks._usage import apart
+from benchmarks._usage import apart, timed
 from overlaybench.compare.claims.link_contributions import merge_by_link_contributions
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.topics.files import read_topics
@@ -109,7 +108,7 @@ def measure(case: Case, ties: str) -> dict[str, float]:
     instance = instance_of(case.workload, case.parameters)
     if case.method == REFERENCE:
         merge_by_link_contributions(WORKLOADS["zipf"].generate(nodes=50))
-        return timed(lambda: {"edges": len(merge_by_link_contributions(instance)[0])}, case.repeats)
+        return repeated(lambda: {"edges": len(merge_by_link_contributions(instance)[0])}, case.repeats)
     heuristic = METHODS[case.method]
     given = {"ties": ties} if any(option.name == "ties" for option in heuristic.options) else {}
     options = heuristic.complete(given, "min-tco")
@@ -119,7 +118,7 @@ def measure(case: Case, ties: str) -> dict[str, float]:
         assert answer is not None
         return {"edges": answer.num_edges, "max_degree": answer.max_degree}
 
-    return timed(solve, case.repeats)
+    return repeated(solve, case.repeats)
 
 
 def instance_of(workload: str, parameters: Sequence[int] = ()) -> TopicInstance:
@@ -130,21 +129,11 @@ def instance_of(workload: str, parameters: Sequence[int] = ()) -> TopicInstance:
     return instance
 
 
-def timed(solve: Callable[[], dict[str, float]], repeats: int) -> dict[str, float]:
-    before, seconds, cpu = peak_mib(), [], []
-    answer: dict[str, float] = {}
-    for _ in range(repeats):
-        start, start_cpu = time.perf_counter(), time.process_time()
-        answer = solve()
-        seconds.append(time.perf_counter() - start)
-        cpu.append(time.process_time() - start_cpu)
-    return {
-        "seconds": statistics.median(seconds),
-        "cpu": statistics.median(cpu),
-        "before": before,
-        "peak": peak_mib(),
-        **answer,
-    }
+def repeated(solve: Callable[[], dict[str, float]], repeats: int) -> dict[str, float]:
+    before = peak_mib()
+    answers, spent = zip(*(timed(solve) for _ in range(repeats)), strict=True)
+    seconds, cpu = (statistics.median(each) for each in zip(*spent, strict=True))
+    return {"seconds": seconds, "cpu": cpu, "before": before, "peak": peak_mib(), **answers[-1]}
 
 
 def peak_mib() -> float:

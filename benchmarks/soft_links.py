@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks._usage import Spent, timed
 from overlaybench.heuristics.brokers.kernels.forwarding import (
     S0,
     STRATEGIES,
@@ -34,16 +33,6 @@ DATA = ("brokers-sparse", "brokers-dense")
 NO_LINKS = np.empty((0, 2), dtype=np.int32)
 
 
-class Spent(NamedTuple):
-    """Wall-clock and processor seconds; they are equal on an idle machine."""
-
-    clock: float = 0.0
-    processor: float = 0.0
-
-    def __str__(self) -> str:
-        return f"{self.clock:.2f} ({self.processor:.2f})"
-
-
 def main() -> None:
     parts: dict[str, Callable[[list[str]], Table]] = {
         "static": static,
@@ -57,12 +46,6 @@ def main() -> None:
     console = Console()
     for part in chosen.parts:
         console.print(parts[part](chosen.data))
-
-
-def timed(run: Callable[..., Any], *given: Any) -> tuple[Any, Spent]:
-    start, used = time.perf_counter(), time.process_time()
-    result = run(*given)
-    return result, Spent(time.perf_counter() - start, time.process_time() - used)
 
 
 def columns(title: str, *headings: str) -> Table:

@@ -13,13 +13,13 @@ import argparse
 import itertools
 import logging
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 
+from benchmarks._usage import timed
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.steiner.files import STEINER
@@ -197,16 +197,14 @@ SOLVERS: dict[str, Run] = {
 
 def measured(name: str, instance: SteinerInstance, solver: str, run: Run, limit: float) -> str:
     """Value, bound if it is not the value, and processor seconds."""
-    start = time.process_time()
-    answer, bound = run(instance, limit)
-    seconds = time.process_time() - start
+    (answer, bound), spent = timed(run, instance, limit)
     if answer is None:
-        return f"none in {seconds:.3f} s"
+        return f"none in {spent.processor:.3f} s"
     violations = PROBLEM.violations(instance, answer)
     assert not violations, f"{solver} on {name}: {violations[0]}"
     value = PROBLEM.value(instance, answer)
     proven = "" if bound is None or bound >= value - 1e-6 * value else f" ≥ {bound:.1f}"
-    return f"{value:g}{proven} in {seconds:.3f} s"
+    return f"{value:g}{proven} in {spent.processor:.3f} s"
 
 
 if __name__ == "__main__":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-import time
+from functools import partial
 
 import numpy as np
 
 import overlaybench as ob
+from benchmarks._usage import timed
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.incremental_merge import log_of, repaired_over, started
 from overlaybench.heuristics.topics.kernels.living_overlay import LivingOverlay, overlay_of
@@ -35,24 +36,20 @@ def main() -> None:
             owners = np.repeat(np.arange(trace.num_nodes), np.diff(trace.node_offsets))[active]
             held = trace.node_topics[active]
             last = TopicInstance.from_sorted(offsets_of(owners, trace.num_nodes), held, trace.num_topics)
-            begin = time.process_time()
-            scratch = greedy_merge(last).num_edges
-            again = time.process_time() - begin
+            merged, again = timed(greedy_merge, last)
             first = started(trace)
             static = sum(array.nbytes for array in vars(last).values() if isinstance(array, np.ndarray))
             per = len(trace.node_topics)
             for moves in (0, 4, 8, 12, 16):
                 repaired_over(trace.trial(), started(trace.trial()), moves=moves)  # compiles
                 living = LivingOverlay._make(array.copy() if array.flags.writeable else array for array in first)
-                begin = time.process_time()
-                rows, living = repaired_over(trace, living, moves=moves)
-                seconds = time.process_time() - begin
+                (rows, living), spent = timed(partial(repaired_over, moves=moves), trace, living)
                 memory = sum(array.nbytes for array in living) + 5 * trace.num_nodes  # and work space
                 changes = log_of(trace, overlay_of(first).edges, rows).num_changes - int(first.numbers[0])
                 print(
-                    f"{nodes} {topics} {subscriptions} {events} {interests} | {moves} | {events / seconds:.0f} "
-                    f"| {1 / again:.1f} | {int(living.numbers[0]) / scratch:.3f} | {changes / events:.2f} "
-                    f"| {memory / per:.0f}, {static / last.num_subscriptions:.0f}",
+                    f"{nodes} {topics} {subscriptions} {events} {interests} | {moves} | {events / spent.processor:.0f} "
+                    f"| {1 / again.processor:.1f} | {int(living.numbers[0]) / merged.num_edges:.3f} "
+                    f"| {changes / events:.2f} | {memory / per:.0f}, {static / last.num_subscriptions:.0f}",
                     flush=True,
                 )
 
