@@ -12,8 +12,6 @@ from benchmarks._usage import timed
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.incremental_merge import log_of, repaired_over, started
 from overlaybench.heuristics.topics.kernels.living_overlay import LivingOverlay, overlay_of
-from overlaybench.instances.contract.arrays import offsets_of
-from overlaybench.instances.topics.instance import TopicInstance
 
 SIZES = {
     "small": ((1_000, 100, 10, 2_000),),
@@ -31,11 +29,8 @@ def main() -> None:
         for interests in (0.5, 1.0):
             given = {"nodes": nodes, "topics": topics, "subscriptions": subscriptions, "interests": interests}
             trace = ob.generate("churn", events=events, seed=1, **given)
-            active = np.zeros(len(trace.node_topics), np.bool_)
-            active[np.abs(trace.toggles) - 1] = trace.toggles > 0  # the last one of a subscription counts
-            owners = np.repeat(np.arange(trace.num_nodes), np.diff(trace.node_offsets))[active]
-            held = trace.node_topics[active]
-            last = TopicInstance.from_sorted(offsets_of(owners, trace.num_nodes), held, trace.num_topics)
+            last = next(trace.snapshots(trace.num_steps - 1))
+            assert last is not None
             merged, again = timed(greedy_merge, last)
             first = started(trace)
             static = sum(array.nbytes for array in vars(last).values() if isinstance(array, np.ndarray))

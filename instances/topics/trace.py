@@ -308,8 +308,8 @@ class TopicTrace(Timed):
         """The topics named by an event, sorted."""
         return self.event_topics[self.event_offsets[event] : self.event_offsets[event + 1]]
 
-    def snapshots(self) -> Iterator[TopicInstance | None]:
-        """The subscriptions after each step, on all |V| nodes; those that are not present have none.
+    def snapshots(self, first: int = 0) -> Iterator[TopicInstance | None]:
+        """The subscriptions after each step from the `first` on, on all |V| nodes; those not present have none.
 
         Topics without a subscriber are left out, as in every instance; without any subscription it is None. Cost
         O(subscriptions) each.
@@ -320,17 +320,17 @@ class TopicTrace(Timed):
             [self.node_label(v) for v in range(self.num_nodes)],
             list(map(self.topic_label, range(self.num_topics))),
         )
-        for step in range(self.num_steps):
-            toggles = self.toggles[self.toggle_offsets[step] : self.toggle_offsets[step + 1]]
-            active[np.abs(toggles) - 1] = toggles > 0
+        begin = 0
+        for end in self.toggle_offsets[first + 1 :].tolist():
+            toggles, begin = self.toggles[begin:end], end
+            active[np.abs(toggles) - 1] = toggles > 0  # the last one of a subscription counts
             offsets = offsets_of(nodes[active], self.num_nodes)
             topics = self.node_topics[active]
             yield TopicInstance.from_sorted(offsets, topics, self.num_topics, *labels) if len(topics) else None
 
     def snapshot(self, time: float) -> TopicInstance | None:
         """The subscriptions at a time in seconds, as :meth:`snapshots` has them; those of the start before it."""
-        step = self.step_at(microseconds(time, "the time"))
-        return next(instance for at, instance in enumerate(self.snapshots()) if at == step)
+        return next(self.snapshots(self.step_at(microseconds(time, "the time"))))
 
     def present(self) -> list[frozenset[int]]:
         """The nodes that are present after each step. Cost O(|V|) each."""
