@@ -466,7 +466,8 @@ def _cause_of_death(exitcode: int | None, output: str) -> str:
     """The signal or exit status, with the last line of output."""
     last_line = next((line.strip() for line in reversed(output.split("\n")) if line.strip()), "")[-_LONGEST_LINE:]
     if exitcode is not None and exitcode < 0:
-        cause = f"crash: killed by {signal.Signals(-exitcode).name}"
+        names = {each.value: each.name for each in signal.Signals}  # not of every real-time signal
+        cause = f"crash: killed by {names.get(-exitcode, f'signal {-exitcode}')}"
     else:
         cause = f"crash: exit status {exitcode}"
     return f"{cause} ({last_line})" if last_line else cause
@@ -493,7 +494,8 @@ def address_space_bounded(more: float) -> Iterator[None]:
     """Let this process map `more` bytes beyond what it has mapped now."""
     limits = resource.getrlimit(resource.RLIMIT_AS)
     asked, hard = _pages(os.getpid())[0] * _PAGE + int(more), limits[1]
-    resource.setrlimit(resource.RLIMIT_AS, (asked if hard == resource.RLIM_INFINITY else min(asked, hard), hard))
+    most = sys.maxsize if hard == resource.RLIM_INFINITY else hard
+    resource.setrlimit(resource.RLIMIT_AS, (min(asked, most), hard))
     try:
         yield
     finally:

@@ -22,6 +22,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS
+from ...instances.contract.errors import storable
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.contract.run import Point
@@ -175,7 +176,7 @@ def of_result(problem: Problem[Any, Any], result: Result[Any]) -> dict[str, Any]
     packed = None if result.answer is None else kind_named(problem.kind).pack(result.answer)
     return {
         "status": str(result.status),
-        "reason": result.reason,
+        "reason": storable(result.reason),
         "value": result.value,
         "lower_bound": result.lower_bound,
         "measures": list(result.measures.items()),
@@ -204,7 +205,7 @@ def to_line(row: dict[str, Any]) -> bytes:
     """A row as one line of ASCII: the checksum of its JSON, a space, the JSON, with the answer packed as base64."""
     answer = row["answer"]
     packed = None if answer is None else base64.b64encode(np.asarray(answer, dtype="<i4").tobytes()).decode()
-    text = json.dumps({**row, "answer": packed}).encode()
+    text = json.dumps({**row, "answer": packed}, default=np.generic.item).encode()
     return _checksum(text) + b" " + text + b"\n"
 
 

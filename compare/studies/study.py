@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, modules_beside
-from ...instances.contract.errors import BadInput, unknown
+from ...instances.contract.errors import BadInput, storable, unknown
 from ...instances.contract.files import parts_of, read_text
 from ...instances.contract.option import Option, Value
 from ...instances.contract.problem import Problem
@@ -33,7 +33,7 @@ from .toml_tables import as_list, checked, grid, located, parsed
 
 Positive = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(gt=0, le=1e9, description="seconds a run (60)")]
-Megabytes = Annotated[int, Meta(ge=16, description="MiB a run (4096)")]  # less holds no kernel
+Megabytes = Annotated[int, Meta(ge=16, le=2**31, description="MiB a run (4096)")]  # less holds no kernel
 Names = Annotated[list[str], Meta(min_length=1)]
 Sample = Annotated[int, Meta(ge=0)]
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -325,6 +325,7 @@ class Sources:
         for pattern, files in matching.items():
             for file in files:
                 own = file.stem if stems[file.stem] == 1 else os.path.relpath(file, self.folder.resolve())
+                own = storable(own)
                 whole = Recipe(table.family or own, 0, "", (), str(file), table.kind, freeze(renamed))
                 yield from self._samples(table, whole)
             if not files:

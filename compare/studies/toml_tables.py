@@ -52,6 +52,8 @@ def parsed(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{error}: correct the TOML there") from None
+    except ValueError:  # of int(), which bounds the digits
+        raise BadInput("has a number of too many digits: give it fewer") from None
     except RecursionError:
         raise BadInput("is nested too deeply: see the README for what a study looks like") from None
 

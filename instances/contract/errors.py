@@ -23,7 +23,12 @@ class BadInput(ValueError):
 
     def __init__(self, message: str) -> None:
         shown = (c.encode("unicode_escape").decode() if c.splitlines() == [""] else c for c in message)
-        super().__init__("".join(shown).encode("utf-8", "backslashreplace").decode())
+        super().__init__(storable("".join(shown)))
+
+
+def storable(text: str) -> str:
+    """A text whose lone surrogates, which no file in UTF-8 can hold, are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def unknown_ending(path: Path, known: Iterable[str]) -> BadInput:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Concatenate, Generic
 
+import numpy as np
+
 from .compiled import Interpreter, compile_calls, interpreted, interpreting
 from .errors import BadInput
 from .option import Option, Value, complete, keyed
@@ -44,6 +46,16 @@ class Proposal(Generic[Answer]):
     counters: Mapping[str, float | str] = field(default_factory=dict)
     reason: str = ""
     trace: Callable[[], Trace] | None = None
+
+    def __post_init__(self) -> None:
+        """Take numbers of numpy as Python's; raise TypeError or ValueError for what no row of a study can hold."""
+        counters = {name: each.item() if isinstance(each, np.generic) else each for name, each in self.counters.items()}
+        if not all(type(each) in (int, float, str) and each == each for each in counters.values()):
+            raise TypeError(f"the counters of a proposal are numbers or texts, not {counters}")
+        if not isinstance(self.reason, str):
+            raise TypeError(f"the reason of a proposal is a text, not {self.reason!r}")
+        object.__setattr__(self, "counters", counters)
+        object.__setattr__(self, "status", None if self.status is None else Status(self.status))
 
 
 @dataclass(frozen=True, kw_only=True)

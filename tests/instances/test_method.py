@@ -9,6 +9,7 @@ from functools import partial
 from threading import Barrier
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,6 +118,25 @@ def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(
     assert result.status is Status.FAILED
     assert fragment in result.reason
     assert (result.value, result.answer) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "fragment"),
+    [
+        *(({"counters": {"n": each}}, "counters of a proposal are numbers or texts") for each in (math.nan, [1], True)),
+        ({"reason": 5}, "reason of a proposal is a text, not 5"),
+        ({"status": "great"}, "'great' is not a valid Status"),
+    ],
+)
+def test_a_proposal_that_no_study_can_store_is_refused(given: dict[str, Any], fragment: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=fragment):
+        ob.Proposal(PATH, **given)
+
+
+def test_a_proposal_may_have_numbers_of_numpy_and_the_name_of_a_status() -> None:
+    given: Any = {"status": "feasible", "counters": {"merges": np.int64(3)}}
+    found = result_of(ob.Proposal(PATH, **given))
+    assert (found.status, type(found.counters["merges"])) == (Status.FEASIBLE, int)
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,7 @@ WRONG: dict[str, tuple[Callable[..., Any], str, dict[str, Any]]] = {
     "invalid": (lambda *_, **__: ob.Proposal(ob.Overlay.from_edges(3, [(0, 1)])), "topic 'y' has 2 components", {}),
     "bound": (lambda *_, **__: ob.Proposal(CONNECTED, lower_bound=3), "lower bound 3", {}),
     "crash": (lambda *_, **__: os.kill(os.getpid(), signal.SIGSEGV), "SIGSEGV", {}),
+    "nameless signal": (lambda *_, **__: os.kill(os.getpid(), 40), "crash: killed by signal 40", {}),
     "exit": (leaving, "crash: exit status 7 (licence missing)", {}),
     "closed": (closing, "crash: the solver closed its files and went on", {}),
     "deaf": (lambda *_, **__: time.sleep(600), "time:", {"time_limit": 0.3}),
@@ -149,6 +150,10 @@ def test_a_run_that_goes_wrong_is_failed_with_its_reason_and_the_next_one_is_unh
     assert (result.status, result.answer) == (ob.Status.FAILED, None)
     assert reason in result.reason
     assert run(answering).result.status is ob.Status.FEASIBLE
+
+
+def test_a_memory_limit_above_the_address_space_is_none() -> None:
+    assert run(answering, memory_limit=10**20).result.status is ob.Status.FEASIBLE
 
 
 def until_interrupted(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay] | None:

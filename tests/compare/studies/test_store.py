@@ -225,6 +225,17 @@ def test_any_row_survives_its_log_line(text: str, number: float, answer: list[in
     assert (None if back["answer"] is None else back["answer"].tolist()) == answer
 
 
+def test_what_a_plug_in_returns_is_stored_as_arrow_can_read_it(tmp_path: Path) -> None:
+    store = stored(tmp_path)
+    given: Any = {"reason": "a\udc80", "value": np.int64(3)}
+    result: ob.Result[Any] = ob.Result(problem="p", method="gm", status=ob.Status.FAILED, **given)
+    worker = RunLog(store.runs)
+    worker.add(row_of(task_of(), result))
+    worker.close()
+    store.merge()
+    assert store.table(columns=["reason", "value"]).to_pylist() == [{"reason": r"a\udc80", "value": 3}]
+
+
 def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
     store = stored(tmp_path)
     store.write_plan(Plan("n", [], "seed = 1", []))

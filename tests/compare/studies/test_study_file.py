@@ -192,6 +192,8 @@ def test_an_error_is_one_line_with_its_location_and_fix(tmp_path: Path, old: str
         ("k = 1\n" * 1_000_000, "is larger than 4 MiB"),
         ("".join(f"k{number} = 1\n" for number in range(10_000)), "unknown key 'k0'"),
         ("seed = " + "[" * 100_000, "is nested too deeply"),
+        ("seed = " + "9" * 5000, "a number of too many digits"),
+        (f"memory_limit = {2**63}\n{SPEC}", "memory_limit: give a whole number <= 2147483648"),
         ("a" + ".a" * 100_000 + " = 1", "more than 64 dots"),
         ('["a' + '" . "' * 100_000 + '"]', "more than 64 dots"),
         ("a" * 4_000_000, "Expected .=."),
@@ -229,6 +231,13 @@ def test_files_are_read_before_spark_starts(tmp_path: Path, text: str, said: str
     with pytest.raises(ob.BadInput, match=said):
         study.check_files([])
     study.check_files([recipe.to_json() for recipe in study.recipes])
+
+
+def test_a_file_whose_name_is_no_utf_8_gives_a_family_that_can_be_stored(tmp_path: Path) -> None:
+    (tmp_path / "own\udcff.csv").write_text("node,topic\na,x\n")
+    study = study_of(tmp_path, SPEC + '[[instances]]\nfile = "*.csv"\n')
+    assert study.recipes[-1].family == r"own\udcff"
+    study.check_files([])
 
 
 def test_seeds_may_be_listed_and_are_those_of_generate(tmp_path: Path) -> None:
