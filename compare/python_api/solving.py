@@ -200,7 +200,6 @@ def _apart(job: Job) -> Result[Any]:
     given = options.pop("proof", None)
     proof = Path(str(given)).expanduser() if given else None
     run = run_with_evidence(replace(job, options=options), run_isolated, proof)
-    sys.stderr.write(run.output)  # what a method of one's own prints
     if proof and PROOF not in run.result.counters:
         why = "a proof is of an answer" if run.result.answer is None else "it ended without a proof"
         print(f"overlaybench: {proof}: not written: the run is {run.result.status}, and {why}", file=sys.stderr)

@@ -106,7 +106,8 @@ class Solver:
     It is forked when first needed, with the imports and compiled kernels of its parent. It is ended, and the next
     run gets a new one, after a run that failed or left a child process behind, when a method needs kernels that were
     compiled since, and after 1,000 runs. Limits are set anew for every run, above what the process holds then.
-    Where it is `attended`, a signal that :func:`.keeping` keeps ends the run, which returns its answer.
+    Where it is `attended`, a signal that :func:`.keeping` keeps ends the run, which returns its answer, and what the
+    run prints is passed on to stderr while it runs; for the run stderr is a terminal if it is one here.
     """
 
     def __init__(self, attended: bool = False) -> None:
@@ -114,6 +115,7 @@ class Solver:
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
         self._output = self._pidfd = -1
+        self._passed_on = 0  # bytes of the output
         self._events = select.poll()
         self._pid = self._runs = 0
         self._digest = ""
@@ -189,10 +191,10 @@ class Solver:
         self.stop()
         context = multiprocessing.get_context("fork")
         self._connection, solver_end = context.Pipe()
-        self._output = os.memfd_create("solver output")
+        self._output, self._passed_on = os.memfd_create("solver output"), 0
         fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
         _trim_heap()
-        arguments = job, solver_end, self._output, self._notes
+        arguments = job, solver_end, self._output, self._notes, self._attended and sys.stderr.isatty()
         self._process = context.Process(target=_serve, args=arguments, daemon=False)
         with forking():
             self._process.start()
@@ -234,8 +236,10 @@ class Solver:
             now = time.monotonic()
             if now > polled + _POLL_SECONDS:
                 polled = now
+                self._pass_on()
                 if os.fstat(self._output).st_size > _MOST_OUTPUT:
                     os.ftruncate(self._output, 0)  # it lies in memory
+                    self._passed_on = 0
                 if now > children_polled + _POLL_CHILDREN_SECONDS:
                     children, children_polled = sum(map(private_memory, session_members(self._pid))), now
                 held = private_memory(self._pid) + children - self._memory_at_start
@@ -277,8 +281,18 @@ class Solver:
 
     def _printed(self) -> str:
         """What the solver printed in this run; the file is emptied when the next one starts, or is too large."""
+        self._pass_on(whole_lines=False)
         size = os.fstat(self._output).st_size
         return os.pread(self._output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace")
+
+    def _pass_on(self, *, whole_lines: bool = True) -> None:
+        """Write to stderr what an attended run has printed since the last call."""
+        if self._attended and (size := os.fstat(self._output).st_size) > self._passed_on:
+            new = os.pread(self._output, size - self._passed_on, self._passed_on)
+            new = new[: new.rfind(b"\n") + 1] if whole_lines else new
+            self._passed_on += len(new)
+            sys.stderr.write(new.decode(errors="replace"))
+            sys.stderr.flush()
 
 
 class _Sender:
@@ -383,9 +397,18 @@ class _Heard:
         return job.failed(reason) if result.status is Status.FAILED else result
 
 
-def _serve(job: Job, connection: Connection, output: int, notes: mmap.mmap) -> None:
+class _Terminal(io.TextIOWrapper):
+    """A stream that the parent passes on to its terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def _serve(job: Job, connection: Connection, output: int, notes: mmap.mmap, terminal: bool) -> None:
     """In the solver process: do the inherited job, then those that are sent, until the parent ends."""
     _become_solver(connection.fileno(), output)
+    if terminal:
+        sys.stdout = sys.stderr = _Terminal(os.fdopen(output, "wb", closefd=False), line_buffering=True)
     instance = job.instance
     held = private_memory(os.getpid())
     connection.send(held)

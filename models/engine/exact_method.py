@@ -106,8 +106,9 @@ _HEADER = f"{'seconds':>8} {'nodes':>7} {'open':>6} {'cuts':>7} {'edges':>8} {'i
 class SearchLog:
     """A table to which at most one line is added every second.
 
-    `mode` is "auto" (print if stderr is a terminal), "on" or "off". `on_bound` is given the bound of each line, also of
-    those that are not printed. The numbers of lines are `scale` times those that are shown and given.
+    `mode` is "auto" (print after the first second, if stderr is a terminal), "on" or "off". `on_bound` is given the
+    bound of each line, also of those that are not printed. The numbers of lines are `scale` times those that are shown
+    and given.
     """
 
     def __init__(
@@ -116,7 +117,8 @@ class SearchLog:
         self._on_bound, self._scale = on_bound, scale
         self._shown = mode == "on" or (mode == "auto" and sys.stderr.isatty())
         self._start = time.monotonic()
-        self._last, self._headed = -_EVERY, False
+        self._last, self._columns = -_EVERY, ""
+        self._quiet = _EVERY if mode == "auto" else 0.0
 
     def line(
         self,
@@ -137,13 +139,15 @@ class SearchLog:
         if self._on_bound is not None:
             self._on_bound(bound)
         now = time.monotonic() - self._start
-        if not self._shown or (not force and now - self._last < _EVERY):
+        if not self._shown or now < self._quiet or (not force and now - self._last < _EVERY):
             return
-        if not self._headed:
-            print(_HEADER, file=sys.stderr)
-        self._headed, self._last = True, now
         gap = relative_gap(incumbent, bound) if math.isfinite(incumbent) else None
         columns = f"{nodes:7d} {open_nodes:6d} {cuts:7d} {edges:8d} {_number(incumbent):>10} {_number(bound):>10}"
+        if columns == self._columns and now - self._last < _EVERY:
+            return
+        if not self._columns:
+            print(_HEADER, file=sys.stderr)
+        self._columns, self._last = columns, now
         print(f"{now:8.1f} {columns} {'-' if gap is None else f'{gap:.2%}':>7}", file=sys.stderr, flush=True)
 
 

@@ -1,6 +1,7 @@
 """A run in a separate process returns a checked result or a failed one with its reason, whatever the solver does."""
 
 import gc
+import io
 import os
 import resource
 import signal
@@ -235,10 +236,35 @@ def test_solver_output_stays_off_the_terminal_and_is_kept(capfd: pytest.CaptureF
         os.write(2, b"there")
         return ob.Proposal(CONNECTED)
 
-    printed = run(chatty)
+    with Solver() as solver:
+        printed = solver.run(Job(trial(chatty), PATH, ob.PROBLEMS["min-tco"], 1, {}, 5.0, None))
     assert printed.result.status is ob.Status.FEASIBLE
     assert printed.output == "hello\nthere"
     assert capfd.readouterr() == ("", "")
+
+
+def test_an_attended_run_is_seen_on_the_terminal_while_it_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen = tmp_path / "seen"
+
+    class Shown(io.StringIO):
+        def write(self, text: str) -> int:
+            seen.touch()
+            return super().write(text)
+
+        def isatty(self) -> bool:
+            return True
+
+    def chatty(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay]:
+        print("to a terminal" if sys.stderr.isatty() else "to a file", file=sys.stderr)
+        while not seen.exists():
+            time.sleep(0.01)
+        sys.stderr.write("the end")
+        return ob.Proposal(CONNECTED)
+
+    monkeypatch.setattr(sys, "stderr", shown := Shown())
+    assert run(chatty).output == shown.getvalue() == "to a terminal\nthe end"
 
 
 def test_output_belongs_to_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
