@@ -159,11 +159,15 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
         texts = ("key", "code_version", "instance")
         of_plan, notes = _plan_faults(store, [row for row in rows if all(isinstance(row.get(n), str) for n in texts)])
         faults += of_plan
-    repeated = sampled(sound, share, seed) if share else []
-    for key in repeated:
-        faults += [(key, fault) for fault in faults_of_rerun(rerun(store.folder, key))]
+    repeated = 0
+    for key in sampled(sound, share, seed) if share else []:
+        try:
+            faults += [(key, fault) for fault in faults_of_rerun(rerun(store.folder, key))]
+            repeated += 1
+        except BadInput as error:  # as of a plug-in that is not installed here
+            notes.append(f"{key} cannot be repeated: {error}")
     answered = sum(row.get("answer") is not None for row in rows)
-    return Verification(answered, proofs, len(repeated), tuple(sorted(set(faults))), tuple(notes))
+    return Verification(answered, proofs, repeated, tuple(sorted(set(faults))), tuple(notes))
 
 
 def _faults_of_entry(recipe: str, digest: str, size: int, folder: str) -> Iterator[str]:

@@ -536,6 +536,16 @@ def test_forged_rows_are_found_by_processes_and_on_a_cluster(honest: Store, tmp_
             assert verify(honest.folder, master) == checked_here(honest)
 
 
+def test_a_run_that_cannot_be_repeated_here_is_a_remark(honest: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacking(folder: Path, key: str) -> Rerun:
+        raise ob.BadInput("no module 'own'")
+
+    monkeypatch.setattr(verification, "rerun", lacking)
+    found = checked_here(honest, rows=False, share=0.1, seed=1)
+    assert (found.repeated, found.faults, len(found.notes)) == (0, (), 2)
+    assert "cannot be repeated: no module 'own'" in found.notes[0]
+
+
 def test_a_random_share_is_repeated_and_a_forged_heuristic_found(honest: Store, tmp_path: Path) -> None:
     """Nothing in the folder contradicts a worse answer of a heuristic, only a repeated run."""
     assert checked_here(honest, share=0.2, seed=1) == Verification(16, 0, 4, (), ())
