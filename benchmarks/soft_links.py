@@ -34,11 +34,7 @@ NO_LINKS = np.empty((0, 2), dtype=np.int32)
 
 
 def main() -> None:
-    parts: dict[str, Callable[[list[str]], Table]] = {
-        "static": static,
-        "queueing": queueing,
-        "maps": map_updates,
-    }
+    parts: dict[str, Callable[[list[str]], Table]] = {"static": static, "queueing": queueing, "maps": map_updates}
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":")[0])
     parser.add_argument("--parts", nargs="+", choices=parts, default=["static", "maps"], metavar="PART")
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA), help="workloads of the first two parts")

@@ -62,10 +62,8 @@ def CHANNELS_ADD_UP(bench: Bench) -> Judgement:
     for law in METRICS:
         for seed, one in enumerate(networks(law, 3 if bench.quick else 20, users=60, brokers=12, intervals=8)):
             brokers = random_assignment(one, seed=seed)
-            whole, parts = (
-                cost_of(one, brokers),
-                sum(cost_of(_channel(one, c), brokers) for c in range(one.num_channels)),
-            )
+            whole = cost_of(one, brokers)
+            parts = sum(cost_of(_channel(one, c), brokers) for c in range(one.num_channels))
             tally.add(abs(whole - parts) <= _ROUNDING * whole, f"{law} {seed}: {whole:g}, channels {parts:g}")
             access, printed = part_of_cost("access", one, ContentOverlay(brokers)), access_by_formula(one, brokers)
             tally.add(abs(access - printed) <= _ROUNDING * access, f"{law} {seed}: access {access:g}, sum {printed:g}")

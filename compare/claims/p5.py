@@ -309,11 +309,8 @@ def MOVES(bench: Bench) -> Judgement:
 @claim("P5.S6.6")
 def AFFECTED(bench: Bench) -> Judgement:
     """The brokers whose anchors change in every move on random trees, against the sets that §6 names."""
-    ends, mover, path = (
-        "N's before and B's after",
-        "old and new Δ-neighbourhood of the mover, as printed",
-        "also within Δ of the moving path",
-    )
+    ends, path = "N's before and B's after", "also within Δ of the moving path"
+    mover = "old and new Δ-neighbourhood of the mover, as printed"
     outside, changed = {ends: 0, mover: 0, path: 0}, 0
     for radius, seed in product((3, _RADIUS), range(20 if bench.quick else 200)):
         for move in possible_moves(tree := random_tree(Random(seed), _BROKERS), radius):

@@ -29,10 +29,8 @@ class SnapshotLevel(NamedTuple):
     others: tuple[str, ...] = ()
 
 
-LINKS, COST = (
-    SnapshotLevel("links", "edges", ("disconnected_seconds",)),
-    SnapshotLevel("cost", "cost", ("largest_load",)),
-)
+LINKS = SnapshotLevel("links", "edges", ("disconnected_seconds",))
+COST = SnapshotLevel("cost", "cost", ("largest_load",))
 
 
 def trace_runs(rows: pd.DataFrame, level: SnapshotLevel = LINKS) -> pd.DataFrame:

@@ -220,10 +220,8 @@ class MstRouting(ContentProblem):
     """
 
     name, routing = "content-mst", "mst"
-    summary, source = (
-        "least access plus core cost, minimum spanning trees of source and destination brokers",
-        "P4 §III.A",
-    )
+    summary = "least access plus core cost, minimum spanning trees of source and destination brokers"
+    source = "P4 §III.A"
 
     def core_cost(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> float:
         """One tree for each channel and one for each source broker without a subscriber. O(|C| |B|³)."""
@@ -238,10 +236,8 @@ class SharedTreeRouting(ContentProblem):
     """One spanning tree of all brokers, given by the answer; a message takes the part that it needs."""
 
     name, routing = "content-shared-tree", "shared-tree"
-    summary, source = (
-        "least access plus core cost, one spanning tree of the brokers for all messages",
-        "P4 §IV.A eq. 7, 8",
-    )
+    summary = "least access plus core cost, one spanning tree of the brokers for all messages"
+    source = "P4 §IV.A eq. 7, 8"
 
     def core_cost(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> float:
         """For each link the rates published on one side with subscribers on the other. O(|B|² |C|)."""
