@@ -36,10 +36,11 @@ from ...instances.contract.run import PAUSES, Trajectory, die_with_parent, watch
 from ...instances.contract.signals import SIGNALS, default_signals, forking, keeping, stopped
 from ..catalogue import METHODS, method_named, problem_named
 from ..plug_in_code import is_local
+from ..printable import StatusLine, plain
 
 MIB = 2**20
 _PAGE = resource.getpagesize()
-_POLL_SECONDS, _POLL_CHILDREN_SECONDS = 0.05, 0.25
+_POLL_SECONDS, _POLL_CHILDREN_SECONDS, _SHOW_SECONDS = 0.05, 0.25, 1.0
 _GRACE_SECONDS, _GRACE_SHARE = 0.7, 0.05
 _AROUND_SECONDS, _AROUND_SHARE = 5.0, 0.25  # for preparing before a method, and for judging its answer
 _INTERRUPT_SECONDS, _INTERRUPTED = 1.2, "interrupted"
@@ -116,6 +117,7 @@ class Solver:
         self._connection: Connection | None = None
         self._output = self._pidfd = -1
         self._passed_on = 0  # bytes of the output
+        self._line: StatusLine | None = None  # of an attended run that has no log of its own
         self._events = select.poll()
         self._pid = self._runs = 0
         self._digest = ""
@@ -218,6 +220,9 @@ class Solver:
         polled = children_polled = time.monotonic()
         heard = self._heard = _Heard(self._notes)
         ended = None
+        has_log = any(option.name == "progress" for option in job.method.answering(job.problem.name).options)
+        self._line = StatusLine() if self._attended and sys.stderr.isatty() and not has_log else None
+        shown = polled
         while ended is None:
             if self._events.poll(1000 * _POLL_SECONDS):
                 try:
@@ -237,6 +242,9 @@ class Solver:
             if now > polled + _POLL_SECONDS:
                 polled = now
                 self._pass_on()
+                if self._line is not None and now > shown + _SHOW_SECONDS:
+                    self._line.show(0, f"{job.method.name}: {heard.state}")
+                    shown = now
                 if os.fstat(self._output).st_size > _MOST_OUTPUT:
                     os.ftruncate(self._output, 0)  # it lies in memory
                     self._passed_on = 0
@@ -281,6 +289,8 @@ class Solver:
 
     def _printed(self) -> str:
         """What the solver printed in this run; the file is emptied when the next one starts, or is too large."""
+        if self._line is not None:
+            self._line.clear()
         self._pass_on(whole_lines=False)
         size = os.fstat(self._output).st_size
         return os.pread(self._output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace")
@@ -291,6 +301,8 @@ class Solver:
             new = os.pread(self._output, size - self._passed_on, self._passed_on)
             new = new[: new.rfind(b"\n") + 1] if whole_lines else new
             self._passed_on += len(new)
+            if new and self._line is not None:
+                self._line.clear()
             sys.stderr.write(new.decode(errors="replace"))
             sys.stderr.flush()
 
@@ -371,6 +383,14 @@ class _Heard:
                 self.start, self._stage = now, "solving" if begun else "solved"
                 if begun:
                     self.begun, self._trajectory = now, Trajectory()
+
+    @property
+    def state(self) -> str:
+        """The seconds so far, and the best value and bound that are known."""
+        points = self._trajectory.points
+        last = {"value": points[-1].value, "bound": points[-1].lower_bound} if points else {}
+        known = [f"{name} {plain(number)}" for name, number in last.items() if number is not None]
+        return ", ".join([f"{time.monotonic() - self.begun:.0f} s", *known])
 
     def exceeded(self, job: Job) -> str:
         """How the run exceeds its time limit now, or ""."""

@@ -243,28 +243,40 @@ def test_solver_output_stays_off_the_terminal_and_is_kept(capfd: pytest.CaptureF
     assert capfd.readouterr() == ("", "")
 
 
+class Terminal(io.StringIO):
+    """Which touches a file once a text is written."""
+
+    def __init__(self, wanted: str, seen: Path) -> None:
+        super().__init__()
+        self._wanted, self._seen = wanted, seen
+
+    def write(self, text: str) -> int:
+        if self._wanted in text:
+            self._seen.touch()
+        return super().write(text)
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("has_log", [True, False])
 def test_an_attended_run_is_seen_on_the_terminal_while_it_goes_on(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_log: bool
 ) -> None:
-    seen = tmp_path / "seen"
-
-    class Shown(io.StringIO):
-        def write(self, text: str) -> int:
-            seen.touch()
-            return super().write(text)
-
-        def isatty(self) -> bool:
-            return True
-
     def chatty(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay]:
-        print("to a terminal" if sys.stderr.isatty() else "to a file", file=sys.stderr)
-        while not seen.exists():
+        offer(CONNECTED, 1)
+        if has_log:
+            print("to a terminal" if sys.stderr.isatty() else "to a file", file=sys.stderr)
+        while not (tmp_path / "seen").exists():
             time.sleep(0.01)
         sys.stderr.write("the end")
         return ob.Proposal(CONNECTED)
 
-    monkeypatch.setattr(sys, "stderr", shown := Shown())
-    assert run(chatty).output == shown.getvalue() == "to a terminal\nthe end"
+    wanted = "to a terminal\n" if has_log else "trial: 0 s, value 2, bound 1"
+    monkeypatch.setattr(sys, "stderr", shown := Terminal(wanted, tmp_path / "seen"))
+    monkeypatch.setattr("overlaybench.compare.studies.isolation._SHOW_SECONDS", 9 if has_log else 0)
+    assert run(chatty).output == f"{wanted * has_log}the end", "it is seen, or the run would not end"
+    assert shown.getvalue().endswith("\r\x1b[Kthe end"), "the line of the state is taken away"
 
 
 def test_output_belongs_to_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
