@@ -173,6 +173,8 @@ def _run() -> tuple[str, int]:
         return str(end.__cause__ or end) or _STOPPED, 130
     except MemoryError:
         return _OUT_OF_MEMORY, 2
+    except UnicodeEncodeError as error:  # as Arrow raises for a path
+        return f"{error.object[:200]}: is not UTF-8: choose another name", 2
     except (ImportError, OSError) as error:
         if (
             getattr(error, "errno", None) is None

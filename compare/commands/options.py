@@ -53,13 +53,14 @@ class Positive(click.FloatRange):
 
     def __init__(self, most: float = 1e9) -> None:
         super().__init__(0, most, min_open=True)
+        self._most = most
 
     def _describe_range(self) -> str:
-        return "above 0" if self.max == 1e9 else f"above 0, at most {self.max:g}"
+        return "above 0" if self._most == 1e9 else f"above 0, at most {self._most:g}"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        given = super().convert(value, param, ctx)
-        return self.fail(f"{value!r} is not a valid number.", param, ctx) if given != given else given
+        given = click.FLOAT.convert(value, param, ctx)
+        return given if 0 < given <= self._most else self.fail(f"{value} is not above 0, at most {self._most:g}", param)
 
 
 def _known(noun: str, problem: str | None) -> dict[str, str]:

@@ -180,7 +180,7 @@ def expected_seconds(exact: bool, time_limit: float) -> float:
 
 def read_study(path: Path) -> Study:
     """Read a study file; bad input names the file, the table and the fix."""
-    return study_of(read_text(path, _MOST_BYTES), path, path.stem)
+    return study_of(read_text(path, _MOST_BYTES), path, storable(path.stem))
 
 
 def study_of(spec: str, path: Path, name: str = "") -> Study:

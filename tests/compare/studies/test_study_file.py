@@ -238,6 +238,8 @@ def test_a_file_whose_name_is_no_utf_8_gives_a_family_that_can_be_stored(tmp_pat
     study = study_of(tmp_path, SPEC + '[[instances]]\nfile = "*.csv"\n')
     assert study.recipes[-1].family == r"own\udcff"
     study.check_files([])
+    (tmp_path / "own\udcff.toml").write_text(SPEC.replace('name = "', '# "'))
+    assert read_study(tmp_path / "own\udcff.toml").name == r"own\udcff"
 
 
 def test_seeds_may_be_listed_and_are_those_of_generate(tmp_path: Path) -> None:
