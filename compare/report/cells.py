@@ -89,7 +89,7 @@ COLUMNS: Mapping[str, ShownColumn] = {
     "mean_over_optimum": ShownColumn("mean", ratio, _OPTIMUM),
     "worst_over_optimum": ShownColumn("worst", ratio, _OPTIMUM),
     "proved": ShownColumn("proved optimal"),
-    "share": ShownColumn("reached, share", percentage),
+    "share": ShownColumn("share of runs", percentage),
     "mean_integral": ShownColumn("primal integral", percentage),
     "mean_seconds": ShownColumn("mean time", seconds),
     "seeds": ShownColumn("seeds of the runs", look="n"),

@@ -60,7 +60,7 @@ _IN_PAPERS = (
 _LINKS = ["worst_run", "first_run", "bound_keys", "best_key", "keys"]
 _OVER_BOUND = ("mean_ratio", "worst_ratio", "compared_instances")
 _OVER_OPTIMUM = ("mean_over_optimum", "worst_over_optimum", "versus_optimum", "optimum_instances")
-_OUTCOMES = ("instances", "runs", "answered", "reached", "proved", "failed", "mean_integral", "mean_seconds", "share")
+_OUTCOMES = ("instances", "runs", "answered", "reached", "share", "proved", "failed", "mean_integral", "mean_seconds")
 _INPUTS = ("family", "size", "instances", "problems", "runs", "seeds", "seconds")
 _EFFORTS = ("method", "problems", "time_limits", "runs", *map(str, Status), "seconds", "longest", "peak_memory")
 
