@@ -12,6 +12,9 @@ from ....instances.contract.run import Clock, OutOfTime
 from ...engine.exact_method import SolverOutcome
 from .overlay_model import FORMULATED, Minimise, SimpleBounds, Subproblem
 
+MinimiseAt = Callable[[int, Overlay | None, Clock, int], SolverOutcome[Overlay]]
+_FIRST_SHARE, _AGAIN_SHARE = 0.25, 0.8  # of the time left
+
 
 @dataclass
 class Front:
@@ -93,31 +96,39 @@ class Front:
         text = " ".join(f"{one:g}x{other:g}" for one, other in shown)
         return {"nodes": self.nodes, "front": text, "front_complete": "yes" if self.complete else "no"}
 
-    def search(
-        self, minimise: Callable[[int, Overlay | None, Clock, int], SolverOutcome[Overlay]], clock: Clock
-    ) -> None:
+    def search(self, minimise: MinimiseAt, clock: Clock) -> None:
         """Minimise under rising limits until f cannot fall further.
 
         `minimise` goes from a limit, the best overlay within it, a clock and a lower bound on f to the outcome. It gets
-        half of the time left, which reserves time for the later ones. Without a time limit, the first that is stopped
-        ends the search.
+        a quarter of the time left, which reserves time for the later ones; what is left in the end is for those that
+        were stopped, from the one that allows the least value on. Without a time limit, the first that is stopped ends
+        the search.
         """
         for limit in count(self.first) if self.last is None else (self.last, *range(self.first, self.last)):
             least = self.bound(limit)
             self.proven[limit] = least if self._can_be(limit) else math.inf
-            if self.proven[limit] < self.best(limit)[0]:
-                try:
-                    outcome = minimise(limit, self.best(limit)[1], clock.share(0.5), int(least))
-                except OutOfTime:
-                    break
-                self.nodes += float(outcome.counters.get("nodes", 0))
-                self.proven[limit] = max(least, _rounded_up(outcome.lower_bound))
-                if outcome.answer is not None:
-                    self._found.append((*self.size(outcome.answer), outcome.answer))
-                if outcome.stopped and (math.isinf(clock.left) or clock.interrupted):
-                    break
+            if not self._minimise_at(limit, minimise, clock.share(_FIRST_SHARE)):
+                return
             if limit != self.last and self.best(limit)[0] <= self.floor:
                 break
+        for limit in sorted(self.proven, key=lambda limit: self.value(limit, self.bound(limit))):
+            if not self._minimise_at(limit, minimise, clock.share(_AGAIN_SHARE)):
+                return
+
+    def _minimise_at(self, limit: int, minimise: MinimiseAt, clock: Clock) -> bool:
+        """Minimise under a limit if f may be less than is known there; whether there is time for more."""
+        least = self.proven[limit]
+        if clock.passed or least >= self.best(limit)[0]:
+            return not clock.passed
+        try:
+            outcome = minimise(limit, self.best(limit)[1], clock, int(least))
+        except OutOfTime:
+            return False
+        self.nodes += float(outcome.counters.get("nodes", 0))
+        self.proven[limit] = max(least, _rounded_up(outcome.lower_bound))
+        if outcome.answer is not None:
+            self._found.append((*self.size(outcome.answer), outcome.answer))
+        return not (outcome.stopped and (math.isinf(clock.left) or clock.interrupted))
 
     def _can_be(self, limit: int) -> bool:
         return self.fits(limit, self.bound(limit))

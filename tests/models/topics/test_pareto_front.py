@@ -86,6 +86,30 @@ def test_a_stopped_front_is_a_part_of_the_front_and_its_bound_holds(solved: int,
             assert shown(front) == whole
 
 
+def test_what_was_stopped_has_the_time_that_is_left_in_the_end() -> None:
+    for seed in range(20):
+        instance, given = small_instance(seed), dict[int | None, list[float]]()
+
+        def stopped_once(
+            subproblem: Subproblem,
+            start: ob.Overlay | None,
+            clock: Clock,
+            instance: ob.TopicInstance = instance,
+            given: dict[int | None, list[float]] = given,
+        ) -> SolverOutcome[ob.Overlay]:
+            times = given.setdefault(subproblem.degree_cap, [])
+            times.append(clock.left)
+            outcome = by_brute_force(instance, subproblem)
+            short = len(times) == 1 and outcome.answer is not None
+            return SolverOutcome(outcome.answer, outcome.lower_bound - short, stopped=short)
+
+        simple = simple_bounds(requirements_of(instance, FOREVER), FOREVER)
+        front = pareto_front(instance.num_nodes, simple, stopped_once, [], Clock(1000))
+        assert front.complete
+        assert shown(front) == brute_force.pareto_front(instance), f"seed {seed}"
+        assert all(times == sorted(times) for times in given.values())
+
+
 def test_the_bound_counts_only_degrees_that_can_carry_the_edges() -> None:
     assert edges_by_degree(5, SimpleBounds(10, 1), []).lower_bound == 40
     front = edges_by_degree(9, SimpleBounds(8, 2), [])
