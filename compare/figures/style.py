@@ -95,8 +95,9 @@ class FigureOptions:
     @property
     def measured(self) -> str:
         """The families by whose letters charts leave room: matplotlib's for a generic one, the widest for LaTeX's."""
-        family = _GENERIC.get(self.family, self.family)
-        return "DejaVu Sans Mono" if self.usetex else f"{family}, {self.family}" if family != self.family else family
+        if self.usetex:
+            return "DejaVu Sans Mono"
+        return f"{_GENERIC[self.family]}, {self.family}" if self.family in _GENERIC else self.family
 
     def settings(self) -> dict[str, Any]:
         """The settings of matplotlib.

@@ -220,9 +220,10 @@ class Solver:
         polled = children_polled = time.monotonic()
         heard = self._heard = _Heard(self._notes)
         ended = None
-        has_log = any(option.name == "progress" for option in job.method.answering(job.problem.name).options)
-        self._line = StatusLine() if self._attended and sys.stderr.isatty() and not has_log else None
         shown = polled
+        if self._attended and sys.stderr.isatty():
+            options = job.method.answering(job.problem.name).options
+            self._line = None if any(option.name == "progress" for option in options) else StatusLine()
         while ended is None:
             if self._events.poll(1000 * _POLL_SECONDS):
                 try:
@@ -289,20 +290,21 @@ class Solver:
 
     def _printed(self) -> str:
         """What the solver printed in this run; the file is emptied when the next one starts, or is too large."""
-        if self._line is not None:
-            self._line.clear()
-        self._pass_on(whole_lines=False)
+        self._pass_on(ended=True)
         size = os.fstat(self._output).st_size
         return os.pread(self._output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace")
 
-    def _pass_on(self, *, whole_lines: bool = True) -> None:
-        """Write to stderr what an attended run has printed since the last call."""
-        if self._attended and (size := os.fstat(self._output).st_size) > self._passed_on:
-            new = os.pread(self._output, size - self._passed_on, self._passed_on)
-            new = new[: new.rfind(b"\n") + 1] if whole_lines else new
-            self._passed_on += len(new)
-            if new and self._line is not None:
-                self._line.clear()
+    def _pass_on(self, *, ended: bool = False) -> None:
+        """Write to stderr the lines that an attended run has printed since the last call; all where it has ended."""
+        if not self._attended:
+            return
+        size = max(0, os.fstat(self._output).st_size - self._passed_on)
+        new = os.pread(self._output, size, self._passed_on)
+        new = new if ended else new[: new.rfind(b"\n") + 1]
+        self._passed_on += len(new)
+        if self._line is not None and (new or ended):
+            self._line.clear()
+        if new:
             sys.stderr.write(new.decode(errors="replace"))
             sys.stderr.flush()
 

@@ -118,8 +118,10 @@ class Front:
     def _minimise_at(self, limit: int, minimise: MinimiseAt, clock: Clock) -> bool:
         """Minimise under a limit if f may be less than is known there; whether there is time for more."""
         least = self.proven[limit]
-        if clock.passed or least >= self.best(limit)[0]:
-            return not clock.passed
+        if least >= self.best(limit)[0]:
+            return True
+        if clock.passed:
+            return False
         try:
             outcome = minimise(limit, self.best(limit)[1], clock, int(least))
         except OutOfTime:
