@@ -435,7 +435,10 @@ def _serve(job: Job, connection: Connection, output: int, notes: mmap.mmap, term
     held = private_memory(os.getpid())
     connection.send(held)
     while True:
-        outcome = _run(job, _Sender(connection, notes))
+        try:
+            outcome = _run(job, _Sender(connection, notes))
+        except KeyboardInterrupt:  # of an attended run, whose parent has what was offered
+            os._exit(128 + signal.SIGINT)
         if (now := private_memory(os.getpid())) > held + _KEPT_HEAP:
             _trim_heap()
             now = held = private_memory(os.getpid())

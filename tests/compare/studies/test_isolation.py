@@ -173,13 +173,14 @@ def test_ctrl_c_returns_the_incumbent_of_an_anytime_method() -> None:
 
 
 @pytest.mark.parametrize("anytime", [True, False])
-def test_ctrl_c_ends_a_method_without_an_answer_and_names_it(anytime: bool) -> None:
+def test_ctrl_c_ends_a_method_without_an_answer_and_names_it(anytime: bool, capfd: pytest.CaptureFixture[str]) -> None:
     def without_answer(*_: Any, **__: Any) -> None:
         press_ctrl_c_in_the_parent()
         time.sleep(60)
 
     with ctrl_c_raises(), pytest.raises(KeyboardInterrupt, match="trial had no answer yet"):
         run(without_answer, time_limit=None, anytime=anytime)
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.usefixtures("impatient")
