@@ -372,16 +372,18 @@ def _shared_cache(kernel: Kernel) -> Any:
 
         def save_overload(self, sig: Any, data: Any) -> None:
             try:
-                super().save_overload(sig, data)
+                with suppress(OSError):  # the disk is full: this process has it
+                    super().save_overload(sig, data)
             finally:
                 self._release_lock()
                 PAUSES.end()
 
         def _take_lock(self) -> None:
             self._release_lock()  # of a compilation that raised
-            folder.mkdir(parents=True, exist_ok=True)
-            self.lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
-            fcntl.flock(self.lock, fcntl.LOCK_EX)
+            with suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                self.lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+                fcntl.flock(self.lock, fcntl.LOCK_EX)
 
         def _release_lock(self) -> None:
             if self.lock is not None:

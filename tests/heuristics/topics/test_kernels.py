@@ -209,6 +209,15 @@ def test_a_kernel_is_compiled_once_a_machine_and_again_when_what_it_calls_change
     assert called("one", changed, "second") == "compiling kernels, once\n7\n"
 
 
+def test_kernels_are_compiled_where_the_disk_takes_none(tmp_path: Path) -> None:
+    """The largest size of a file stands for a full disk."""
+    (tmp_path / "two_kernels.py").write_text(TWO_KERNELS)
+    full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\n{CALL_KERNELS}"
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    printed = run_python(full, str(tmp_path), "second", "apart", environment=environment)
+    assert printed == "compiling kernels, once\n3 0\n"
+
+
 def test_kernels_that_nothing_loads_for_a_month_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = tmp_path / "kernels"
     old, recent = kernels / "ab" / "kernel-ab1", kernels / "ab" / "kernel-ab2"
