@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO, TypeVar
@@ -326,7 +327,7 @@ def natural_order(labels: Sequence[str] | Coded) -> tuple[list[str], npt.NDArray
         code_of = {label: code for code, label in enumerate(dict.fromkeys(labels))}
         distinct, codes = list(code_of), np.fromiter(map(code_of.__getitem__, labels), np.int64, len(labels))
         _check_text(labels, distinct)
-    order = sorted(range(len(distinct)), key=lambda code: sort_key(distinct[code]))
+    order = sorted(range(len(distinct)), key=[*map(sort_key, distinct)].__getitem__)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return [distinct[code] for code in order], rank[codes]
@@ -343,6 +344,7 @@ def _check_text(labels: Sequence[str], distinct: list[str]) -> None:
             raise BadInput(f"label '{label}' is not Unicode text: rename it") from None
 
 
+@lru_cache(maxsize=2**14)  # instances of a study share most labels
 def sort_key(label: str) -> bytes:
     """A text whose order by bytes is the natural order of labels, here and in other programs.
 
@@ -446,10 +448,12 @@ def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:
     for column in columns:
         values = table[column].cast(pa.string()).combine_chunks()
         values.validate(full=True)  # Parquet may hold bytes that are not UTF-8
-        if (row := pc.index(pc.or_kleene(pc.is_null(values), pc.equal(values, "")), True).as_py()) >= 0:
-            raise BadInput(f"row {row + 1}: an empty {column}: name it or remove the row")
         encoded = values.dictionary_encode()
-        labels.append(Coded(encoded.dictionary.to_pylist(), encoded.indices.to_numpy()))
+        distinct = encoded.dictionary.to_pylist()
+        if values.null_count or "" in distinct:
+            row = pc.index(pc.or_kleene(pc.is_null(values), pc.equal(values, "")), True).as_py() + 1
+            raise BadInput(f"row {row}: an empty {column}: name it or remove the row")
+        labels.append(Coded(distinct, encoded.indices.to_numpy()))
     return labels
 
 
