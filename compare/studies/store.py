@@ -226,6 +226,7 @@ class Store:
     def add_instance(self, instance: Any, kind: Kind[Any, Any]) -> None:
         """Store an instance under its digest."""
         if not self.has_instance(instance.digest, kind):
+            make_folder(self.instances)
             kind.write(instance, self._instance_file(instance.digest, kind))
 
     def has_instance(self, digest: str, kind: Kind[Any, Any]) -> bool:
