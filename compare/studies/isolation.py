@@ -428,30 +428,29 @@ class _Terminal(io.TextIOWrapper):
 
 def _serve(job: Job, connection: Connection, output: int, notes: mmap.mmap, terminal: bool) -> None:
     """In the solver process: do the inherited job, then those that are sent, until the parent ends."""
-    _become_solver(connection.fileno(), output)
-    if terminal:
-        sys.stdout = sys.stderr = _Terminal(os.fdopen(output, "wb", closefd=False), line_buffering=True)
-    instance = job.instance
-    held = private_memory(os.getpid())
-    connection.send(held)
-    while True:
-        try:
+    with suppress(KeyboardInterrupt):  # of an attended run, whose parent has what was offered
+        _become_solver(connection.fileno(), output)
+        if terminal:
+            sys.stdout = sys.stderr = _Terminal(os.fdopen(output, "wb", closefd=False), line_buffering=True)
+        instance = job.instance
+        held = private_memory(os.getpid())
+        connection.send(held)
+        while True:
             outcome = _run(job, _Sender(connection, notes))
-        except KeyboardInterrupt:  # of an attended run, whose parent has what was offered
-            os._exit(128 + signal.SIGINT)
-        if (now := private_memory(os.getpid())) > held + _KEPT_HEAP:
-            _trim_heap()
-            now = held = private_memory(os.getpid())
-        held = min(held, now)
-        sys.stdout.flush()
-        connection.send(outcome)
-        try:
-            method, sent, problem, limits = connection.recv()
-        except (EOFError, OSError):
-            os._exit(0)
-        os.ftruncate(output, 0)
-        instance = instance if sent is None else sent
-        job = Job(method_named(method), instance, problem_named(problem), *limits)
+            if (now := private_memory(os.getpid())) > held + _KEPT_HEAP:
+                _trim_heap()
+                now = held = private_memory(os.getpid())
+            held = min(held, now)
+            sys.stdout.flush()
+            connection.send(outcome)
+            try:
+                method, sent, problem, limits = connection.recv()
+            except (EOFError, OSError):
+                os._exit(0)
+            os.ftruncate(output, 0)
+            instance = instance if sent is None else sent
+            job = Job(method_named(method), instance, problem_named(problem), *limits)
+    os._exit(128 + signal.SIGINT)
 
 
 def _trim_heap() -> None:
