@@ -123,15 +123,10 @@ class Task:
     @property
     def variant(self) -> str:
         """The method with the options that differ from its defaults: ``low-oda k=8``."""
-        return _variant(self.method, self.problem, self.options)
-
-
-@lru_cache(maxsize=2**10)
-def _variant(method: str, problem: str, options: str) -> str:
-    defaults = METHODS[method].complete({}, problem)
-    chosen = {k: v for k, v in json.loads(options).items() if defaults[k] != v}
-    plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in chosen.items()}  # 8 for 8.0
-    return " ".join([method, *(f"{name}={value}" for name, value in plain.items())])
+        defaults = METHODS[self.method].complete({}, self.problem)
+        chosen = {k: v for k, v in json.loads(self.options).items() if defaults[k] != v}
+        plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in chosen.items()}  # 8 for 8.0
+        return " ".join([self.method, *(f"{name}={value}" for name, value in plain.items())])
 
 
 STORED = tuple(field.name for field in fields(Task) if field.name != "proof")
