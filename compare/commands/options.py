@@ -52,7 +52,7 @@ class Positive(click.FloatRange):
     name = "number"
 
     def __init__(self, most: float = 1e9) -> None:
-        super().__init__(0, most, min_open=True)
+        super().__init__(0, min_open=True)
         self._most = most
 
     def _describe_range(self) -> str:
