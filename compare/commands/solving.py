@@ -125,7 +125,10 @@ def _named_values(words: tuple[str, ...]) -> dict[str, object]:
 @click.option("--memory-limit", type=click.IntRange(min=1), help="MiB beyond what the program itself takes.")
 @column_options
 @click.option(
-    "-o", "--output", type=FILE, help="Write the answer to this file (.json; overlays also .parquet, .graphml, .dot)."
+    "-o",
+    "--output",
+    type=FILE,
+    help="Write the answer to this file (.json; overlays also .csv, .tsv, .parquet, .graphml, .dot).",
 )
 @click.option(
     "--start", "overlay", type=FILE, help="A file with the answer that the method starts from (polish, migration)."
@@ -433,7 +436,7 @@ def export(what: str, file: Path, answer: Path | None, output: Path, columns: Ma
 
     \b
     instance   FILE in another format: .json, .hif.json, .sets, .csv, .tsv, .parquet
-    answer     ANSWER in another format: .json, .graphml, .dot
+    answer     ANSWER in another format: .json, .csv, .tsv, .parquet, .graphml, .dot
     model      the integer program of method ilp for FILE: .mps, .lp, .opb (pseudo-Boolean)
     gossipsub  an overlay (or a random --mesh) as a script of libp2p's interoperability tests
     """  # noqa: D301

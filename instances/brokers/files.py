@@ -148,6 +148,7 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
 
         Publications are numbered from 0 in the order of the network's file.
         """
+        self.check_ending(path)
         data = read_json(path, self.answer_format, _DisseminationInFile)
         ids = {instance.tree.label(v): v for v in range(instance.num_brokers)}
         with errors_in(path):

@@ -70,6 +70,7 @@ class ContentTraces(Kind[ContentTrace, ContentLog]):
 
     def read_answer(self, path: Path, instance: ContentTrace) -> ContentLog:
         """Read overlays [seconds, {assignment, trees}]."""
+        self.check_ending(path)
         data = read_json(path, self.answer_format, _ContentLogInFile)
         with errors_in(path):
             times = [microseconds(time, f"overlay {number}") for number, (time, _) in enumerate(data.overlays)]

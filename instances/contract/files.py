@@ -457,8 +457,13 @@ def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:
     return labels
 
 
-def parquet_labels(path: Path, columns: Sequence[str]) -> tuple[list[Coded], Mapping[bytes, bytes]]:
-    """The labels in the named columns of a Parquet file, or of the parts in a folder, and the file's metadata."""
+def parquet_labels(
+    path: Path, columns: Sequence[str] | Callable[[Sequence[str]], Sequence[str]]
+) -> tuple[list[Coded], Mapping[bytes, bytes]]:
+    """The labels in columns of a Parquet file, or of the parts in a folder, and the file's metadata.
+
+    The columns are named, or chosen by a function of all names.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -466,12 +471,13 @@ def parquet_labels(path: Path, columns: Sequence[str]) -> tuple[list[Coded], Map
     if not files:
         raise BadInput("is a folder without Parquet files: check the path")
     rows = size = 0
-    footers = []
+    footers, chosen = [], list[str]()
     try:
         for file in files:
             file.stat()  # Arrow's error repeats the path
             with pq.ParquetFile(file) as source:
-                check_columns(columns, source.schema_arrow.names)
+                chosen = chosen or list(columns(source.schema_arrow.names) if callable(columns) else columns)
+                check_columns(chosen, source.schema_arrow.names)
                 footers.append(source.metadata)
                 groups = [source.metadata.row_group(number) for number in range(source.metadata.num_row_groups)]
                 rows, size = rows + source.metadata.num_rows, size + sum(group.total_byte_size for group in groups)
@@ -482,8 +488,8 @@ def parquet_labels(path: Path, columns: Sequence[str]) -> tuple[list[Coded], Map
         for file, footer in zip(files, footers, strict=True):
             # A third of the time of read_table, which takes it for a data set.
             with pq.ParquetFile(file, metadata=footer, pre_buffer=many) as source:
-                tables.append(source.read(list(columns), use_threads=many))
-        return labels_of(pa.concat_tables(tables, promote_options="permissive"), columns), metadata
+                tables.append(source.read(chosen, use_threads=many))
+        return labels_of(pa.concat_tables(tables, promote_options="permissive"), chosen), metadata
     except (pa.ArrowException, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise BadInput(

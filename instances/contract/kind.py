@@ -11,12 +11,10 @@ from typing import Any, Generic
 import numpy as np
 import numpy.typing as npt
 
-from .errors import BadInput
+from .errors import BadInput, unknown_ending
 from .files import write_json
 from .problem import Answer, Instance
 from .terms import said
-
-_NO_JSON = (".parquet", ".csv", ".tsv", ".xlsx", ".graphml", ".gexf", ".dot", ".gv")
 
 
 @dataclass(frozen=True)
@@ -88,10 +86,9 @@ class Kind(ABC, Generic[Instance, Answer]):
         write_json(path, {"format": self.answer_format, **self.labelled(answer, instance)})
 
     def check_ending(self, path: Path) -> None:
-        """Raise BadInput if an answer is not written in the format that the suffix of `path` promises."""
-        if path.suffix in _NO_JSON and path.suffix not in self.answer_endings:
-            written = " or ".join((".json", *self.answer_endings))
-            raise BadInput(f"{path}: an answer is not written as {path.suffix[1:]}: choose the ending {written}")
+        """Raise BadInput if no answer has the format that the suffix of `path` names; a name without one is JSON."""
+        if path.suffix not in ("", ".json", *self.answer_endings):
+            raise unknown_ending(path, (".json", *self.answer_endings))
 
     @abstractmethod
     def labelled(self, answer: Answer, instance: Instance) -> dict[str, object]:

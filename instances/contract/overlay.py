@@ -14,8 +14,20 @@ from msgspec import Struct
 
 from .arrays import Ids, Offsets, check_ends, connected_components, entries_of, frozen, ordered_edges, sorted_distinct
 from .errors import BadInput
-from .files import atomic_write, errors_in, parquet_labels, read_json, read_text, write_json
-from .graph_files import DOT, GRAPHML, dot_of, edges_of_graphml, graphml_of
+from .files import atomic_write, errors_in, parquet_labels, read_json, read_text, separated, write_json
+from .graph_files import (
+    DOT,
+    GRAPHML,
+    TABLES,
+    GraphInFile,
+    columns_of_ends,
+    dot_of,
+    edges_of_table,
+    graph_of_dot,
+    graph_of_graphml,
+    graphml_of,
+    table_of,
+)
 from .kind import Kind
 from .shown import Drawn, circle, facts, spread_of
 from .terms import said
@@ -147,11 +159,18 @@ class Overlay(Drawn):
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph[Any], instance: LabelledNodes) -> Overlay:
-        """The overlay of a networkx graph on labels of the instance, or objects with their text; any other is bad."""
-        overlay = cls.from_labels(graph.edges(), instance)
-        if unknown := {*map(str, graph)} - {instance.node_label(v) for v in range(instance.num_nodes)}:
-            raise BadInput(f"unknown {said('node')} '{min(unknown)}': remove it or name one of the instance")
-        return overlay
+        """The overlay of a networkx graph whose nodes, or an attribute such as ``label``, are labels of the instance.
+
+        Raises BadInput if a node has no label of its own, or the labels may be read in two ways.
+        """
+        nodes = {
+            str(v): {str(name): str(value) for name, value in given.items()} for v, given in graph.nodes(data=True)
+        }
+        return cls._of_graph(GraphInFile(nodes, ((str(u), str(v)) for u, v in graph.edges())), instance)
+
+    @classmethod
+    def _of_graph(cls, graph: GraphInFile, instance: LabelledNodes) -> Overlay:
+        return cls.from_labels(graph.labelled_edges(_labels(instance)), instance)
 
     @classmethod
     def from_labels(cls, edges: Iterable[tuple[Hashable, Hashable]], instance: LabelledNodes) -> Overlay:
@@ -205,10 +224,11 @@ class _OverlayInFile(Struct):
 
 
 def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
-    """Read an overlay of an instance: JSON, GraphML, or Parquet (a file, a folder) with label columns ``u`` and ``v``.
+    """Read an overlay of an instance: JSON, GraphML, DOT, or edges by label in CSV, TSV or Parquet (a file, a folder).
 
-    An edge given twice counts once. Raises BadInput if the file cannot be used; the message names the file, the edge
-    (counted from 0) and the fix.
+    Columns are named source and target, u and v, or from and to. An edge given twice counts once.
+
+    Raises BadInput if the file cannot be used; the message names the file, the edge (counted from 0) and the fix.
 
     Examples
     --------
@@ -223,20 +243,24 @@ def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
     path = Path(path)
     with errors_in(path):
         if path.suffix == PARQUET:
-            ends, _ = parquet_labels(path, _ENDS)
+            ends, _ = parquet_labels(path, columns_of_ends)
             edges = zip(*([one.distinct[at] for at in one.codes.tolist()] for one in ends), strict=True)
             return Overlay.from_labels(edges, instance)
         if path.suffix == GRAPHML:
-            return Overlay.from_labels(edges_of_graphml(read_text(path)), instance)
+            return Overlay._of_graph(graph_of_graphml(read_text(path)), instance)
+        if path.suffix in DOT:
+            return Overlay._of_graph(graph_of_dot(read_text(path)), instance)
+        if path.suffix in TABLES:
+            return Overlay.from_labels(edges_of_table(separated(path), _labels(instance)), instance)
     document = read_json(path, FORMAT, _OverlayInFile)
     with errors_in(path):
         return Overlay.from_labels(document.edges, instance)
 
 
 def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -> None:
-    """Write an overlay with the labels of its instance: JSON, or GraphML, DOT or Parquet where the suffix says so.
+    """Write an overlay with the labels of its instance: JSON, or GraphML, DOT, CSV, TSV or Parquet by its suffix.
 
-    The inverse of :func:`read_overlay`, which reads no DOT.
+    The inverse of :func:`read_overlay`.
 
     Examples
     --------
@@ -253,6 +277,8 @@ def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -
         with errors_in(path):
             labels = map(instance.node_label, range(instance.num_nodes))
             atomic_write(path, (graphml_of if path.suffix == GRAPHML else dot_of)(labels, edges))
+    elif path.suffix in TABLES:
+        atomic_write(path, table_of(edges, _labels(instance), "," if path.suffix == ".csv" else "\t"))
     elif path.suffix == PARQUET:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -261,6 +287,10 @@ def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -
         atomic_write(path, partial(pq.write_table, pa.table(ends)))
     else:
         write_json(path, {"format": FORMAT, "edges": edges})
+
+
+def _labels(instance: LabelledNodes) -> set[str]:
+    return {instance.node_label(v) for v in range(instance.num_nodes)}
 
 
 def labelled_edges(overlay: Overlay, instance: LabelledNodes) -> list[tuple[str, str]]:
@@ -274,9 +304,10 @@ _Nodes = TypeVar("_Nodes", bound=LabelledNodes)
 class OverlayKind(Kind[_Nodes, Overlay]):
     """A kind of instances that overlays answer."""
 
-    answer_type, shown, answer_format, answer_endings = Overlay, ("edges",), FORMAT, (PARQUET, GRAPHML, *DOT)
+    answer_type, shown, answer_format, answer_endings = Overlay, ("edges",), FORMAT, (PARQUET, *TABLES, GRAPHML, *DOT)
 
     def read_answer(self, path: Path, instance: _Nodes) -> Overlay:
+        self.check_ending(path)
         return read_overlay(path, instance)
 
     def write_answer(self, answer: Overlay, instance: _Nodes, path: Path) -> None:

@@ -291,7 +291,10 @@ CASES: dict[str, Callable[[Path], Case]] = {
         for ending in ENDINGS.get(name, (kind.ending,))
     },
     **{f"{name} answer": partial(answer_case, name) for name in ob.KINDS},
-    "topics answer.graphml": partial(answer_case, "topics", ending=".graphml"),
+    **{
+        f"topics answer{ending}": partial(answer_case, "topics", ending=ending)
+        for ending in (".graphml", ".dot", ".csv")
+    },
     **{
         f"topics {name}.json": partial(instance_case, "topics", ".json", costs=costs)
         for costs, name in enumerate(("points", "links", "sites"))

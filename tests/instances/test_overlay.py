@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.instances.contract import overlay as overlay_module
+from overlaybench.instances.contract.graph_files import graph_of_dot
 from overlaybench.instances.topics.files import TOPICS
 from tests.instances.topics.test_bad_files import refused, table, written
 from tests.instances.topics.test_files import LABELS
@@ -185,12 +186,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_written_is_read_back(folder: Path, labels: set[str], data: st.DataObject) -> None:
     instance = ob.TopicInstance.from_subscriptions({label: ["x"] for label in labels})
     overlay = data.draw(overlays(len(labels)))
-    for path in (folder / "overlay.json", folder / "overlay.parquet"):
-        TOPICS.write_answer(overlay, instance, path)
+    for ending in TOPICS.answer_endings:
+        path = folder / f"overlay{ending}"
+        try:
+            TOPICS.write_answer(overlay, instance, path)
+        except ob.BadInput:  # XML has no place for control characters, DOT none for the carriage return
+            assert ending == ".graphml" or "\r" in "".join(labels)
+            continue
         assert TOPICS.read_answer(path, instance) == overlay
-    assert sorted(file.name for file in folder.iterdir()) == ["overlay.json", "overlay.parquet"]
-    with pytest.raises(ob.BadInput, match=r"overlay\.csv: .* choose the ending \.json or"):
-        TOPICS.write_answer(overlay, instance, folder / "overlay.csv")
+        path.unlink()
+        with pytest.raises(ob.BadInput, match=r"unknown ending '\.sif': use \.json, "):
+            TOPICS.write_answer(overlay, instance, folder / "overlay.sif")
+    assert not [*folder.iterdir()]
 
 
 def test_parts_in_parquet_as_spark_writes_them_are_one_overlay(tmp_path: Path) -> None:
@@ -202,7 +209,7 @@ def test_parts_in_parquet_as_spark_writes_them_are_one_overlay(tmp_path: Path) -
     assert overlay == ob.Overlay.from_edges(3, [(0, 2), (1, 2)])
     assert ob.read_overlay(parts / "part-0.parquet", INSTANCE).num_edges == 1
     for columns, said in (
-        ({"u": ["n1"], "w": ["n2"]}, "no column 'v' among 'u', 'w'"),
+        ({"u": ["n1"], "w": ["n2"]}, "which columns of 'u', 'w' hold the ends"),
         ({"u": ["n1"], "v": ["n3"]}, "edge 0: unknown node 'n3'"),
         ({"u": ["n1"], "v": [None]}, "row 1: an empty v"),
     ):
@@ -236,13 +243,153 @@ def test_graphml_gives_the_overlay_back(tmp_path_factory: pytest.TempPathFactory
 
 
 HEAD = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="d0" for="node" attr.name="name"/><graph>'
+TWO = '<node id="n0"/><node id="n1"/>'
 
 
-def test_nodes_are_known_by_their_attribute_label_or_name_else_by_their_identifier(tmp_path: Path) -> None:
-    nodes = '<node id="62"><data key="d0">a</data></node><node id="63"><data key="d0">b</data></node><node id="c"/>'
-    edges = '<edge source="62" target="63"/><edge directed="true" source="c" target="63"/>'
-    path = written(tmp_path / "o.graphml", f"{HEAD}{nodes}{edges}</graph></graphml>")
-    assert ob.read_overlay(path, on(["a", "b", "c"])).edges.tolist() == [[0, 1], [1, 2]]
+def graphml(labels: dict[str, str], edges: list[tuple[str, str]], name: str = "name", head: str = "") -> str:
+    """A graph whose nodes have an identifier and, unless it is empty, a label in an attribute of some name."""
+    data = {node: f'<data key="d0">{label}</data>' if label else "" for node, label in labels.items()}
+    nodes = "".join(f'<node id="{node}">{data[node]}</node>' for node in labels)
+    lines = "".join(f'<edge source="{u}" target="{v}"/>' for u, v in edges)
+    key = f'<key id="d0" for="node" attr.name="{name}"/>'
+    return f"<graphml>{head}{key}<graph>{nodes}{lines}</graph></graphml>"
+
+
+def dot(labels: dict[str, str], edges: list[tuple[str, str]], name: str = "label", head: str = "") -> str:
+    nodes = "".join(
+        f'"{node}" [shape=box, {name}="{label}"];' if label else f"{node};" for node, label in labels.items()
+    )
+    return f'{head}strict graph {{ node [label="\\N"] {nodes} ' + " ".join(f"{u} -- {v}" for u, v in edges) + "}"
+
+
+NUMBERED = {"n0": "n2", "n1": "n0", "n2": "n1"}
+STAR = [("n0", "n1"), ("n1", "n2")]  # by identifier: its centre is the node of the label n0
+YED = (
+    '<graphml xmlns:y="http://www.yworks.com/xml/graphml"><key for="node" id="d6" yfiles.type="nodegraphics"/><graph>'
+    + "".join(
+        f'<node id="{node}"><data key="d6"><y:ShapeNode><y:NodeLabel>{label}<y:LabelModel/></y:NodeLabel></y:ShapeNode>'
+        "</data></node>"
+        for node, label in NUMBERED.items()
+    )
+    + "".join(f'<edge source="{u}" target="{v}"/>' for u, v in STAR)
+    + "</graph></graphml>"
+)
+OF_PROGRAMS = [
+    ("networkx by igraph", ".graphml", graphml(NUMBERED, STAR, "_nx_name", "<!-- Created by igraph -->")),
+    ("GraphML by igraph", ".graphml", graphml(NUMBERED, STAR, "id", "<!-- Created by igraph -->")),
+    ("graph-tool", ".graphml", graphml(NUMBERED, STAR, "_graphml_vertex_id")),
+    ("Cytoscape", ".graphml", graphml(NUMBERED, STAR, "shared name")),
+    ("Gephi", ".graphml", graphml(NUMBERED, STAR, "label")),
+    ("yEd", ".graphml", YED),
+    ("Graphviz", ".dot", dot(NUMBERED, STAR)),
+    ("DOT by igraph", ".dot", dot(NUMBERED, STAR, "_nx_name", "/* Created by igraph 1.0.0 */\n")),
+]
+
+
+@pytest.mark.parametrize(("ending", "text"), [case[1:] for case in OF_PROGRAMS], ids=[case[0] for case in OF_PROGRAMS])
+def test_labels_that_a_program_keeps_in_an_attribute_name_the_nodes(tmp_path: Path, ending: str, text: str) -> None:
+    star = ob.read_overlay(written(tmp_path / f"overlay{ending}", text), on(["n0", "n1", "n2"]))
+    assert star.edges.tolist() == [[0, 1], [0, 2]]
+
+
+RING = {"a": "b", "b": "c", "c": "a"}
+UNSURE = [
+    (
+        "numbers without labels",
+        graphml(dict.fromkeys(NUMBERED, ""), STAR, head="<!-- Created by igraph -->"),
+        "numbers of",
+    ),
+    ("numbers and labels of others", graphml({**NUMBERED, "n2": "x"}, STAR), "are numbers of a program and no labels"),
+    ("numbers and labels of some", graphml({**NUMBERED, "n2": ""}, STAR), "are numbers of a program and no labels"),
+    ("labels as old_label", graphml(NUMBERED, STAR, "old_label"), "are numbers of a program and no labels"),
+    ("two ways", graphml(RING, [("a", "b")]), "other labels by name than by its identifier"),
+    ("a label twice", graphml({"x1": "a", "x3": "a", "x2": "c"}, []), "two nodes have the label 'a'"),
+    ("a stranger", graphml({"62": "a", "63": "z"}, []), "unknown node 'z': name a node of the instance"),
+    ("no label", graphml({"62": "a", "63": ""}, []), "node '63' has no label, as others have"),
+]
+
+
+@table(UNSURE)
+def test_what_may_be_no_label_is_refused(tmp_path: Path, content: str, fragment: str) -> None:
+    path = written(tmp_path / "overlay.graphml", content)
+    with refused(path, fragment):
+        ob.read_overlay(path, on(["a", "b", "c"] if 'id="n0"' not in content else ["n0", "n1", "n2"]))
+
+
+def test_a_networkx_graph_that_a_program_numbered_is_named_by_its_attributes() -> None:
+    numbered = nx.relabel_nodes(nx.Graph([("n2", "n0"), ("n0", "n1")]), {"n2": "n0", "n0": "n1", "n1": "n2"})
+    nx.set_node_attributes(numbered, NUMBERED, "_nx_name")
+    assert ob.Overlay.from_networkx(numbered, on(["n0", "n1", "n2"])).edges.tolist() == [[0, 1], [0, 2]]
+
+
+@property_test(60, st.permutations(range(4)), st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3))), st.data())
+def test_a_graph_in_dot_is_that_of_its_statements(
+    order: list[int], pairs: set[tuple[int, int]], data: st.DataObject
+) -> None:
+    """Chains, subgraphs, ports, comments and attributes say the same edges as a list of them."""
+    wanted = {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
+    statements = [f"{'abcd'[v]} [width=0.5, tooltip=<<b>a -- b</b>>]" for v in order]
+    for u, v in wanted:
+        one, two = "abcd"[u], "abcd"[v]
+        forms = (f"{one} -- {two}", f'"{one}":n:w -> {{{two};}} [label="c -- d"]', f"subgraph s {{{one}}} -- {two};")
+        statements.append(
+            data.draw(st.sampled_from(forms)) + data.draw(st.sampled_from(["\n// a -- d\n", "/* c */ ;"]))
+        )
+    text = "# a -- b\nDiGraph { rankdir=LR; edge [a=b]\n" + "\n".join(statements) + "}\n"
+    graph = graph_of_dot(text)
+    assert {*graph.nodes} == {*"abcd"}
+    assert {tuple(sorted(edge)) for edge in graph.edges} == {("abcd"[u], "abcd"[v]) for u, v in wanted}
+
+
+BAD_DOT = [
+    ("empty", "", "line 1: expected graph or digraph, found the end"),
+    ("cut off", "graph {\na -- b", "line 2: expected a name, found the end"),
+    ("no end", "graph { a -- }", "line 1: expected a name, found '}'"),
+    ("two graphs", "graph { a -- b }\ngraph { b -- c }", "line 2: expected the end of the file, found 'graph'"),
+    ("no DOT", "graph {\na -- §}", "line 2: '§' is not DOT"),
+    ("deep", "graph " + 3000 * "{", "nested too deeply"),
+    ("unknown", "graph { a -- z }", "unknown node 'z': name a node"),
+    ("loop", "graph { a -- a }", "edge 0: a loop at 'a': remove it"),
+]
+
+
+@table(BAD_DOT)
+def test_bad_dot(tmp_path: Path, content: str, fragment: str) -> None:
+    path = written(tmp_path / "overlay.dot", content)
+    with refused(path, fragment):
+        ob.read_overlay(path, on(["a", "b", "c"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        ("source,target\na,b\n", [[0, 1]]),
+        ("Id,Source,Target,Weight\n7,c,a,1\n", [[0, 2]]),
+        ("a,b\nb,c\n", [[0, 1], [1, 2]]),
+        ("from,to\n", []),
+        ("name,other\na,b\n", "which columns of 'name', 'other' hold the ends of edges is not said"),
+        ("a,x\nb,c\n", "which columns of 'a', 'x' hold"),
+        ("u,v,from,to\na,b,b,c\n", "which columns of 'u', 'v', 'from', 'to' hold"),
+        ("u,v\na,b\n", "line 1 may be a header or an edge"),
+    ],
+)
+def test_edges_in_a_table_have_their_ends_in_named_columns(tmp_path: Path, text: str, edges: Any) -> None:
+    path, labels = written(tmp_path / "overlay.csv", text), ["a", "b", "c"]
+    if text.startswith("u,v\n"):
+        labels += ["u", "v"]
+    if isinstance(edges, list):
+        assert ob.read_overlay(path, on(labels)).edges.tolist() == edges
+    else:
+        with refused(path, edges):
+            ob.read_overlay(path, on(labels))
+
+
+def test_the_header_of_edges_that_are_written_is_no_edge(tmp_path: Path) -> None:
+    instance = on(["source", "target", "u", "v", "w"])
+    overlay = ob.Overlay.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 4)])
+    ob.write_overlay(overlay, instance, tmp_path / "overlay.tsv")
+    assert (tmp_path / "overlay.tsv").read_text().startswith('"from"\t"to"\n')
+    assert ob.read_overlay(tmp_path / "overlay.tsv", instance) == overlay
 
 
 ENTITIES = "".join(
@@ -252,9 +399,14 @@ BOMB = f'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">{ENTITIES}]><graphml>&h;</graphml>
 BAD = [
     ("empty", "", "line 1, column 1: no element found: correct the XML"),
     ("cut off", HEAD + '\n<edge source="a"', "line 2, column 1: unclosed token"),
-    ("no target", HEAD + '<edge source="n0"/></graph></graphml>', "edge 0 has no source or no target: add it"),
-    ("unknown", HEAD + '<edge source="n0" target="x"/></graph></graphml>', "edge 0: unknown node 'x': name a node"),
-    ("loop", HEAD + '<edge source="n0" target="n0"/></graph></graphml>', "edge 0: a loop at 'n0': remove it"),
+    ("no target", HEAD + TWO + '<edge source="n0"/></graph></graphml>', "edge 0 has no source or no target among the"),
+    ("no node", HEAD + TWO + '<edge source="n0" target="x"/></graph></graphml>', "edge 0 has no source or no target"),
+    ("unknown", HEAD + TWO + '<node id="x"/></graph></graphml>', "unknown node 'x': name a node"),
+    ("loop", HEAD + TWO + '<edge source="n0" target="n0"/></graph></graphml>', "edge 0: a loop at 'n0': remove it"),
+    ("same node", HEAD + TWO + TWO + "</graph></graphml>", "a node has the id of another one, 'n0'"),
+    ("hyperedge", HEAD + TWO + '<hyperedge><endpoint node="n0"/></hyperedge></graph></graphml>', "edge 0 has no"),
+    ("other XML", "<svg/>", "is XML of <svg>, not one <graph> in <graphml>"),
+    ("two graphs", HEAD + "</graph><graph/></graphml>", "not one <graph> in"),
     ("expansion", BOMB, "limit on input amplification"),
 ]
 
