@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
 from textwrap import wrap
@@ -14,6 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ...instances.contract.errors import BadInput
+from ...instances.contract.files import STANDARD_INPUT, reading_as
 from ...instances.contract.terms import TERMS, said, terms
 from ..printable import cell, plain
 
@@ -110,20 +112,24 @@ _COLUMNS = {f"{name}_column": (None, _TABLE.format(name)) for name in ("node", "
 
 
 def column_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command ``--node-column`` and ``--topic-column``, ``--costs`` with its columns, and ``--as``.
+    """Give a command ``--node-column`` and ``--topic-column``, ``--costs`` with its columns, ``--format`` and ``--as``.
 
     It gets those of the first five that were given as ``columns``.
     """
 
     @wraps(command)
-    def with_columns(**given: Any) -> None:
+    def with_columns(file: Path, form: str | None, **given: Any) -> None:
         named = {name: value for name in _COLUMNS if (value := given.pop(name)) is not None}
         columns = {name if name in _PRICES else name.removesuffix("_column"): value for name, value in named.items()}
-        command(columns=columns, **given)
+        others = [*given.values(), *given.get("answers", ())]
+        piped = STANDARD_INPUT if STANDARD_INPUT in others else file
+        with reading_as(piped, form) if form else nullcontext():
+            command(file=file, columns=columns, **given)
 
     for name, (metavar, text) in reversed(_COLUMNS.items()):
         with_columns = click.option(f"--{name.replace('_', '-')}", metavar=metavar, help=text)(with_columns)
-    return trade_option(with_columns)
+    text = "Of FILE whatever its ending, and of - (standard input): csv, sets, json, csv.gz and so on."
+    return trade_option(click.option("--format", "form", metavar="ENDING", help=text)(with_columns))
 
 
 def trade_option(command: Callable[..., None]) -> Callable[..., None]:

@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ...instances.contract.catalogue import WORKLOADS
-from ...instances.contract.errors import BadInput
+from ...instances.contract.errors import BadInput, check_ending
 from ...instances.contract.files import atomic_write, check_writable, write_json
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
@@ -47,7 +47,7 @@ from .options import (
 
 _WIDTH = 80
 _LONG = ("choices", "snapshot_bounds", "system_series", "system_hop_counts", "system_pair_delays")
-_PARQUET = ".parquet"
+_PARQUET, _PROOFS = ".parquet", (".gz", VIPR)
 MODEL_FORMATS = (".mps", ".lp", ".opb")
 _WHAT = ("instance", "answer", "model", "gossipsub")
 
@@ -168,6 +168,8 @@ def solve(file: Path, problem: str | None, options: tuple[str, ...], columns: Ma
         if output is not None:
             kind_named(judge.kind).check_ending(output)
             check_writable(output)
+        if given["proof"] is not None and not given["proof"].is_dir():
+            check_ending(given["proof"], _PROOFS)
         with keeping():
             result = solved(instance, judge, method, apart=True, **further)
             click.echo(_json(result, instance) if as_json else _text(result))
@@ -266,7 +268,7 @@ def optima(
 
     Each is proven. Exit status 1 if the optimum is not proven in time.
     """
-    from ..figures.style import ENDINGS, DrawOptions, check_ending, save
+    from ..figures.style import ENDINGS, DrawOptions, save
     from ..python_api.optima import optima as listed
 
     judge = problem_asked(file, problem, columns)
@@ -379,7 +381,7 @@ def draw(
     from ..figures.draw import draw as drawn
     from ..figures.over_time import save_replay
     from ..figures.stepping import SteppedOverlay, check_steps_path, save_steps
-    from ..figures.style import ENDINGS, DrawOptions, check_ending, save
+    from ..figures.style import ENDINGS, DrawOptions, save
     from ..python_api.solving import solve
 
     problem, methods = looks.pop("problem"), looks.pop("methods")

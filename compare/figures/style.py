@@ -17,7 +17,7 @@ from matplotlib import font_manager
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
-from ...instances.contract.errors import BadInput, unknown
+from ...instances.contract.errors import BadInput, unknown, unknown_ending
 from ...instances.contract.files import atomic_write
 from ..catalogue import METHODS
 from .files import FORMATS, Drawn, as_bytes, check_usetex, for_page, svg_of, tex_system, vega_svg
@@ -314,4 +314,4 @@ def save(drawn: Drawn, path: Path, options: FigureOptions = DEFAULT_OPTIONS) -> 
 def check_ending(path: Path, endings: Sequence[str] = ENDINGS) -> None:
     """Raise BadInput if a file has none of these endings."""
     if path.suffix not in endings:
-        raise BadInput(f"{path}: unknown ending '{path.suffix}': use {', '.join(endings)}")
+        raise unknown_ending(path, endings)

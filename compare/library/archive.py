@@ -24,9 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...instances.contract.errors import BadInput
-from ...instances.contract.files import MOST_BYTES, atomic_write
+from ...instances.contract.files import atomic_write
 from ...instances.contract.problem import Problem
 from ...instances.contract.run import die_with_parent
+from ...instances.contract.tables import MOST_BYTES
 from ..catalogue import code_version, kind_named, problem_named
 from ..studies.bounds import exceeds, near
 from ..studies.library_entries import Entry

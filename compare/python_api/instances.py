@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, TypeVar, overload
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, kind_of_file
+from ...instances.contract.files import reading_as
 from ...instances.contract.kind import LoadedInstance
 from ...instances.contract.method import Method
 from ...instances.contract.problem import Problem
@@ -23,10 +25,10 @@ _WIDTH = 79
 
 
 @overload
-def read(source: str | Path, *, node: str = "node", topic: str = "topic") -> Any: ...
+def read(source: str | Path, *, node: str = "node", topic: str = "topic", format: str = "") -> Any: ...
 @overload
 def read(source: object, *, node: str = "node", topic: str = "topic") -> TopicInstance: ...
-def read(source: object, *, node: str = "node", topic: str = "topic") -> Any:
+def read(source: object, *, node: str = "node", topic: str = "topic", format: str = "") -> Any:
     """Read an instance from a file or from an object in memory.
 
     Parameters
@@ -40,6 +42,8 @@ def read(source: object, *, node: str = "node", topic: str = "topic") -> Any:
         subscription; a NumPy matrix of 0 and 1. Or ``@NAME`` for an instance of the library (see :func:`load`).
     node, topic : str
         The columns of a table, in a file or in memory.
+    format : str
+        Of a file whatever its ending: ``csv``, ``sets``, ``json``, ``csv.gz`` and so on.
 
     Returns
     -------
@@ -68,8 +72,9 @@ def read(source: object, *, node: str = "node", topic: str = "topic") -> Any:
         if (entry := library_entry(source)) is not None:
             return entry.make()
         path = Path(source).expanduser()
-        kind = kind_of_file(path)
-        loaded = kind.read(path, {"node": node, "topic": topic} if kind.columns else {})
+        with reading_as(path, format) if format else nullcontext():
+            kind = kind_of_file(path)
+            loaded = kind.read(path, {"node": node, "topic": topic} if kind.columns else {})
     else:
         loaded = LoadedInstance(*from_object(source, node_column=node, topic_column=topic))
     if loaded.remark:

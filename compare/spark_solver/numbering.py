@@ -17,7 +17,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ...instances.contract.errors import BadInput
-from ...instances.contract.files import check_columns, sort_key
+from ...instances.contract.files import sort_key
+from ...instances.contract.tables import check_columns
 
 X_BITS = 62
 X_END = 1 << X_BITS

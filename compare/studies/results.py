@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...instances.contract.catalogue import PROBLEMS
-from ...instances.contract.errors import BadInput, unknown
+from ...instances.contract.errors import BadInput, unknown, unknown_ending
 from ...instances.contract.files import atomic_write, make_folder
 from ...instances.contract.result import Status
 from ..catalogue import METHODS, kind_named
@@ -131,8 +131,8 @@ def export(
             atomic_write(file, lambda path: rows.to_parquet(path, index=False, compression="zstd"))
         case ".tex":
             atomic_write(file, results_latex(rows, by, bold=bold, names=names))
-        case ending:
-            raise BadInput(f"{file}: unknown ending '{ending}': use {', '.join(FORMATS)}")
+        case _:
+            raise unknown_ending(file, FORMATS)
 
 
 def write_answers(folder: Path, rows: pd.DataFrame, out: Path) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta, Struct
 
-from ..contract.errors import BadInput
+from ..contract.errors import BadInput, check_ending
 from ..contract.files import Label, errors_in, known_index, known_indices, natural_order, read_json, write_json
 from ..contract.kind import Kind, LoadedInstance
 from .network import DELAY, FORMAT, UNCAPPED, BrokerNetwork, BrokerTree
@@ -113,6 +113,7 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
             return LoadedInstance(BrokerNetwork(tree, *traffic, data.radius, data.fanout, tuple(data.attributes)))
 
     def write(self, instance: BrokerNetwork, path: Path) -> None:
+        check_ending(path, (".json",))
         tree, subs, pubs = instance.tree, instance.subscriptions, instance.publications
         names = [tree.label(v) for v in range(tree.num_brokers)]
 

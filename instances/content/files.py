@@ -12,8 +12,18 @@ import numpy.typing as npt
 from msgspec import Meta, Struct
 
 from ..contract.errors import BadInput, unknown_ending
-from ..contract.files import atomic_write, errors_in, known_index, known_indices, natural_order, read_json, write_json
+from ..contract.files import (
+    atomic_write,
+    errors_in,
+    known_index,
+    known_indices,
+    natural_order,
+    read_json,
+    unpacked_name,
+    write_json,
+)
 from ..contract.kind import Kind, LoadedInstance
+from ..contract.tables import readable
 from .instance import AXES, FORMAT, ContentInstance, metric_closure
 from .problems import ContentOverlay, RoutingTree
 
@@ -126,7 +136,7 @@ def _labels(instance: ContentInstance) -> tuple[list[str], list[str], list[str]]
 
 def _read_arrays(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as data:
+        with np.load(readable(path), allow_pickle=False) as data:
             found = {name: data[name] for name in data.files if name in (*AXES, *_LABELS)}
     except MemoryError:
         raise
@@ -200,9 +210,10 @@ class Content(Kind[ContentInstance, ContentOverlay]):
         know.
         """
         with errors_in(path):
-            if path.suffix == ".json":
+            ending = unpacked_name(path).suffix
+            if ending == ".json":
                 return LoadedInstance(content_in_file(read_json(path, FORMAT, ContentInFile)))
-            if path.suffix == ".npz":
+            if ending == ".npz":
                 return LoadedInstance(_instance(_read_arrays(path), close=False))
             raise unknown_ending(path, (".json", ".npz"))
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ..contract.errors import BadInput, unknown_ending
-from ..contract.files import errors_in, json_lines, read_json, read_text, write_json_lines
+from ..contract.files import errors_in, json_lines, read_json, read_text, unpacked_name, write_json_lines
 from ..contract.kind import Kind, LoadedInstance
 from ..contract.timed import SECOND, microseconds
 from .dynamic import ContentLog
@@ -50,7 +50,7 @@ class ContentTraces(Kind[ContentTrace, ContentLog]):
         :class:`.ContentEvent`, in the order of time.
         """
         with errors_in(path):
-            if path.suffix != _LINES:
+            if unpacked_name(path).suffix != _LINES:
                 raise unknown_ending(path, (_LINES,))
             head, rows = json_lines(read_text(path), TRACE_FORMAT, _Head, ContentEvent)
             events, numbers = [event for _, event in rows], [number for number, _ in rows]

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
 from .errors import BadInput, unknown, unknown_ending
-from .files import start_of_json
+from .files import start_of_json, unpacked_name
 from .kind import Kind
 from .method import Method
 from .problem import Problem, family_of
@@ -260,8 +260,9 @@ def kind_of_file(path: Path) -> Kind[Any, Any]:
     That key also decides between kinds of one ending. JSON of other programs, without a known format, is known by its
     first key. Raises BadInput if the ending or the format is unknown, or the file cannot be read.
     """
-    if path.suffix != ".json":
-        fitting = [(each, kind) for kind in KINDS.values() for each in kind.endings if path.name.endswith(each)]
+    plain = unpacked_name(path)
+    if plain.suffix != ".json":
+        fitting = [(each, kind) for kind in KINDS.values() for each in kind.endings if plain.name.endswith(each)]
         longest = max((len(ending) for ending, _ in fitting), default=0)
         kinds = {kind.name: kind for ending, kind in fitting if len(ending) == longest}
         if kinds:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 _FEW = 8
+PACKED = (".gz", ".zst", ".zip")
+"""The endings of packed files, which every reader unpacks; a .zip holds one file."""
 
 
 class BadInput(ValueError):
@@ -33,7 +35,16 @@ def storable(text: str) -> str:
 
 def unknown_ending(path: Path, known: Iterable[str]) -> BadInput:
     """The error for a file whose suffix says no known format."""
-    return BadInput(f"{path}: unknown ending '{path.suffix}': use {', '.join(known)}")
+    if str(path) == "-":
+        return BadInput("-: standard input has no ending: state its format, as in --format csv")
+    ending = "".join(path.suffixes[-2:]) if path.suffix in PACKED else path.suffix
+    return BadInput(f"{path}: unknown ending '{ending}': use {', '.join(known)}")
+
+
+def check_ending(path: Path, known: Iterable[str]) -> None:
+    """Raise BadInput unless a path ends with one of the endings `known`: a file of another one is never written."""
+    if not path.name.endswith(tuple(known)):
+        raise unknown_ending(path, known)
 
 
 def unknown(kind: str, name: str, known: Iterable[str], *, nearest: int = 1) -> BadInput:

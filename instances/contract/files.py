@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import csv
+import gzip
+import io
 import json
 import os
 import re
+import shutil
+import sys
 import tempfile
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TextIO, TypeVar
+from typing import IO, Annotated, Any, NamedTuple, TypeVar, cast
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from .errors import BadInput
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from .errors import PACKED, BadInput
 
 Document = TypeVar("Document")
 Entry = TypeVar("Entry")
@@ -30,8 +32,6 @@ Label = Annotated[str, msgspec.Meta(min_length=1)]
 LARGEST_TEXT = 2**29
 """The most bytes of a JSON or other text file; 1,000,000 nodes with 20 topics each take about 200 MB."""
 _BLOCK = 2**24
-LONGEST_HEADER = 2**20
-_FEW_ROWS, _MOST_ROWS, MOST_BYTES = 2**16, 200_000_000, 1 << 34  # of a table
 
 
 def atomic_write(path: Path, content: str | bytes | Callable[[Path], object]) -> None:
@@ -105,26 +105,121 @@ def _unreadable(path: Path, error: OSError) -> BadInput:
     return BadInput(f"{path}: cannot be read ({error.strerror}): check the path")
 
 
+STANDARD_INPUT = Path("-")
+
+
+class _Stated(NamedTuple):
+    """A path whose format was stated, the ending of that format, and what a pipe holds once it has been read."""
+
+    path: Path
+    ending: str
+    piped: list[IO[bytes]]
+
+
+_stated: ContextVar[_Stated | None] = ContextVar("stated", default=None)
+
+
+@contextmanager
+def reading_as(path: Path, format_name: str) -> Iterator[None]:
+    """A context in which a path, perhaps of a pipe or ``-`` for standard input, is read as ``csv`` or ``sets.gz``."""
+    token = _stated.set(_Stated(path, f".{format_name.removeprefix('.')}", []))
+    try:
+        yield
+    finally:
+        _stated.reset(token)
+
+
+def unpacked_name(path: Path) -> Path:
+    """A path whose ending is that of the format: as stated by :func:`reading_as`, without those of packing.
+
+    Of a ``.zip`` whose name says no format it is the name of the file within.
+    """
+    if (stated := _stated.get()) is not None and stated.path == path:
+        path = Path(f"{path}{stated.ending}")
+    elif path.suffix == ".zip" and not path.with_suffix("").suffix and path.is_file():
+        with _errors_of(path), zipfile.ZipFile(path) as archive:
+            return Path(_only_member(archive))
+    return path.with_suffix("") if path.suffix in PACKED else path
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked if it ends with one of :data:`.PACKED`; those of standard input for ``-``.
+
+    A pipe whose format is stated can be opened again. Raises BadInput if the file cannot be opened or unpacked, also
+    from within the context.
+    """
+    stated = _stated.get()
+    packing = Path(stated.ending).suffix or stated.ending if stated and stated.path == path else path.suffix
+    with _errors_of(path), ExitStack() as stack:
+        if stated and stated.path == path and (path == STANDARD_INPUT or path.is_fifo()):
+            file = _piped(path, stated.piped)
+        elif path == STANDARD_INPUT:
+            raise BadInput(f"{path}: standard input has no ending: state its format, as in --format csv")
+        else:
+            file = stack.enter_context(path.open("rb"))
+        if packing == ".gz":
+            file = stack.enter_context(cast(IO[bytes], gzip.GzipFile(fileobj=file)))
+        elif packing == ".zst":
+            import pyarrow as pa
+
+            file = stack.enter_context(cast(IO[bytes], io.BufferedReader(pa.CompressedInputStream(file, "zstd"))))
+        elif packing == ".zip":
+            archive = stack.enter_context(zipfile.ZipFile(file))
+            file = stack.enter_context(archive.open(_only_member(archive)))
+        yield file
+
+
+def _piped(path: Path, kept: list[IO[bytes]]) -> IO[bytes]:
+    """What comes through a pipe, in a temporary file that is read from its start."""
+    if not kept:
+        spool = tempfile.TemporaryFile()  # noqa: SIM115
+        with path.open("rb") if path != STANDARD_INPUT else nullcontext(sys.stdin.buffer) as source:
+            shutil.copyfileobj(source, spool, _BLOCK)
+        kept.append(spool)
+    kept[0].seek(0)
+    return kept[0]
+
+
+def _only_member(archive: zipfile.ZipFile) -> str:
+    members = [each.filename for each in archive.infolist() if not each.is_dir() and "__MACOSX/" not in each.filename]
+    if len(members) != 1:
+        raise BadInput(f"holds {len(members)} files: pack one")
+    return members[0]
+
+
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """A context in which errors of the file system and of unpacking are bad input."""
+    try:
+        yield
+    except BadInput as error:
+        raise error if str(path) in str(error) else BadInput(f"{path}: {error}") from None
+    except (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile, RuntimeError, NotImplementedError) as error:
+        raise BadInput(f"{path}: cannot be unpacked ({error}): pack it again") from None
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
 def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
     """The text of a UTF-8 file, without its byte order mark.
 
     Raises BadInput if it is missing, unreadable, not UTF-8 or larger than `at_most` bytes. No more than that is held in
     memory.
     """
+    data = bytearray()
+    large = BadInput(f"{path}: is larger than {at_most / 2**20:g} MiB: make it smaller, or use Parquet")
+    with opened(path) as file:
+        if path.is_file() and path.stat().st_size > at_most:
+            raise large
+        while more := file.read(_BLOCK):
+            data += more
+            if len(data) > at_most:
+                raise large
     try:
-        with path.open("rb") as file:
-            # A pipe has size 0: it is read block by block.
-            size = os.fstat(file.fileno()).st_size
-            data = b"" if size > at_most else file.read(max(size, _BLOCK))
-            while size <= at_most and len(data) <= at_most and (more := file.read(_BLOCK)):
-                data += more
-        if max(size, len(data)) > at_most:
-            raise BadInput(f"{path}: is larger than {at_most / 2**20:g} MiB: make it smaller, or use Parquet")
         return as_read(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise BadInput(f"{path}: byte {error.start} is not UTF-8: convert the file") from None
-    except OSError as error:
-        raise _unreadable(path, error) from None
 
 
 def as_read(text: str) -> str:
@@ -134,11 +229,8 @@ def as_read(text: str) -> str:
 
 def read_start(path: Path, size: int) -> str:
     """The text in the first `size` bytes of a file; bytes that are not UTF-8 are replaced."""
-    try:
-        with path.open("rb") as file:
-            return file.read(size).decode("utf-8", "replace")
-    except OSError as error:
-        raise _unreadable(path, error) from None
+    with opened(path) as file:
+        return file.read(size).decode("utf-8", "replace")
 
 
 def read_json(path: Path, format_name: str, kind: type[Document]) -> Document:
@@ -371,127 +463,3 @@ def distinct_labels(labels: Sequence[str] | None, size: int, kind: str) -> tuple
         twice, _ = Counter(labels).most_common(1)[0]
         raise BadInput(f"two {kind}s have the label '{twice}': rename one")
     return tuple(labels)
-
-
-def check_columns(columns: Sequence[str], present: Sequence[str]) -> list[int]:
-    """The positions of columns; raises BadInput unless each is present once and they differ."""
-    if len(set(columns)) < len(columns):
-        raise BadInput(f"column '{columns[0]}' is named twice: name one for the nodes, one for the topics")
-    for column in columns:
-        if column not in present:
-            names = ", ".join(f"'{name}'" for name in present)
-            raise BadInput(f"no column '{column}' among {names or 'none'}: name the column that is meant")
-        if list(present).count(column) > 1:
-            raise BadInput(f"column '{column}' stands twice in the header: rename one")
-    return list(map(list(present).index, columns))
-
-
-def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The line on which each row of a CSV or TSV file begins, and its cells; the first row is the header.
-
-    A header with a tab makes it TSV. Values may be quoted as in RFC 4180 and then contain separators and line breaks.
-    Empty lines are skipped.
-
-    Raises BadInput if a line is not UTF-8 or has another number of values than the header (each with the line), quotes
-    are unbalanced, or there is no header.
-    """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            if os.fstat(file.fileno()).st_size > MOST_BYTES:
-                raise BadInput(f"is larger than {MOST_BYTES >> 30} GiB: give it fewer rows")
-            yield from _rows_in(file)
-    except UnicodeDecodeError:
-        with path.open("rb") as lines:
-            line = next(number for number, text in enumerate(lines, 1) if text.decode(errors="ignore").encode() != text)
-        raise BadInput(f"line {line} is not UTF-8: convert the file") from None
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror}): check the path") from None
-
-
-def _rows_in(file: TextIO) -> Iterator[tuple[int, list[str]]]:
-    blank, head = 0, ""
-    while head := file.readline(LONGEST_HEADER + 1):
-        if head.strip("\r\n"):
-            break
-        blank += 1
-    if len(head) > LONGEST_HEADER:
-        raise BadInput(f"line {blank + 1} has more than {LONGEST_HEADER:,} characters: break it into rows")
-    reader = csv.reader(chain([head], file), delimiter="\t" if "\t" in head else ",", strict=True)
-    begin = blank + 1
-    try:
-        header = next(reader, [])
-        if not header:
-            raise BadInput("is empty: give it a header line with the names of its columns")
-        yield begin, header
-        width = len(header)
-        begin = blank + reader.line_num + 1
-        for row in reader:
-            if len(row) == width:
-                yield begin, row
-            elif row:
-                raise BadInput(f"line {begin}: {len(row)} values under a header of {width}: correct the line")
-            begin = blank + reader.line_num + 1
-    except csv.Error as error:
-        raise BadInput(f"line {begin}: {error}: correct its quotes") from None
-
-
-def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:
-    """The labels in the named columns of a table, as text.
-
-    Raises BadInput if a label is missing or empty (rows are counted from 1). pyarrow.ArrowException if a column cannot
-    be converted to text.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    labels = []
-    for column in columns:
-        values = table[column].cast(pa.string()).combine_chunks()
-        values.validate(full=True)  # Parquet may hold bytes that are not UTF-8
-        encoded = values.dictionary_encode()
-        distinct = encoded.dictionary.to_pylist()
-        if values.null_count or "" in distinct:
-            row = pc.index(pc.or_kleene(pc.is_null(values), pc.equal(values, "")), True).as_py() + 1
-            raise BadInput(f"row {row}: an empty {column}: name it or remove the row")
-        labels.append(Coded(distinct, encoded.indices.to_numpy()))
-    return labels
-
-
-def parquet_labels(
-    path: Path, columns: Sequence[str] | Callable[[Sequence[str]], Sequence[str]]
-) -> tuple[list[Coded], Mapping[bytes, bytes]]:
-    """The labels in columns of a Parquet file, or of the parts in a folder, and the file's metadata.
-
-    The columns are named, or chosen by a function of all names.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    files = parts_of(path)
-    if not files:
-        raise BadInput("is a folder without Parquet files: check the path")
-    rows = size = 0
-    footers, chosen = [], list[str]()
-    try:
-        for file in files:
-            file.stat()  # Arrow's error repeats the path
-            with pq.ParquetFile(file) as source:
-                chosen = chosen or list(columns(source.schema_arrow.names) if callable(columns) else columns)
-                check_columns(chosen, source.schema_arrow.names)
-                footers.append(source.metadata)
-                groups = [source.metadata.row_group(number) for number in range(source.metadata.num_row_groups)]
-                rows, size = rows + source.metadata.num_rows, size + sum(group.total_byte_size for group in groups)
-                metadata = source.schema_arrow.metadata or {}
-        if rows > _MOST_ROWS or size > MOST_BYTES:
-            raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {MOST_BYTES >> 30} GiB: give it fewer")
-        tables, many = [], rows > _FEW_ROWS  # other threads take longer to wake than a few rows to read
-        for file, footer in zip(files, footers, strict=True):
-            # A third of the time of read_table, which takes it for a data set.
-            with pq.ParquetFile(file, metadata=footer, pre_buffer=many) as source:
-                tables.append(source.read(chosen, use_threads=many))
-        return labels_of(pa.concat_tables(tables, promote_options="permissive"), chosen), metadata
-    except (pa.ArrowException, OSError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise BadInput(
-            f"cannot be read ({reason}): check the path; give a complete file with columns of labels"
-        ) from None

@@ -11,7 +11,7 @@ from typing import Any, Generic
 import numpy as np
 import numpy.typing as npt
 
-from .errors import BadInput, unknown_ending
+from .errors import BadInput, check_ending
 from .files import write_json
 from .problem import Answer, Instance
 from .terms import said
@@ -87,8 +87,8 @@ class Kind(ABC, Generic[Instance, Answer]):
 
     def check_ending(self, path: Path) -> None:
         """Raise BadInput if no answer has the format that the suffix of `path` names; a name without one is JSON."""
-        if path.suffix not in ("", ".json", *self.answer_endings):
-            raise unknown_ending(path, (".json", *self.answer_endings))
+        if path.suffix:
+            check_ending(path, (".json", *self.answer_endings))
 
     @abstractmethod
     def labelled(self, answer: Answer, instance: Instance) -> dict[str, object]:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from .arrays import Ids, Offsets, check_ends, connected_components, entries_of, frozen, ordered_edges, sorted_distinct
 from .errors import BadInput
-from .files import atomic_write, errors_in, parquet_labels, read_json, read_text, separated, write_json
+from .files import atomic_write, errors_in, read_json, read_text, unpacked_name, write_json
 from .graph_files import (
     DOT,
     GRAPHML,
@@ -30,6 +30,7 @@ from .graph_files import (
 )
 from .kind import Kind
 from .shown import Drawn, circle, facts, spread_of
+from .tables import parquet_labels, separated
 from .terms import said
 
 if TYPE_CHECKING:
@@ -242,15 +243,16 @@ def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
     """
     path = Path(path)
     with errors_in(path):
-        if path.suffix == PARQUET:
+        ending = unpacked_name(path).suffix
+        if ending == PARQUET:
             ends, _ = parquet_labels(path, columns_of_ends)
             edges = zip(*([one.distinct[at] for at in one.codes.tolist()] for one in ends), strict=True)
             return Overlay.from_labels(edges, instance)
-        if path.suffix == GRAPHML:
+        if ending == GRAPHML:
             return Overlay._of_graph(graph_of_graphml(read_text(path)), instance)
-        if path.suffix in DOT:
+        if ending in DOT:
             return Overlay._of_graph(graph_of_dot(read_text(path)), instance)
-        if path.suffix in TABLES:
+        if ending in TABLES:
             return Overlay.from_labels(edges_of_table(separated(path), _labels(instance)), instance)
     document = read_json(path, FORMAT, _OverlayInFile)
     with errors_in(path):

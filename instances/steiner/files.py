@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ..contract.errors import BadInput
+from ..contract.errors import BadInput, check_ending
 from ..contract.files import atomic_write, errors_in, read_text
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
@@ -124,6 +124,7 @@ class Steiner(OverlayKind[SteinerInstance]):
             return LoadedInstance(_instance(sections["graph"], sections["terminals"]))
 
     def write(self, instance: SteinerInstance, path: Path) -> None:
+        check_ending(path, self.endings)
         edges = zip(instance.edges.tolist(), instance.costs.tolist(), strict=True)
         graph = [f"Nodes {instance.num_nodes}", f"Edges {instance.num_edges}"]
         graph += [f"E {u + 1} {v + 1} {cost}" for (u, v), cost in edges]

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..contract.errors import BadInput, unknown_ending
-from ..contract.files import check_columns, errors_in, separated
+from ..contract.files import errors_in, unpacked_name
+from ..contract.tables import check_columns, separated
 from ..contract.terms import said
 from .instance import TopicInstance
 from .link_costs import MOST_COST, LinkCosts
@@ -64,7 +65,7 @@ def priced(
 
 def _rows(path: Path, column: str) -> Iterator[Row]:
     """Where each row stands, its pair and the value in a column after the first two."""
-    if path.suffix not in _TABLES:
+    if unpacked_name(path).suffix not in _TABLES:
         raise unknown_ending(path, _TABLES)
     rows = separated(path)
     at = 2 + check_columns([column], next(rows)[1][2:])[0]

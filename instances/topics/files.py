@@ -21,25 +21,22 @@ from msgspec import Struct
 
 from ..contract.errors import BadInput, unknown_ending
 from ..contract.files import (
-    LONGEST_HEADER,
     Coded,
     Label,
     atomic_write,
-    check_columns,
     converted,
     errors_in,
     json_of,
-    labels_of,
     of_format,
-    parquet_labels,
     read_start,
     read_text,
-    separated,
     start_of_json,
+    unpacked_name,
     write_json,
 )
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
+from ..contract.tables import LONGEST_HEADER, check_columns, labels_of, parquet_labels, separated
 from . import hypergraphs
 from .instance import FORMAT, TopicInstance
 from .link_costs import CostsInFile, as_labels, from_labels
@@ -73,28 +70,30 @@ def read_topics(
     """
     path, columns = Path(path), (node_column, topic_column)
     with errors_in(path):
-        if path.suffix == ".json":
+        ending = unpacked_name(path).suffix
+        if ending == ".json":
             return _from_json(path)
-        if path.suffix == ".parquet":
+        if ending == ".parquet":
             return _from_parquet(path, columns)
         if _holds_sets(path):
             sets = hypergraphs.incidences_of_sets(read_text(path), with_copies=_has_copies(path))
             return LoadedInstance(*_from_pairs(*sets))
-        if path.suffix in SEPARATED:
+        if ending in SEPARATED:
             return LoadedInstance(*TopicInstance.from_pairs(*_separated(path, columns)))
         raise unknown_ending(path, (".json", ".parquet", *_TEXTS))
 
 
 def _holds_sets(path: Path) -> bool:
     """Whether a text file is a list of sets, by its ending or its first line."""
-    if path.suffix not in SEPARATED:
-        return path.suffix in (hypergraphs.SETS, hypergraphs.OLIGOMERS)
+    ending = unpacked_name(path).suffix
+    if ending not in SEPARATED:
+        return ending in (hypergraphs.SETS, hypergraphs.OLIGOMERS)
     start = read_start(path, LONGEST_HEADER).lstrip("\ufeff\r\n")
     return hypergraphs.is_set(start.partition("\n")[0].partition("\r")[0])
 
 
 def _has_copies(path: Path) -> bool:
-    return path.suffix == hypergraphs.OLIGOMERS
+    return unpacked_name(path).suffix == hypergraphs.OLIGOMERS
 
 
 def write_topics(instance: TopicInstance, path: str | Path) -> None:

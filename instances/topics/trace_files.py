@@ -20,16 +20,16 @@ from ..contract.errors import BadInput, unknown_ending
 from ..contract.files import (
     Label,
     atomic_write,
-    check_columns,
     errors_in,
     json_lines,
     known_indices,
     read_json,
     read_text,
-    separated,
+    unpacked_name,
     write_json_lines,
 )
 from ..contract.kind import Kind, LoadedInstance
+from ..contract.tables import check_columns, readable, separated
 from ..contract.timed import SECOND, microseconds
 from .link_log import LinkLog
 from .trace import EVENTS, FORMAT, Event, TopicTrace
@@ -88,13 +88,14 @@ def read_trace(path: str | Path, columns: Mapping[str, str] | None = None) -> To
     path = Path(path)
     names = [dict(columns or {}).get(column, column) for column in _COLUMNS]
     with errors_in(path):
-        if path.name.endswith(_PARQUET):
+        name = unpacked_name(path).name
+        if name.endswith(_PARQUET):
             return _from_parquet(path, names)
-        if path.name.endswith(_ROWS):
+        if name.endswith(_ROWS):
             rows = separated(path)
             at = check_columns(names, next(rows)[1])
             return _from_rows((f"line {line}", *(row[column] for column in at)) for line, row in rows)
-        if path.name.endswith(_LINES):
+        if name.endswith(_LINES):
             return _from_lines(read_text(path))
         raise unknown_ending(path, (*_LINES, *_PARQUET, *_ROWS))
 
@@ -168,8 +169,7 @@ def _from_parquet(path: Path, names: list[str]) -> TopicTrace:
     import pyarrow.parquet as pq
 
     try:
-        path.stat()
-        table = pq.read_table(path, partitioning=None)
+        table = pq.read_table(readable(path), partitioning=None)
         metadata = table.schema.metadata or {}
         is_ours = metadata.get(b"overlaybench", b"").decode() == FORMAT
         wanted = ["time", "event", "node", "topics"] if is_ours else names

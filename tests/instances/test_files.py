@@ -152,7 +152,7 @@ def test_an_endless_pipe_is_refused_at_the_bound(tmp_path: Path) -> None:
 
 
 def test_a_parquet_file_of_many_rows_is_refused_by_its_footer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("overlaybench.instances.contract.files._MOST_ROWS", 2**22)
+    monkeypatch.setattr("overlaybench.instances.contract.tables._MOST_ROWS", 2**22)
     file = tmp_path / "bomb.parquet"
     labels = pa.DictionaryArray.from_arrays(pa.array(bytes(2**22 + 1), pa.int8()), ["n"])
     pq.write_table(pa.table({"node": labels, "topic": labels}), file, compression="zstd")

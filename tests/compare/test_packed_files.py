@@ -1,0 +1,162 @@
+"""Packed and piped files, and endings that nobody knows."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import overlaybench as ob
+from overlaybench.instances.contract.files import opened, read_text, reading_as, unpacked_name
+from tests.compare.conftest import Run
+from tests.instances.topics.test_bad_files import refused, written
+
+TABLE = "node,topic\nann,a\nbob,a\nbob,b\ncid,b\n"
+SUBSCRIBED = ob.TopicInstance.from_subscriptions({"ann": ["a"], "bob": ["a", "b"], "cid": ["b"]})
+
+
+def zstd(data: bytes) -> bytes:
+    return bytes(pa.Codec("zstd").compress(data, asbytes=True))
+
+
+def zipped(name: str, *others: str) -> Callable[[bytes], bytes]:
+    def pack(data: bytes) -> bytes:
+        path = Path(os.environ["PYTEST_TMP"], "packed")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for each in (name, *others):
+                archive.writestr(each, data)
+        return path.read_bytes()
+
+    return pack
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_TMP", str(tmp_path_factory.mktemp("zip")))
+
+
+def contents(ending: str, folder: Path) -> bytes:
+    path = folder / f"plain{ending}"
+    ob.write_topics(SUBSCRIBED, path)
+    data = path.read_bytes()
+    path.unlink()
+    return data
+
+
+@pytest.mark.parametrize("ending", [".json", ".csv", ".tsv", ".parquet", ".sets", ".oligomers", ".hif.json"])
+@pytest.mark.parametrize(
+    ("packing", "pack"),
+    [(".gz", gzip.compress), (".zst", zstd), (".zip", zipped("inner", "__MACOSX/._inner")), ("", zipped("rows{}"))],
+)
+def test_packed_files_are_read_as_what_they_hold(
+    tmp_path: Path, ending: str, packing: str, pack: Callable[[bytes], bytes]
+) -> None:
+    data = contents(ending, tmp_path)
+    if packing:
+        path = written(tmp_path / f"rows{ending}{packing}", pack(data))
+    else:  # the file within has the ending
+        path = written(tmp_path / "rows.zip", zipped(f"deep/rows{ending}")(data))
+    assert ob.read(path) == SUBSCRIBED
+    assert ob.read_topics(path).instance == SUBSCRIBED
+
+
+def test_several_compressed_parts_in_one_file_are_one_text(tmp_path: Path) -> None:
+    first, second = TABLE[:20].encode(), TABLE[20:].encode()
+    for name, pack in (("a.csv.gz", gzip.compress), ("a.csv.zst", zstd)):
+        assert read_text(written(tmp_path / name, pack(first) + pack(second))) == TABLE
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "fragment"),
+    [
+        ("a.csv.gz", TABLE.encode(), "cannot be unpacked"),
+        ("a.csv.gz", gzip.compress(TABLE.encode())[:-9], "cannot be unpacked"),
+        ("a.csv.zip", TABLE.encode(), "cannot be unpacked"),
+        ("a.csv.zst", TABLE.encode(), "cannot be"),
+        ("a.csv.zst", zstd(TABLE.encode() * 99)[:-20], "cannot be"),
+        ("a.xml.gz", gzip.compress(b"<a/>"), "unknown ending '.xml.gz'"),
+    ],
+)
+def test_what_cannot_be_unpacked_is_one_line(tmp_path: Path, name: str, data: bytes, fragment: str) -> None:
+    path = written(tmp_path / name, data)
+    with refused(path, fragment):
+        ob.read_topics(path)
+
+
+def test_a_zip_of_several_files_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.csv.zip", zipped("one.csv", "two.csv")(TABLE.encode()))
+    with refused(path, "holds 2 files: pack one"):
+        ob.read_topics(path)
+
+
+def test_packed_answers_costs_and_traces_are_read(tmp_path: Path, run: Run) -> None:
+    rows = written(tmp_path / "rows.csv.gz", gzip.compress(TABLE.encode()))
+    edges = json.dumps({"format": "overlay/1", "edges": [["ann", "bob"], ["bob", "cid"]]})
+    answer = written(tmp_path / "o.json.zst", zstd(edges.encode()))
+    status, out, _ = run("check", rows, answer, "--problem", "min-tco")
+    assert (status, out.split(",")[0]) == (0, "valid for min-tco")
+    costs = written(tmp_path / "c.csv.gz", gzip.compress(b"u,v,cost\nann,bob,2\nbob,cid,3\n"))
+    _, out, _ = run("solve", rows, "--costs", costs, "--json")
+    assert json.loads(out)["value"] == 5
+    trace = b"time,node,topic,subscribe\n0,a,x,1\n1,b,x,1\n"
+    plain, packed = written(tmp_path / "t.trace.csv", trace), tmp_path / "t.trace.csv.gz"
+    assert ob.read(written(packed, gzip.compress(trace))).digest == ob.read(plain).digest
+
+
+def test_standard_input_and_pipes_are_read_with_a_stated_format(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "overlaybench.compare", "solve", "-", "--method", "gm", "--json"]
+    for form, data in (("csv", TABLE.encode()), ("csv.gz", gzip.compress(TABLE.encode())), ("sets", b"a b\nb c\n")):
+        ended = subprocess.run([*words, "--format", form], input=data, capture_output=True, check=True)
+        assert json.loads(ended.stdout)["value"] == 2
+    ended = subprocess.run(words, input=TABLE.encode(), capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert b"state its format, as in --format csv" in ended.stderr
+    fifo = tmp_path / "pipe"
+    os.mkfifo(fifo)
+    writer = subprocess.Popen(["sh", "-c", f"printf 'a b\nb c\n' > {fifo}"])
+    assert ob.read(fifo, format="sets").num_topics == 2
+    assert writer.wait() == 0
+
+
+def test_a_stated_format_counts_whatever_the_ending(tmp_path: Path) -> None:
+    path = written(tmp_path / "rows.dump", TABLE)
+    assert ob.read(path, format="csv") == SUBSCRIBED
+    with reading_as(path, "csv"), opened(path) as file:
+        assert file.read() == TABLE.encode()
+    assert unpacked_name(path) == path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("solve", "{rows}", "-o", "{out}.sif"),
+        ("solve", "{rows}", "--proof", "{out}.txt"),
+        ("optima", "{rows}", "-o", "{out}.sif"),
+        ("draw", "{rows}", "-o", "{out}.sif"),
+        ("export", "instance", "{rows}", "-o", "{out}.sif"),
+        ("export", "answer", "{rows}", "{answer}", "-o", "{out}.sif"),
+        ("export", "model", "{rows}", "-o", "{out}.sif"),
+        ("generate", "zipf", "-o", "{out}.sif"),
+        ("generate", "content", "-o", "{out}.sif"),
+        ("generate", "brokers-sparse", "-o", "{out}.sif"),
+        ("generate", "steiner-sparse", "-o", "{out}.sif"),
+        ("generate", "churn", "-o", "{out}.sif"),
+        ("generate", "content-churn", "-o", "{out}.sif"),
+    ],
+)
+def test_an_unknown_ending_of_an_output_lists_those_that_are_known(
+    tmp_path: Path, run: Run, words: tuple[str, ...]
+) -> None:
+    rows = written(tmp_path / "rows.csv", TABLE)
+    answer = written(tmp_path / "o.json", '{"format": "overlay/1", "edges": []}')
+    status, out, err = run(*(word.format(rows=rows, out=tmp_path / "out", answer=answer) for word in words))
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert " ." in err.partition("out")[2]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["o.json", "rows.csv"]
