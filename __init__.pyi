@@ -26,10 +26,7 @@ from .compare.python_api.studies import ratio_plot as ratio_plot
 from .compare.python_api.studies import study as study
 from .compare.python_api.tables import ResultTable as ResultTable
 from .instances.brokers.network import BrokerNetwork as BrokerNetwork
-from .instances.content.dynamic import ContentLog as ContentLog
 from .instances.content.instance import ContentInstance as ContentInstance
-from .instances.content.trace import ContentEvent as ContentEvent
-from .instances.content.trace import ContentTrace as ContentTrace
 from .instances.contract.catalogue import KINDS as KINDS
 from .instances.contract.catalogue import PROBLEMS as PROBLEMS
 from .instances.contract.catalogue import WORKLOADS as WORKLOADS

@@ -27,8 +27,8 @@ def difficulty(table: LibraryTable, instance: str, problem: str) -> str:
 
 
 def _is_quick(record: Record) -> bool:
-    by_default = not record.name and " " not in record.method
-    return by_default and record.status is Status.OPTIMAL and bool(record.proof) and record.seconds <= EASY_SECONDS
+    certified = record.status is Status.OPTIMAL and bool(record.proof)
+    return certified and " " not in record.method and record.seconds <= EASY_SECONDS
 
 
 def page_of(name: str) -> str:
@@ -52,7 +52,7 @@ def table_page(table: LibraryTable) -> str:
             "---\nhide: [navigation, toc]\n---\n# The instances of the library\n",
             f"{len(table.entries)} instances, {len(rows)} with their problems. **Easy** ({count[EASY]}): a run with",
             f"default options proved the optimum in {EASY_SECONDS:g} processor seconds or less. **Hard**",
-            f"({count[HARD]}): proven by a longer run, by other options or by someone else. **Open** ({count[OPEN]}):",
+            f"({count[HARD]}): proven by a longer run or by other options. **Open** ({count[OPEN]}):",
             "no [checked proof](proofs.md) meets the best value. Click a head to sort; words filter the rows, such as",
             "`open min-tco dense`. [What the columns mean](library.md#reading-the-tables).\n",
             '<p class="filters" hidden><input id="filter" type="search" placeholder="words" aria-label="Filter rows">',
@@ -87,10 +87,10 @@ def _problem(table: LibraryTable, name: str, problem: str) -> Iterator[str]:
     known = table.known(name, problem)
     yield f"\n## {problem}: {difficulty(table, name, problem)}\n"
     if known.best is not None:
-        yield f"* **value** {_number(known.value)}, by {by_text(known.best)}{_source(known.best)}"
+        yield f"* **value** {_number(known.value)}, by {by_text(known.best)}"
     if known.bounded is not None:
         gap = "" if math.isnan(known.gap) else f", gap {known.gap:.2%}"
-        yield f"* **bound** {_number(_bound(known))}{gap}, by {by_text(known.bounded)}{_source(known.bounded)}"
+        yield f"* **bound** {_number(_bound(known))}{gap}, by {by_text(known.bounded)}"
         yield f"* **proof** SHA-256 `{known.bounded.proof}`"
     yield ""
     rows = list(_history(table.of_pair(name, problem), known))
@@ -111,10 +111,6 @@ def _number(value: float) -> str:
 def _bound(known: Known) -> float:
     """The bound, at most the value, which it may exceed by rounding where costs are no integers."""
     return min(known.bound, known.value)
-
-
-def _source(record: Record) -> str:
-    return f" ({record.source})" if record.source else ""
 
 
 def _history(records: Sequence[Record], known: Known) -> Iterator[Mapping[str, str]]:

@@ -118,8 +118,8 @@ def values_and_validity(instance: TopicInstance, problem: str) -> tuple[Counts, 
     """The value of every graph, and whether it is an overlay of the problem."""
     graphs = all_graphs(instance.num_nodes)
     rules: dict[str, Callable[[tuple[int, ...]], Flags]] = {
-        **dict.fromkeys(("2d-star", "2d-star-minmax"), graphs.has_star_on),
-        **dict.fromkeys(("2d-true", "2d-minmax"), graphs.brings_within_two),
+        "2d-star": graphs.has_star_on,
+        "2d-true": graphs.brings_within_two,
         "k-tco": graphs.survives,
     }
     holds = rules.get(problem, graphs.connects)
@@ -128,9 +128,8 @@ def values_and_validity(instance: TopicInstance, problem: str) -> tuple[Counts, 
         valid &= holds(members)
     if problem == "weighted-tco":
         return _paid(instance, graphs), valid
-    lowest = dict.fromkeys(("minmax-tco", "2d-star-minmax", "2d-minmax"), graphs.max_degree)
-    worth = {**lowest, "low-tco": graphs.edges * graphs.max_degree}.get(problem, graphs.edges)
-    return worth, valid
+    worth = {"minmax-tco": graphs.max_degree, "low-tco": graphs.edges * graphs.max_degree}
+    return worth.get(problem, graphs.edges), valid
 
 
 def degree_limited(

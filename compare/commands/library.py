@@ -15,11 +15,9 @@ from ...instances.contract.files import check_writable
 from ..catalogue import kind_named
 from ..library.archive import FolderEvidence, RunEvidence, check_folder, unpacked, write_archive
 from ..library.study import chosen, library_runs, present, study_text, updated, with_digests
-from ..library.submission import faults_since, said, submit
 from ..library.table import (
     known_row,
     law_points,
-    line_of,
     page_text,
     read_table,
     score_row,
@@ -177,15 +175,14 @@ def archive(results: tuple[Path, ...], output: Path, folder: Path) -> None:
     """Write the library to one file that anyone can check.
 
     It has the instances, best answers, proofs, the table and the checker. Answers and proofs are looked for in
-    RESULTS, folders of studies and earlier archives, and beside the table, where `submit` puts them. What they lack
-    is left out, and the table says so.
+    RESULTS, folders of studies and earlier archives. What they lack is left out, and the table says so.
     """
     if output.suffixes[-2:] != [".tar", ".zst"]:
         raise BadInput(f"{output}: an archive's name ends with .tar.zst: choose such a name")
     check_writable(output)
     library, line = read_table(folder), StatusLine()
     with ExitStack() as stack:
-        sources: list[RunEvidence | FolderEvidence] = [FolderEvidence(folder)]
+        sources: list[RunEvidence | FolderEvidence] = []
         for one in results:
             sources.append(
                 FolderEvidence(stack.enter_context(unpacked(one))) if one.is_file() else RunEvidence(library, one)
@@ -199,48 +196,16 @@ def archive(results: tuple[Path, ...], output: Path, folder: Path) -> None:
 
 
 @library_.command("check")
-@click.argument("archive", type=FILE, required=False)
-@click.option("--since", type=FILE, help="A folder with an older table: check the records that are new since.")
-@_TABLE
-def check(archive: Path | None, since: Path | None, folder: Path) -> None:
+@click.argument("archive", type=FILE)
+def check(archive: Path) -> None:
     """Check every record of an ARCHIVE, as its own check_all.py does.
 
-    The checker is that of this package. With --since check what a table has beyond an older one in place of an
-    archive: that new records are submissions which judge or checker accept, and that nothing else has changed. Exit
-    status 1 on a fault.
+    The checker is that of this package. Exit status 1 on a fault.
     """
-    if since is None and archive is not None:
-        with unpacked(archive) as root:
-            shown, right = check_folder(root)
-        click.echo(shown, nl=False)
-        sys.exit(0 if right else 1)
-    if since is None or archive is not None:
-        raise BadInput("give an ARCHIVE, or --since FOLDER with an older table")
-    library, older = read_table(folder), read_table(since)
-    faults = list(faults_since(library, folder, older))
-    for fault in faults:
-        click.echo(f"wrong: {fault}")
-    new = {line_of(one) for one in library.runs} - {line_of(one) for one in older.runs}
-    click.echo(f"{len(new)} new records, {len(faults)} faults")
-    sys.exit(1 if faults else 0)
-
-
-@library_.command("submit")
-@click.argument("file", type=FILE)
-@click.option("--name", required=True, help="Who found it.")
-@click.option("--source", required=True, help="Where it is from: a DOI, an address, a repository.")
-@click.option("--method", default="", help="How it was found, in a few words.")
-@click.option("--instance", type=LIBRARY_INSTANCE, help="Of an answer; a proof names its own.")
-@click.option("--problem", type=PROBLEM_NAME, help="Of an answer.  [default: the first that the library poses]")
-@_TABLE
-def submit_(file: Path, folder: Path, **given: Any) -> None:
-    """Take an answer or a proof of someone else's into the table.
-
-    FILE is JSON as `solve -o` writes it, or a proof (.gz) as `solve --proof` does. It must be better than what is
-    known. The file is kept beside the table, for all to check.
-    """
-    record = submit(read_table(folder), folder, file, **given)
-    click.echo(f"{record.instance}, {record.problem}: {said(record)} by {record.name}, taken into {folder}")
+    with unpacked(archive) as root:
+        shown, right = check_folder(root)
+    click.echo(shown, nl=False)
+    sys.exit(0 if right else 1)
 
 
 @library_.command("map")

@@ -116,7 +116,6 @@ _SMALL = {
     "brokers": ("brokers-sparse", "--brokers 10 --subscriptions 40 --publications 30 --spread 3 --hosts 5 --fanout 4"),
     "steiner": ("steiner-sparse", "--nodes 40 --edges 80 --terminals 8"),
     "trace": ("churn", "--nodes 20 --topics 6 --subscriptions 3 --events 30"),
-    "content-trace": ("content-churn", "--users 12 --brokers 3 --intervals 4 --events 20"),
 }
 """A small instance of each kind, for examples: a workload and its parameters."""
 

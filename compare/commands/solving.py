@@ -377,8 +377,8 @@ def draw(
 
     Of a trace an .html file shows the overlays over time, with a slider, unless --at names one time.
     """
-    from ..figures.draw import OVER_TIME, save_page
     from ..figures.draw import draw as drawn
+    from ..figures.draw import save_page
     from ..figures.over_time import save_replay
     from ..figures.stepping import SteppedOverlay, check_steps_path, save_steps
     from ..figures.style import ENDINGS, DrawOptions, save
@@ -391,7 +391,7 @@ def draw(
     instance, kind = load_instance(file, judge, columns), kind_named(judge.kind)
     if step and (answers or len(methods) != 1):
         raise BadInput("--step shows the choices of one --method: give one, and no ANSWER")
-    if looks["at"] is not None and kind.name not in OVER_TIME:
+    if looks["at"] is not None and kind.name != "trace":
         raise BadInput(f"--at is for traces: {file} has {kind.name}: leave it out")
     if (looks["by_topic"] or looks["topics"]) and kind.name != "topics":
         raise BadInput(f"--by-topic and --topic are for topics: {file} has {kind.name}: leave them out")
@@ -412,7 +412,7 @@ def draw(
     look = DrawOptions(problem=problem or "", names=names, figure=looks.pop("figure_options"), **looks)
     if step:
         save_steps(SteppedOverlay(instance, shown[0].trace, look), output, title)
-    elif output.suffix == ".html" and kind.name in OVER_TIME and look.at is None:
+    elif output.suffix == ".html" and kind.name == "trace" and look.at is None:
         save_replay(output, title, instance, *shown, options=look)
     elif output.suffix == ".html":
         save_page(output, title, instance, *shown, options=look)

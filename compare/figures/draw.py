@@ -35,8 +35,6 @@ from .files import set_by_tex
 from .panels import (
     BrokerTrees,
     ContentOverlays,
-    ContentTraceOverlays,
-    OverTime,
     Panels,
     SteinerTrees,
     SubscriptionMatrix,
@@ -48,9 +46,8 @@ from .style import DEFAULT, Drawing, DrawOptions, FigureOptions, drawing, styled
 MOST_NODES, MOST_ANSWERS = 1000, 6
 ON_PAGE = FigureOptions(font_size=10.6, formats=())
 """Texts of a panel are 11 pixels high where the page is 390 wide."""
-OVER_TIME: dict[str, type[OverTime]] = {"trace": TraceOverlays, "content-trace": ContentTraceOverlays}
 _PANELS: dict[str, type[Panels]] = {
-    **OVER_TIME,
+    "trace": TraceOverlays,
     "topics": TopicOverlays,
     "content": ContentOverlays,
     "brokers": BrokerTrees,
@@ -103,7 +100,7 @@ def draw(instance: Any, *answers: Any, options: DrawOptions = DEFAULT) -> Figure
 
     Parameters
     ----------
-    instance : TopicInstance, TopicTrace, ContentInstance, ContentTrace, BrokerNetwork or SteinerInstance
+    instance : TopicInstance, TopicTrace, ContentInstance, BrokerNetwork or SteinerInstance
     *answers
         At most 6 answers to it (overlays, logs of links or overlays, assignments, soft links, trees), or results that
         have one.

@@ -7,13 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...instances.contract.catalogue import kind_of
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Result
 from ...instances.contract.timed import SECOND
 from ..printable import plain
-from .draw import ON_PAGE, OVER_TIME, cells_of, embedded_json, page_panel, swatches, write_page
-from .panels import OverTime
+from .draw import ON_PAGE, cells_of, embedded_json, page_panel, swatches, write_page
+from .panels import TraceOverlays
 from .style import DEFAULT, DrawOptions, styled
 
 _MOST_LINKS, _MOST_MOMENTS = 5_000, 5_000  # of all answers together
@@ -29,10 +28,10 @@ def save_replay(path: Path, title: str, trace: Any, *answers: Any, options: Draw
     moments, or the file cannot be written.
     """
     with styled(ON_PAGE):
-        build = partial(OVER_TIME[kind_of(trace).name], replayed=True)
+        build = partial(TraceOverlays, replayed=True)
         cells = cells_of(trace, answers, replace(options, figure=ON_PAGE, at=None), build)
         panels = cells[0].panels
-        assert isinstance(panels, OverTime)
+        assert isinstance(panels, TraceOverlays)
         for count, most, noun in (
             (sum(map(len, panels.links)), _MOST_LINKS, "links"),
             (sum(map(len, panels.moments)), _MOST_MOMENTS, "moments"),
@@ -61,7 +60,7 @@ def save_replay(path: Path, title: str, trace: Any, *answers: Any, options: Draw
     write_page(path, title, body)
 
 
-def _frames(panels: OverTime, results: list[Result[Any]]) -> dict[str, Any]:
+def _frames(panels: TraceOverlays, results: list[Result[Any]]) -> dict[str, Any]:
     """What the page's script shows.
 
     frames (of every moment: its title, the nodes that come and go, and those of its events), nodes (those at the start)
@@ -69,24 +68,23 @@ def _frames(panels: OverTime, results: list[Result[Any]]) -> dict[str, Any]:
     """
     bounds = _bounds(results)
     times = sorted({moment.time for own in panels.moments for moment in own})
-    steps = [panels.step(time) for time in times]
+    steps = [panels.instance.step_at(time) for time in times]
     before, frames = panels.present[0], []
     for time, step in zip(times, steps, strict=True):
         now, events = panels.present[step], panels.acting(time)
-        acting = sorted(set(panels.actors[events].tolist()))
+        acting = sorted(set(panels.instance.nodes[events].tolist()))
         frames.append([_title(panels.instance, time, events), sorted(now - before), sorted(before - now), acting])
         before = now
     answers = []
-    for number, (links, moments) in enumerate(zip(panels.links, panels.moments, strict=True)):
+    for links, moments in zip(panels.links, panels.moments, strict=True):
         index = {link: at for at, link in enumerate(links)}
         found, own = [], {moment.time: moment for moment in moments}
         text = ""
         for time, step in zip(times, steps, strict=True):
             moment = own.get(time)
             if moment is not None:
-                level, changes = panels.words(number, moment)
-                bound = f", at least {plain(bounds[step], ',')} {panels.needed}" if step < len(bounds) else ""
-                text = f"{level}{bound}: {changes}"
+                bound = f", at least {plain(bounds[step], ',')} are needed" if step < len(bounds) else ""
+                text = f"{len(moment.links)} links{bound}: {len(moment.added)} added, {len(moment.gone)} removed"
             changed = (moment.added, moment.gone) if moment else ((), ())
             found.append([text, *(sorted(index[link] for link in each) for each in changed)])
         answers.append(found)

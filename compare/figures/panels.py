@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import matplotlib as mpl
@@ -17,10 +17,8 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.ticker import FixedFormatter
 
 from ...instances.brokers.network import BrokerNetwork
-from ...instances.content.dynamic import ContentLog, content_timeline
 from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import ContentOverlay
-from ...instances.content.trace import DOWN, ContentTrace
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.terms import said
@@ -28,7 +26,6 @@ from ...instances.contract.timed import SECOND, microseconds
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.link_log import LinkLog, Moment
 from ...instances.topics.trace import TopicTrace
-from ..printable import plain
 from .style import DEFAULT, INK, OTHER_TOPICS, TOPIC_COLOURS, DrawOptions
 
 Positions = npt.NDArray[np.float64]
@@ -300,25 +297,20 @@ class TopicOverlays(Panels):
         return [*differing, *([dot(CENTRE, said("centre of a topic's star"))] if any(self.centres) else [])]
 
 
-class OverTime(Panels):
+class TraceOverlays(Panels):
     """Overlays at one time of a trace, on the nodes that are present then; each node has one position at all times.
 
     Links that are new since the moment before are strong, those that are gone since are dashed. With `replayed` all
-    links and nodes that ever are have a group each, which a page shows and hides. A subclass sets `labels`, `present`,
-    the nodes that are present after each step, and `actors`, the node of each event, before it calls this constructor.
+    links and nodes that ever are have a group each, which a page shows and hides.
     """
 
-    labels: list[str]
-    present: Sequence[Set[int]]
-    actors: npt.NDArray[np.int32]
-    needed = "are needed"  # what is said of a bound
-
     def __init__(
-        self, trace: Any, logs: Sequence[Any], options: DrawOptions = DEFAULT, *, replayed: bool = False
+        self, trace: TopicTrace, logs: Sequence[LinkLog], options: DrawOptions = DEFAULT, *, replayed: bool = False
     ) -> None:
         if not logs:
             raise BadInput("a trace is drawn by the overlays of its answers: name an ANSWER or a --method")
-        self.moments, self.replayed = list[list[Moment]](), replayed
+        self.labels = [trace.node_label(v) for v in range(trace.num_nodes)]
+        self.present, self.moments, self.replayed = trace.present(), list[list[Moment]](), replayed
         super().__init__(trace, logs, options)
         times = [[moment.time for moment in own] for own in self.moments]
         last = max(own[-1] for own in times)
@@ -335,25 +327,10 @@ class OverTime(Panels):
         """The time shown; all times are in one panel."""
         return ((-1, "" if self.replayed else f"at {self.time / SECOND:g} s"),)
 
-    @property
-    def size(self) -> int:
-        return len(self.labels)
-
-    def links_of(self, answer: Any) -> list[Edge]:
+    def links_of(self, answer: LinkLog) -> list[Edge]:
         """The links that ever are; lists the moments of this answer."""
-        self.moments.append(list(self.moments_of(answer)))
+        self.moments.append(list(answer.moments(self.instance.departures(), self.instance.step_times.tolist())))
         return sorted({link for moment in self.moments[-1] for link in moment.links})
-
-    def moments_of(self, answer: Any) -> Iterable[Moment]:
-        raise NotImplementedError
-
-    def words(self, number: int, moment: Moment) -> tuple[str, str]:
-        """What a moment of an answer is worth, and what has changed."""
-        return f"{len(moment.links)} links", f"{len(moment.added)} added, {len(moment.gone)} removed"
-
-    def step(self, time: int) -> int:
-        """The last step of the trace until a time in microseconds."""
-        return int(self.instance.step_at(time))
 
     def acting(self, time: int) -> list[int]:
         """The events at a time in microseconds."""
@@ -365,21 +342,16 @@ class OverTime(Panels):
         graph, moment = GraphAxes(axes, self.positions), self.shown[number]
         if self.replayed:
             for at, link in enumerate(self.links[number]):
-                self.paint_lasting(graph, [link], gid=f"link-{at}")
+                graph.edges([link], PLAIN, 1.0, gid=f"link-{at}")
             for v in range(self.size):
-                self.mark(graph, [v], gid=f"node-{v}")
+                graph.nodes(self.labels, shown=[v], gid=f"node-{v}")
             return
-        self.paint_lasting(graph, sorted(moment.links - moment.added))
+        graph.edges(sorted(moment.links - moment.added), PLAIN, 1.0)
         graph.edges(sorted(moment.added), HERE, self.strong)
         graph.edges(sorted(moment.gone), PLAIN, 1.0, linestyle="--")
-        shown = sorted(self.present[self.step(moment.time)] | {v for link in moment.gone for v in link})
-        self.mark(graph, shown, dict.fromkeys(self.actors[self.acting(moment.time)].tolist(), CENTRE))
-
-    def paint_lasting(self, graph: GraphAxes, links: Sequence[Edge], **look: Any) -> None:
-        graph.edges(links, PLAIN, 1.0, **look)
-
-    def mark(self, graph: GraphAxes, shown: Sequence[int], fill: Mapping[int, str] | None = None, **look: Any) -> None:
-        graph.nodes(self.labels, fill, shown=shown, **look)
+        shown = sorted(self.present[self.instance.step_at(moment.time)] | {v for link in moment.gone for v in link})
+        acting = self.instance.nodes[self.acting(moment.time)].tolist()
+        graph.nodes(self.labels, dict.fromkeys(acting, CENTRE), shown=shown)
 
     def legend(self) -> list[Line2D]:
         return [
@@ -388,78 +360,6 @@ class OverTime(Panels):
             line(PLAIN, "removed last", 1.0, "--"),
             dot(CENTRE, "node of the last event"),
         ]
-
-
-class TraceOverlays(OverTime):
-    """The overlays of a topic trace."""
-
-    def __init__(self, trace: TopicTrace, logs: Sequence[LinkLog], options: DrawOptions = DEFAULT, **how: Any) -> None:
-        self.labels = [trace.node_label(v) for v in range(trace.num_nodes)]
-        self.present, self.actors = trace.present(), trace.nodes
-        super().__init__(trace, logs, options, **how)
-
-    def moments_of(self, answer: LinkLog) -> Iterable[Moment]:
-        return answer.moments(self.instance.departures(), self.instance.step_times.tolist())
-
-
-class ContentTraceOverlays(OverTime):
-    """The overlays of a content trace: users around their cheapest brokers, linked to those that they are on."""
-
-    needed = "is needed"
-
-    def __init__(
-        self, trace: ContentTrace, logs: Sequence[ContentLog], options: DrawOptions = DEFAULT, **how: Any
-    ) -> None:
-        whole = trace.instance
-        self.first = whole.num_brokers  # the node of the first user
-        self.labels = [whole.broker_label(b) for b in range(self.first)]
-        self.labels += [whole.user_label(u) for u in range(whole.num_users)]
-        self.present = [frozenset([*up, *(self.first + u for u in users)]) for users, up in trace.present()]
-        self.actors = np.where(trace.kinds >= DOWN, trace.subjects, self.first + trace.subjects)
-        super().__init__(trace, logs, options, **how)
-
-    def placed(self) -> Positions:
-        whole = self.instance.instance
-        brokers = by_prices(whole)
-        gaps = np.linalg.norm(brokers[:, None] - brokers, axis=2)
-        near = float(gaps[gaps > 0].min(initial=1.0))
-        cheapest, users = np.argmin(whole.access, axis=1), np.empty((whole.num_users, 2))
-        for b in np.unique(cheapest).tolist():
-            own = np.flatnonzero(cheapest == b)
-            users[own] = brokers[b] + circle(len(own)) * max(0.4 * near, 0.2)
-        return np.concatenate([brokers, users])
-
-    def moments_of(self, answer: ContentLog) -> Iterable[Moment]:
-        times, before = answer.times.tolist(), frozenset[Edge]()
-        for time, overlay, snapshot in zip(times, answer.overlays, self.instance.snapshots_at(times), strict=True):
-            links = frozenset[Edge]()
-            if snapshot is not None:
-                up, users = snapshot.brokers.tolist(), (self.first + snapshot.users).tolist()
-                joined = {(up[b], user) for user, b in zip(users, overlay.brokers.tolist(), strict=False)}
-                links = frozenset(joined | {(up[a], up[b]) for tree in overlay.trees for a, b in tree.links})
-            yield Moment(time, links, links - before, before - links)
-            before = links
-
-    def words(self, number: int, moment: Moment) -> tuple[str, str]:
-        """The cost, and how many users have another broker."""
-        seen = content_timeline(self.instance, self.answers[number])
-        at = bisect(seen.times.tolist(), moment.time) - 1
-        moved = int(seen.changed[at])
-        return f"cost {plain(seen.levels[at], ',')}", f"{moved} user{'' if moved == 1 else 's'} moved"
-
-    def paint_lasting(self, graph: GraphAxes, links: Sequence[Edge], **look: Any) -> None:
-        graph.edges([link for link in links if link[1] < self.first], PLAIN, 2.0, **look)
-        graph.edges([link for link in links if link[1] >= self.first], _USER, 0.8, **look)
-
-    def mark(self, graph: GraphAxes, shown: Sequence[int], fill: Mapping[int, str] | None = None, **look: Any) -> None:
-        for marker, own in (("s", [v for v in shown if v < self.first]), ("o", [v for v in shown if v >= self.first])):
-            if own:
-                graph.nodes(self.labels, fill, marker=marker, shown=own, **look)
-
-    def legend(self) -> list[Line2D]:
-        brokers = [dot("white", "broker", "s"), line(PLAIN, "link between brokers", 2.0)]
-        _, added, removed, acting = super().legend()
-        return [*brokers, dot("white", "user"), line(_USER, "link to its broker", 0.8), added, removed, acting]
 
 
 class SubscriptionMatrix(Panels):

@@ -46,9 +46,6 @@ class Record(Struct, frozen=True):
     without one; `seconds` are processor seconds, NaN where they are unknown; `integral` is the primal integral ÷ time
     limit against the best value known when the run was taken in; `proof` is the SHA-256 of the proof file, "" without a
     certified bound, and `version` that of the code. `date` is the day of the run (ISO), "" where it is unknown.
-
-    A submission has the `name` of its author and a `source` (a DOI, an address); `method` is what the author says, and
-    limit, seconds and integral are NaN.
     """
 
     instance: str
@@ -63,13 +60,10 @@ class Record(Struct, frozen=True):
     proof: str
     version: str
     date: str = ""
-    name: str = ""
-    source: str = ""
 
     @property
     def key(self) -> Key:
-        by = f"{self.name}: {self.method}" if self.name else self.method
-        return self.instance, self.problem, by, _high(self.time_limit)  # NaN equals no other
+        return self.instance, self.problem, self.method, self.time_limit
 
 
 @dataclass(frozen=True)
@@ -228,7 +222,7 @@ def scored(table: LibraryTable, records: Iterable[Record] | None = None) -> pd.D
     the rank by mean gap among `compared` methods, which are these and those of the table, each compared on the
     instances that both ran on, if these are at least half.
     """
-    known = {_key(each): each for each in table.records.values() if not each.name}
+    known = {_key(each): each for each in table.records.values()}
     own = known if records is None else {_key(each): each for each in records}
     every = pd.DataFrame(map(structs.asdict, (known | own).values()), columns=list(Record.__struct_fields__))
     every = every.astype({"value": float, "integral": float})
@@ -398,11 +392,9 @@ def _sizes(entry: Entry) -> str:
 
 
 def by_text(record: Record | None) -> str:
-    """Who found it: a method with its seconds and its limit, or an author and what he says; "" for none."""
+    """What found it: a method with its seconds and its limit; "" for none."""
     if record is None:
         return ""
-    if record.name:
-        return f"{record.name}, {record.method}" if record.method else record.name
     digits = ".0f" if record.seconds > 99 else ".2g"
     seconds = "?" if math.isnan(record.seconds) else f"{record.seconds:{digits}}"
     return f"{record.method}, {seconds} s of {record.time_limit:g} s"

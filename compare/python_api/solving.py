@@ -16,10 +16,8 @@ import numpy as np
 
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.problems import Dissemination
-from ...instances.content.dynamic import ContentLog
 from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import ContentOverlay
-from ...instances.content.trace import ContentTrace
 from ...instances.contract.catalogue import PROBLEMS, kind_of
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_file
@@ -60,10 +58,6 @@ def solve(
 def solve(
     instance: TopicTrace, problem: AnyProblem = None, method: AnyMethod = None, **options: Any
 ) -> Result[LinkLog]: ...
-@overload
-def solve(
-    instance: ContentTrace, problem: AnyProblem = None, method: AnyMethod = None, **options: Any
-) -> Result[ContentLog]: ...
 def solve(
     instance: Any,
     problem: AnyProblem = None,

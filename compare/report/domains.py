@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,14 +11,13 @@ import pandas as pd
 
 from ...instances.brokers.files import BROKERS
 from ...instances.content.files import CONTENT
-from ...instances.content.trace_files import CONTENT_TRACES
 from ...instances.contract.result import Status
 from ...instances.topics.trace_files import TRACES
 from ..figures.charts import broker_charts, content_charts
 from ..figures.style import Drawing
 from ..intervals import mean_interval
 from ..studies.bounds import sorted_by
-from .over_time import COST, levels_over_time, over_time_charts, trace_runs, trade_table
+from .over_time import levels_over_time, over_time_charts, trace_runs, trade_table
 
 _BASELINE, _TREE, _LEAST = "random-assignment", "s0", "least-messages"
 _SHAPE = ["problem", "family", "users", "brokers", "channels", "access_to_core", "variant"]
@@ -284,23 +282,6 @@ DOMAINS = (
             ),
         ),
         over_time_charts,
-        levels_over_time,
-    ),
-    Domain(
-        CONTENT_TRACES.name,
-        "Content-based overlays over time",
-        partial(trace_runs, level=COST),
-        (
-            (
-                "trade",
-                "Cost and moves",
-                "Mean cost of a snapshot and, over all snapshots, cost ÷ proven bounds (of snapshot-optima, where it "
-                "ran); users that change their broker an event; the largest load as a share of a capacity. Means over "
-                "the traces of a family.",
-                partial(trade_table, level=COST),
-            ),
-        ),
-        partial(over_time_charts, level=COST),
         levels_over_time,
     ),
 )

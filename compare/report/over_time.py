@@ -1,9 +1,9 @@
-"""What a report says of overlays that change: links or cost against bounds, and changes, over time and in total."""
+"""What a report says of overlays that change: links against bounds, and changes, over time and in total."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,23 +21,11 @@ _BOUNDS = "snapshot_bounds"
 _KEPT = ["problem", "family", "label", "method", "instance", "exact"]
 
 
-class SnapshotLevel(NamedTuple):
-    """What is counted of every snapshot: its name, the measure that is its mean, and further measures of the table."""
-
-    name: str
-    measure: str
-    others: tuple[str, ...] = ()
-
-
-LINKS = SnapshotLevel("links", "edges", ("disconnected_seconds",))
-COST = SnapshotLevel("cost", "cost", ("largest_load",))
-
-
-def trace_runs(rows: pd.DataFrame, level: SnapshotLevel = LINKS) -> pd.DataFrame:
+def trace_runs(rows: pd.DataFrame) -> pd.DataFrame:
     """The runs on traces with a valid answer.
 
     Adds change_cost, `of` (the problem without it), snapshot_bound (the mean of the bounds of the instance's snapshots,
-    from all runs on it that have them; NaN if none) and level_ratio (mean links or cost of a snapshot ÷ it).
+    from all runs on it that have them; NaN if none) and level_ratio (mean links of a snapshot ÷ it).
     """
     runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)]
     best = _best_bounds(runs)
@@ -45,7 +33,7 @@ def trace_runs(rows: pd.DataFrame, level: SnapshotLevel = LINKS) -> pd.DataFrame
     means = means.where([_bounded(name) for name in runs["problem"]])
     judges: list[Any] = [problem_named(name) for name in runs["problem"]]
     costs, of = [float(judge.change_cost) for judge in judges], [judge.free.name for judge in judges]
-    ratio = runs[level.measure] / means.where(means > 0)
+    ratio = runs["edges"] / means.where(means > 0)
     return runs.assign(change_cost=costs, of=of, snapshot_bound=means, level_ratio=ratio)
 
 
@@ -67,7 +55,7 @@ def _best_bounds(runs: pd.DataFrame) -> dict[str, np.ndarray[Any, np.dtype[np.fl
 def levels_over_time(runs: pd.DataFrame, load: Callable[[str], Any]) -> pd.DataFrame:
     """The overlays of each run over time, replayed by the judge: a row for each run and part of its trace.
 
-    seconds (the end of the part; 30 equal parts of the longest trace of a family), level (links or cost at this time),
+    seconds (the end of the part; 30 equal parts of the longest trace of a family), level (links at this time),
     bound (of the snapshot, NaN if unknown), ratio = level ÷ bound, recourse (the changes in the part ÷ its events, NaN
     without an event). Cost: that of judging every run.
     """
@@ -101,58 +89,54 @@ def levels_over_time(runs: pd.DataFrame, load: Callable[[str], Any]) -> pd.DataF
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
-def trade_table(runs: pd.DataFrame, level: SnapshotLevel = LINKS) -> pd.DataFrame:
-    """Means over the traces of a family by method and change cost: links or cost, ÷ bound, recourse, and others."""
+def trade_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """Means over the traces of a family by method and change cost: links, ÷ bound, recourse, disconnected seconds."""
     by = ["of", "family", "variant", "change_cost"]
-    each = runs.groupby([*by, "instance"])[[level.measure, "level_ratio", "recourse", *level.others]].mean()
+    each = runs.groupby([*by, "instance"])[["edges", "level_ratio", "recourse", "disconnected_seconds"]].mean()
     table = each.groupby(by).mean()
     table.insert(0, "traces", each.groupby(by).size())
-    names = {
-        level.measure: f"mean {level.name}",
-        "level_ratio": f"{level.name} ÷ bound",
-        "recourse": "changes an event",
-    }
+    names = {"edges": "mean links", "level_ratio": "links ÷ bound", "recourse": "changes an event"}
     shown = table.reset_index().rename(columns={"of": "problem", **names})
     return sorted_by(shown, "problem", "family", "change_cost", "variant")
 
 
-def over_time_charts(runs: pd.DataFrame, series: pd.DataFrame, level: SnapshotLevel = LINKS) -> list[Drawing]:
-    """Links or cost and recourse over time (`levels_over_time`), and one against the other (`trace_runs`)."""
+def over_time_charts(runs: pd.DataFrame, series: pd.DataFrame) -> list[Drawing]:
+    """Links and recourse over time (`levels_over_time`), and one against the other (`trace_runs`)."""
     bounded = bool(len(series) and series["ratio"].notna().any())
-    y, title = ("ratio", f"{level.name} ÷ bound") if bounded else ("level", level.name)
-    what = f"{level.name.capitalize()} of the overlay" + (" ÷ the proven bound of its snapshot" if bounded else "")
+    y, title = ("ratio", "links ÷ bound") if bounded else ("level", "links")
+    what = "Links of the overlay" + (" ÷ the proven bound of its snapshot" if bounded else "")
     again = "Recourse over time: changes ÷ events, in each of 30 parts of the trace."
     drawn = [
         means_chart(series, "seconds", of, name=name, title=title, caption=caption)
         for of, name, title, caption in (
-            (y, f"{level.name}-over-time", title, f"{what} over time."),
-            ("recourse", f"recourse-of-{level.name}-over-time", "changes an event", again),
+            (y, "links-over-time", title, f"{what} over time."),
+            ("recourse", "recourse-of-links-over-time", "changes an event", again),
         )
     ]
-    return [one for one in (*drawn, _trade_chart(runs, level)) if one is not None]
+    return [one for one in (*drawn, _trade_chart(runs)) if one is not None]
 
 
-def _trade_chart(runs: pd.DataFrame, level: SnapshotLevel) -> Drawing | None:
-    """Links or cost against recourse: a curve a method, a point a change cost."""
+def _trade_chart(runs: pd.DataFrame) -> Drawing | None:
+    """Links against recourse: a curve a method, a point a change cost."""
     if runs.empty or runs["recourse"].isna().all():
         return None
     bounded = bool(runs["level_ratio"].notna().all())
-    y = "level_ratio" if bounded else level.measure
+    y = "level_ratio" if bounded else "edges"
     each = runs.groupby(["of", "family", "label", "change_cost", "instance"], sort=False)[["recourse", y]].mean()
     points = each.groupby(level=[0, 1, 2, 3], sort=False).mean().reset_index().sort_values(["of", "family", "recourse"])
     points["panel"] = points["of"] + ", " + points["family"]
     points = points.rename(columns={"label": "curve", "recourse": "x", y: "y"})
     caption = (
-        f"{level.name.capitalize()}{' ÷ the proven bounds of the snapshots' if bounded else ''} against changes an "
+        f"Links{' ÷ the proven bounds of the snapshots' if bounded else ''} against changes an "
         "event: lower left is better. A point is a method at one change cost, a mean over traces; a method that does "
         "not heed the cost has equal points."
     )
-    title = f"mean {level.name}" + (" ÷ mean bound" if bounded else "")
+    title = "mean links" + (" ÷ mean bound" if bounded else "")
     return curves(
         points[["panel", "curve", "x", "y"]],
         Axis("changes an event", zero=True),
         Axis(title),
-        name=f"{level.name}-against-recourse",
+        name="links-against-recourse",
         caption=caption,
         styles=method_styles(runs),
     )

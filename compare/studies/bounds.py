@@ -20,10 +20,9 @@ _CONNECTED = ("min-tco", "minmax-tco", "low-tco")
 _ANSWERS = {
     **dict.fromkeys((*_CONNECTED, "weighted-tco"), _CONNECTED),
     "k-tco": (*_CONNECTED, "k-tco"),
-    **dict.fromkeys(("2d-true", "2d-minmax"), (*_CONNECTED, "2d-true", "2d-minmax")),
-    **dict.fromkeys(("2d-star", "2d-star-minmax"), (*_CONNECTED, "2d-true", "2d-minmax", "2d-star", "2d-star-minmax")),
+    "2d-true": (*_CONNECTED, "2d-true"),
+    "2d-star": (*_CONNECTED, "2d-true", "2d-star"),
 }
-_OF_DEGREE = ("minmax-tco", "2d-minmax", "2d-star-minmax")
 
 
 class Implication(NamedTuple):
@@ -43,8 +42,6 @@ _TREE = "whatever tree carries a message, none is cheaper than a Steiner tree of
 IMPLICATIONS = (
     Implication("2d-true", ("min-tco",), "a topic of diameter at most 2 is connected: the overlay connects all"),
     Implication("2d-star", ("2d-true",), "a star on a topic's subscribers has diameter at most 2"),
-    Implication("2d-minmax", ("minmax-tco",), "a topic of diameter at most 2 is connected: the overlay connects all"),
-    Implication("2d-star-minmax", ("2d-minmax",), "a star on a topic's subscribers has diameter at most 2"),
     Implication("weighted-tco", ("min-tco",), "no edge costs less than 1"),
     Implication("k-tco", ("min-tco",), "a fault-tolerant overlay is topic-connected"),
     Implication("min-tco", ("minmax-tco",), "a node of degree D ends D different edges: |E| ≥ D"),
@@ -100,8 +97,8 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
         _imply(bounds, of.instance, of.nodes)
     for run in known[known["value"].notna()].itertuples():
         for target in _ANSWERS.get(run.problem, ()):
-            degrees = dict.fromkeys(_OF_DEGREE, run.max_degree)
-            value = {**degrees, "low-tco": run.edges * run.max_degree}.get(target, run.edges)
+            values_of = {"minmax-tco": run.max_degree, "low-tco": run.edges * run.max_degree}
+            value = values_of.get(target, run.edges)
             _offer(values, (run.instance, target), _Known(value, (run.key,)))
     at = list(zip(pairs["instance"], pairs["problem"], strict=True))
     pairs["bound"], pairs["bound_keys"], pairs["bound_proof"] = (

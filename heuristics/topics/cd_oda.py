@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,11 +11,9 @@ import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
-from ...instances.contract.errors import BadInput
-from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .heuristic import DIAMETER_DEGREE, DIAMETER_TWO, heuristic
+from .heuristic import DIAMETER_TWO, heuristic
 from .kernels.interest import Interest, interest_of, weighted_neighbours
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
@@ -84,21 +81,14 @@ def cd_oda_2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
     return _built(instance, _DENSITY, ties, seed)
 
 
-REFINE = Option("refine", False, "CD-MAX-Ref: afterwards move centres away from nodes of largest degree")
-
-
-@heuristic(TIES, REFINE)
-def cd_max(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, refine: bool = False) -> OverlayBuild:
+@heuristic(TIES)
+def cd_max(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
     """As :func:`cd_oda`, the centre being the node with fewest neighbours, which keeps degrees low (CD-MAX).
-
-    With `refine`, the centre of a topic then moves from a node of largest degree to another subscriber as long as that
-    lowers the largest degree, or the number of nodes that have it.
 
     Notes
     -----
     Yumusak, Layazali, Oztoprak and Hassanpour 2021, of which only the abstract was read: it says that the node with
-    fewest neighbours is selected, and that a refinement improves the degrees. How is our reading. Time
-    O(C Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres; refined, O(|T| Σ_t |V_t|²) for each move.
+    fewest neighbours is selected. Time O(C Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres.
 
     References
     ----------
@@ -111,59 +101,7 @@ def cd_max(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, refi
     >>> cd_max(instance).edges.tolist()
     [[0, 1], [1, 2], [2, 3]]
     """
-    built = _built(instance, _FEWEST, ties, seed)
-    if not refine:
-        return built
-    overlay, moves = _refined(instance, built.overlay)
-    return OverlayBuild(overlay, {**built.counters, "moves": moves})
-
-
-def _refined(instance: TopicInstance, overlay: Overlay) -> tuple[Overlay, int]:
-    """Move centres while that lowers the largest degree or the nodes that have it; the number of moves."""
-    adjacent = set(map(tuple, overlay.edges.tolist()))
-    topics = [instance.subscribers(t).tolist() for t in range(instance.num_topics)]
-
-    def star(centre: int, topic: list[int]) -> list[tuple[int, int]]:
-        return [(min(centre, v), max(centre, v)) for v in topic if v != centre]
-
-    centres = [next(v for v in topic if adjacent.issuperset(star(v, topic))) for topic in topics]
-    used = Counter(edge for centre, topic in zip(centres, topics, strict=True) for edge in star(centre, topic))
-    degrees = Counter(v for edge in used for v in edge)
-
-    def change(centre: int, topic: list[int], by: int) -> None:
-        for edge in star(centre, topic):
-            before, used[edge] = used[edge], used[edge] + by
-            for v in edge:
-                degrees[v] += (used[edge] > 0) - (before > 0)
-
-    def peak() -> tuple[int, int]:
-        most = max(degrees.values(), default=0)
-        return most, sum(degree == most for degree in degrees.values())
-
-    moves, best, improved = 0, peak(), True
-    while improved:
-        improved = False
-        for t, topic in enumerate(topics):
-            if degrees[centres[t]] < best[0]:
-                continue
-            for other in topic:
-                here = centres[t]
-                if other == here or degrees[other] + 1 >= best[0]:
-                    continue
-                change(here, topic, -1)
-                change(other, topic, +1)
-                if peak() < best:
-                    centres[t], best, moves, improved = other, peak(), moves + 1, True
-                    break
-                change(other, topic, -1)
-                change(here, topic, +1)
-    return Overlay.from_edges(instance.num_nodes, [edge for edge, count in used.items() if count]), moves
-
-
-def _unrefined(refine: bool, instance: TopicInstance) -> StarSteps:
-    if refine:
-        raise BadInput("a trace, ties=worst and ties=best are for the stars alone: leave option 'refine' off")
-    return StarSteps(instance, lambda weighted, neighbours: Fraction(-neighbours), "neighbours, negated")
+    return _built(instance, _FEWEST, ties, seed)
 
 
 def _built(instance: TopicInstance, rule: int, ties: str, seed: int) -> OverlayBuild:
@@ -267,8 +205,8 @@ def _count_neighbours(node: int, this_epoch: int, interest: Interest, nodes: _No
     nodes.counted[node] = True
 
 
-_ANSWERED = (*DIAMETER_TWO, *DIAMETER_DEGREE)
-_SHARED: dict[str, Any] = {"source": "P2 §6.1", "starts": ("2d-star", "2d-true", *DIAMETER_DEGREE)}
+_ANSWERED = DIAMETER_TWO
+_SHARED: dict[str, Any] = {"source": "P2 §6.1", "starts": ("2d-star", "2d-true")}
 CD_ODA = cd_oda.method(
     "cd-oda",
     _ANSWERED,
@@ -308,7 +246,7 @@ CD_ODA_2 = cd_oda_2.method(
 CD_MAX = cd_max.method(
     "cd-max",
     _ANSWERED,
-    steps=lambda instance, refine: _unrefined(refine, instance),
+    steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(-neighbours), measure="neighbours, negated"),
     summary="CD-MAX: stars at the nodes with fewest neighbours, for low degrees",
     guarantee="every topic has diameter at most 2; no ratio is proven",
     cost="time O(C Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)",
@@ -316,5 +254,4 @@ CD_MAX = cd_max.method(
     colour="#0072B2",
     marker="<",
     source="Yumusak et al. 2021, of which only the abstract was read",
-    starts=DIAMETER_DEGREE,
 )

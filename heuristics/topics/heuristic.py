@@ -21,7 +21,6 @@ from .tie_search import TIES_OR_EXTREMES, GreedySteps, SolveUnderTies
 
 TOPIC_CONNECTED = ("min-tco", "minmax-tco", "low-tco")
 DIAMETER_TWO = (*TOPIC_CONNECTED, "2d-star", "2d-true")
-DIAMETER_DEGREE = ("2d-star-minmax", "2d-minmax")
 Given = ParamSpec("Given")
 
 

@@ -13,7 +13,7 @@ from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .heuristic import DIAMETER_DEGREE, DIAMETER_TWO, heuristic
+from .heuristic import DIAMETER_TWO, heuristic
 from .kernels.interest import Interest, interest_of, weighted_neighbours
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
@@ -196,7 +196,7 @@ class _Steps(StarSteps):
 
 TWO_DIAMETER_ODA = two_diameter_oda.method(
     "2d-oda",
-    (*DIAMETER_TWO, *DIAMETER_DEGREE),
+    DIAMETER_TWO,
     steps=_Steps,
     traced=partial(_Steps, grouped=False),
     summary="2D-ODA: topic by topic the star of highest topic density",
@@ -204,7 +204,7 @@ TWO_DIAMETER_ODA = two_diameter_oda.method(
     guarantee="every topic has diameter at most 2 (P2 Lemma 7); no ratio is proven",
     cost="time O(|V||T| + Σ_t Σ_{v∈V_t} |T_v| + Σ_edges (|T_u| + |T_v|)), memory O(Σ|T_v|)",
     pace=3,
-    starts=("2d-star", "2d-true", *DIAMETER_DEGREE),
+    starts=("2d-star", "2d-true"),
     colour="#56B4E9",
     marker="D",
 )

@@ -160,28 +160,6 @@ class TwoDiameterTrue(TopicProblem):
         return [f"{said('topic')} '{instance.topic_label(t)}' has {what}" for t in far]
 
 
-class MinMaxTwoDiameterStar(MinMaxTCO, TwoDiameterStar):
-    """Smallest maximum degree such that every topic has a centre adjacent to all its other subscribers."""
-
-    name, summary = "2d-star-minmax", "smallest maximum degree, every topic holds a star on its subscribers"
-    source = "Yumusak et al. 2021; P2 §6.3"
-    default_method = "cp-sat"
-
-
-class MinMaxTwoDiameter(MinMaxTCO, TwoDiameterTrue):
-    """Smallest maximum degree such that every G_t has diameter at most 2.
-
-    References
-    ----------
-    Yumusak, Layazali, Oztoprak, Hassanpour: Low-diameter topic-based pub/sub overlay network construction with
-    minimum-maximum node degree, PeerJ Computer Science 2021, https://doi.org/10.7717/peerj-cs.538
-    """
-
-    name, summary = "2d-minmax", "smallest maximum degree, every topic of diameter at most 2"
-    source = "Yumusak et al. 2021; P2 §6"
-    default_method = "cp-sat"
-
-
 def _has_centre(instance: TopicInstance, answer: Overlay) -> npt.NDArray[np.bool_]:
     """For each topic, whether one subscriber is adjacent to all the others."""
     at_u, at_v = answer.topic_links(instance)
@@ -364,6 +342,5 @@ TOPIC_PROBLEMS: tuple[TopicProblem, ...] = (
     *(FaultTolerantTCO(), TwoDiameterStar(), TwoDiameterTrue()),
 )
 
-TWO_DIAMETER_DEGREE: tuple[TopicProblem, ...] = (MinMaxTwoDiameterStar(), MinMaxTwoDiameter())
 DEGREE_PROBLEMS: tuple[DegreeLimited, ...] = (CappedTCO(name="capped-tco"), PartialTCO(name="partial-tco"))
 """Each family with the limit that it has where a name states none."""

@@ -22,7 +22,7 @@ from steiner import SteinerRules
 from topics import TopicRules
 from traces import TraceRules
 
-ALIKE = {"2d-star-minmax": "2d-star", "2d-minmax": "2d-true", "capped-tco": "min-tco"}
+ALIKE = {"capped-tco": "min-tco"}
 ROUTING = re.compile(r"(filtering|topic-diameter|average-topic-diameter)(?:=([^@=]+))?@([^@=]+)(?:=([^@=]+))?")
 BY_DEFAULT = {
     "filtering": "filtering@average-degree=2",
@@ -100,9 +100,6 @@ def overlay_value(instance, problem, digest, answer):
     if problem == base:
         return model.value(edges)
     near = neighbours(edges, range(model.n))
-    if family in ("2d-star-minmax", "2d-minmax"):
-        model.value(edges)
-        return max(map(len, near.values()))
     if family in ("capped-tco", "partial-tco"):
         *words, limit = problem.split("@")[1:]
         need_within(limit, model, near, len(edges))

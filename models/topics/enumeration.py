@@ -16,8 +16,7 @@ from ...instances.topics.instance import TopicInstance
 from ..engine.integer_model import IntegerModel, minimise_with_cp_sat
 
 MOST_NODES = 6
-_OF_DEGREE = ("minmax-tco", "2d-star-minmax", "2d-minmax")
-ENUMERATED = ("min-tco", "low-tco", "2d-star", "2d-true", *_OF_DEGREE)
+ENUMERATED = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true")
 Flags = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
 _every: Callable[[list[Flags]], Flags] = np.logical_and.reduce
@@ -32,11 +31,11 @@ def smallest_value(instance: TopicInstance, problem: str) -> int:
     """
     n = instance.num_nodes
     valid = np.ones(1 << (n * (n - 1) // 2), np.bool_)
-    rule = "2d-star" if problem.startswith("2d-star") else "2d-true" if problem.startswith("2d-") else "connected"
+    rule = problem if problem.startswith("2d-") else "connected"
     for topic in range(instance.num_topics):
         valid &= _serves(n, tuple(instance.subscribers(topic).tolist()), rule)
     edges, degree = _sizes(n)
-    value = {**dict.fromkeys(_OF_DEGREE, degree), "low-tco": edges * degree}.get(problem, edges)
+    value = {"minmax-tco": degree, "low-tco": edges * degree}.get(problem, edges)
     return int(value[valid].min())
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ...heuristics.topics.degree_limits import starts_within
-from ...heuristics.topics.heuristic import DIAMETER_DEGREE, DIAMETER_TWO
+from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -98,7 +98,7 @@ def _method(
 ) -> Method[TopicInstance, Overlay]:
     return Method(
         name=name,
-        problems=(*DIAMETER_TWO, *DIAMETER_DEGREE, "weighted-tco", "k-tco", "capped-tco", "partial-tco"),
+        problems=(*DIAMETER_TWO, "weighted-tco", "k-tco", "capped-tco", "partial-tco"),
         source="models/topics/compact/overlay_model.py",
         cost="exponential in the worst case",
         exact=True,

@@ -45,7 +45,6 @@ SHAPES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "brokers": ("brokers-sparse", "soft-links", "s2", {"brokers": 4, "subscriptions": 6, "publications": 4}),
     "steiner": ("steiner-sparse", "steiner", "mehlhorn", {"nodes": 6, "edges": 8, "terminals": 3}),
     "trace": ("churn", "dynamic-tco", "gm-recomputed", {"nodes": 5, "topics": 3, "subscriptions": 2, "events": 8}),
-    "content-trace": ("content-churn", "dynamic-content", "stay", {"users": 4, "brokers": 2, "intervals": 3}),
 }
 ENDINGS = {
     "topics": (".json", ".csv", ".tsv", ".parquet", ".sets", ".oligomers", ".hif.json"),

@@ -380,7 +380,5 @@ FORMULATED = {
     "k-tco": Formulated(fault_tolerant=True),
     "2d-star": Formulated(require=_require_star, lazy=True),
     "2d-true": Formulated(require=_require_diameter, cubic=True),
-    "2d-star-minmax": Formulated(lambda edges, degree: degree, of_degree=True, require=_require_star, lazy=True),
-    "2d-minmax": Formulated(lambda edges, degree: degree, of_degree=True, require=_require_diameter, cubic=True),
 }
 """The problems of the compact models by name."""

@@ -16,9 +16,7 @@ import overlaybench as ob
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.figures import stepping
 from overlaybench.compare.figures.over_time import save_replay
-from overlaybench.compare.figures.panels import ContentTraceOverlays
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
-from overlaybench.instances.content.trace_files import CONTENT_TRACES
 from overlaybench.instances.contract.timed import SECOND
 from overlaybench.instances.topics.trace_files import TRACES, write_trace
 from tests.outcomes import known
@@ -188,40 +186,6 @@ def test_a_picture_shows_one_time_and_refuses_times_outside_of_the_trace(tmp_pat
     figure = ob.draw(trace, log, options=ob.DrawOptions(problem="dynamic-tco@change-cost=2"))
     value = ob.PROBLEMS["dynamic-tco@change-cost=2"].value(trace, log)
     assert any(f"dynamic-tco@change-cost=2 {value:,.0f}" in str(text.get_text()) for text in figure.axes[0].texts)
-
-
-@pytest.mark.slow
-def test_users_are_linked_to_their_brokers_and_brokers_by_the_trees_at_every_moment(tmp_path: Path) -> None:
-    def event(time: float, what: str, **about: Any) -> ob.ContentEvent:
-        return ob.ContentEvent(time, what, **about)
-
-    start = ob.generate("content", users=5, brokers=3, intervals=2, seed=2, slack=9.0)
-    given = [event(1, "leave", user="u0"), event(2, "broker-down", broker="b1"), event(3, "join", user="u0")]
-    given += [event(3, "rate", user="u1", channel="c0", rate=9), event(4, "broker-up", broker="b1")]
-    trace, page, picture = ob.ContentTrace.from_events(start, given), tmp_path / "one.html", tmp_path / "one.svg"
-    result = ob.METHODS["stay"].run(trace, ob.PROBLEMS["dynamic-content"])
-    log = known(result.answer)
-    save_replay(page, "one", trace, log)
-    data, names = shown_data(page), [f"b{b}" for b in range(3)] + [f"u{u}" for u in range(5)]
-    union = ContentTraceOverlays(trace, [log]).links[0]
-    links, present = set[int](), set(data["present"])
-    file, answer = tmp_path / "one.jsonl", tmp_path / "log.json"
-    CONTENT_TRACES.write(trace, file)
-    CONTENT_TRACES.write_answer(log, trace, answer)
-    written = [own for _, own in json.loads(answer.read_text())["overlays"]]
-    rows = zip(data["frames"], data["answers"][0], written, trace.present(), strict=True)
-    for (_, joined, left, _), (words, added, gone), own, (users, up) in rows:
-        links, present = (links | {*added}) - {*gone}, (present | {*joined}) - {*left}
-        assert present == {*up, *(3 + user for user in users)}
-        shown = {(names[a], names[b]) for a, b in (union[at] for at in links)}
-        between = {tuple(link) for tree in own["trees"] for link in tree["links"]}
-        assert shown == {(broker, user) for user, broker in own["assignment"].items()} | between
-        assert words.startswith("cost ")
-    titles = [frame[0] for frame in data["frames"]]
-    assert titles[2:] == ["2 s: b1 fails", "3 s: u0 joins; u1 publishes 9 on c0", "4 s: b1 is up again"]
-    CliRunner().invoke(cli, ["draw", str(file), str(answer), "--at", "2", "-o", str(picture)], catch_exceptions=False)
-    assert "log, at 2 s" in picture.read_text()
-    assert "added last" in picture.read_text()
 
 
 @pytest.mark.slow

@@ -232,23 +232,14 @@ def test_the_map_has_a_point_for_each_instance_of_a_law(small: LibraryTable) -> 
     }
 
 
-def test_a_table_older_than_dates_and_authors_is_read(small: LibraryTable, tmp_path: Path) -> None:
-    write_table(small.with_records([record(date="2026-11-22", name="Ada", source="a thesis", method="")]), tmp_path)
+def test_a_table_older_than_dates_is_read(small: LibraryTable, tmp_path: Path) -> None:
+    write_table(small.with_records([record(date="2026-11-22")]), tmp_path)
     file = tmp_path / "records.csv"
     (found,) = read_table(tmp_path).runs
-    assert (found.name, found.source, found.date) == ("Ada", "a thesis", "2026-11-22")
-    file.write_text("".join(",".join(line.split(",")[:-3]) + "\n" for line in file.read_text().splitlines()))
+    assert found.date == "2026-11-22"
+    file.write_text("".join(",".join(line.split(",")[:-1]) + "\n" for line in file.read_text().splitlines()))
     (found,) = read_table(tmp_path).runs
-    assert (found.name, found.source, found.date) == ("", "", "")
+    assert found.date == ""
     file.write_text(file.read_text().replace(",version", "", 1))
     with pytest.raises(ob.BadInput, match="line 1: has the columns"):
         read_table(tmp_path)
-
-
-def test_submissions_are_known_but_not_scored(small: LibraryTable) -> None:
-    submitted = record(name="Ada", method="by hand", value=5.0, time_limit=math.nan, seconds=math.nan)
-    table = small.with_records([record(), submitted, submitted])
-    assert len(list(table.runs)) == 2
-    assert table.known("a", "min-tco").best == submitted
-    assert scored(table)["method"].tolist() == ["gm"]
-    assert scored(table)["mean_gap"].tolist() == [pytest.approx(2 / 7)]

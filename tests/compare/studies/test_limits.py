@@ -24,7 +24,6 @@ HURTING: dict[str, Source] = {
     "brokers": ("brokers-dense", {"brokers": 120}),
     "steiner": ("steiner-sparse", {"nodes": 20_000, "edges": 60_000, "terminals": 4000, "dearest": 100}),
     "trace": ("churn", {"nodes": 2000, "topics": 100, "subscriptions": 10, "events": 2000}),
-    "content-trace": ("content-churn", {"users": 300, "brokers": 20, "intervals": 20, "events": 200}),
 }
 """Of each kind, an instance on which its slow methods take minutes."""
 LARGE: dict[str, Source] = {
@@ -33,7 +32,6 @@ LARGE: dict[str, Source] = {
     "brokers": ("brokers-dense", {"brokers": 120, "publications": 60_000}),
     "steiner": ("steiner-sparse", {"nodes": 200_000, "edges": 600_000, "terminals": 40_000, "dearest": 100}),
     "trace": ("churn", {"nodes": 20_000, "topics": 200, "subscriptions": 10, "events": 4000}),
-    "content-trace": ("content-churn", {"users": 300, "brokers": 20, "intervals": 20, "events": 200}),
 }
 """The same for methods of almost linear time."""
 SEARCHED: dict[str, Source] = {
@@ -42,7 +40,6 @@ SEARCHED: dict[str, Source] = {
     "brokers": ("brokers-dense", {"brokers": 30}),
     "steiner": ("steiner-sparse", {"nodes": 3000, "edges": 12_000, "terminals": 800, "dearest": 100}),
     "trace": ("churn", {"nodes": 120, "topics": 60, "subscriptions": 8, "events": 60}),
-    "content-trace": ("content-churn", {"users": 40, "brokers": 6, "events": 40}),
 }
 """The same for the solvers of exact methods and for `MODELLED`, whose models do not fit in memory on the others."""
 FAST = {"ring-per-topic", "cd-oda-1", "2d-oda", "harary-per-topic", "mst-per-topic", "mehlhorn", "s0"} | {

@@ -1,14 +1,11 @@
 """Studies of traces: runs as rows, verified, repeated, grouped, and reported over time."""
 
-from pathlib import Path
-
 import pytest
 
-from overlaybench.compare.report.over_time import COST, levels_over_time, trace_runs, trade_table
+from overlaybench.compare.report.over_time import levels_over_time, trace_runs, trade_table
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.report.writing import report_study
 from overlaybench.compare.studies.store import Store
-from overlaybench.instances.content.trace_files import CONTENT_TRACES
 from overlaybench.instances.topics.trace_files import TRACES
 from tests.compare.studies.without_spark import study_done_in
 from tests.outcomes import output_of
@@ -24,15 +21,6 @@ instances = [
 [[runs]]
 problems = ["dynamic-tco", "dynamic-tco@change-cost=2"]
 methods = ["gm-recomputed", "rings", "snapshot-optima"]
-"""
-
-
-CONTENT = """
-name = "content over time"
-instances = [{ workload = "content-churn", users = 5, brokers = 2, intervals = 2, events = [4, 8] }]
-[[runs]]
-problems = ["dynamic-content", "dynamic-content@move-cost=9"]
-methods = ["stay", "migrating", "snapshot-optima"]
 """
 
 
@@ -78,20 +66,3 @@ def test_the_report_shows_links_over_bounds_and_changes_over_time(study: Store) 
     assert (study.folder / "tables" / "trace-over-time.csv").is_file()
     for name in ("links-over-time", "recourse-of-links-over-time", "links-against-recourse"):
         assert (study.folder / "figures" / f"{name}.svg").is_file()
-
-
-@pytest.mark.slow
-def test_content_over_time_is_verified_and_reported(tmp_path: Path) -> None:
-    study = study_done_in(tmp_path, CONTENT)
-    rows = study.rows(study.plan().keys)
-    assert len(rows) == 2 * 2 * 3
-    assert "12 answers checked, 2 runs repeated, 0 faults found" in output_of("verify", study.folder, "--rerun", "0.1")
-    assert "Content-based overlays over time" in report_study(study.folder).read_text()
-    runs = trace_runs(judged_runs(rows), COST)
-    series = levels_over_time(runs, lambda digest: study.instance(digest, CONTENT_TRACES))
-    assert (series["ratio"] > 1 - 1e-6).all()
-    exact = series[(series["method"] == "snapshot-optima") & (series["problem"] == "dynamic-content")]
-    assert exact["ratio"].to_numpy() == pytest.approx(1)
-    assert set(trade_table(runs, COST)["problem"]) == {"dynamic-content"}
-    assert (study.folder / "tables" / "content-trace-over-time.csv").is_file()
-    assert (study.folder / "figures" / "cost-against-recourse.svg").is_file()

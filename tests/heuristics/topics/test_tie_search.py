@@ -1,6 +1,5 @@
 """Extremes over all ways to break ties, and traces: every step is greedy by the definition."""
 
-from functools import partial
 from itertools import combinations, permutations
 from typing import Any
 
@@ -72,13 +71,6 @@ def test_extremes_are_those_of_orders_of_candidates(name: str, instance: ob.Topi
     for extreme, expected in (("best", min(values)), ("worst", max(values))):
         overlay = extreme_ties(steps_of(name, instance), PROBLEMS[problem], extreme).overlay
         assert PROBLEMS[problem].value(instance, overlay) == expected
-
-
-@pytest.mark.parametrize("problem", ["2d-star-minmax", "2d-minmax"])
-def test_extremes_of_a_degree_are_of_the_degree_where_every_topic_has_a_star(problem: str) -> None:
-    instance = ob.TopicInstance.from_subscriptions({f"n{v}": [*own] for v, own in enumerate(["abcd", *"cbaca"])})
-    run = partial(BY_NAME["2d-oda"].run, instance, PROBLEMS[problem])
-    assert [run(ties=ties).value for ties in ("best", "worst", "highest")] == [4, 5, 4]
 
 
 def few_subscriptions(instance: ob.TopicInstance) -> npt.NDArray[np.int64]:

@@ -23,7 +23,7 @@ from tests.models.checker.tiny import TOPIC_PROBLEMS, checker, draw_content, dra
 from tests.models.topics.small_instances import priced
 
 OTHERS = (
-    *("2d-star-minmax", "2d-minmax", "capped-tco@max-degree=3", "capped-tco@average-degree=2.5"),
+    *("capped-tco@max-degree=3", "capped-tco@average-degree=2.5"),
     *("capped-tco@degree-per-topic=1.2", "partial-tco@max-degree=2", "partial-tco@subscribers@max-degree=2"),
     *("partial-tco@components@average-degree=1.5", "filtering", "filtering@max-degree=3", "filtering=1@edges"),
     *("filtering@edges", "topic-diameter", "topic-diameter=1@average-degree", "average-topic-diameter=1.5@edges"),

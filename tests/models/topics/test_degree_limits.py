@@ -11,7 +11,7 @@ import overlaybench as ob
 from overlaybench.instances.topics.problems import MEASURES, RULES, CappedTCO, DegreeLimited, PartialTCO
 from tests.outcomes import value_of
 from tests.properties import property_test
-from tests.topic_brute_force import all_graphs, degree_limited, values_and_validity
+from tests.topic_brute_force import all_graphs, degree_limited
 from tests.topic_strategies import instances_with_overlays, topic_instances
 
 LIMITS = st.one_of(
@@ -134,17 +134,3 @@ def test_a_larger_instance_is_open_only_between_its_bounds() -> None:
     shares = [ob.solve(instance, f"partial-tco@components@max-degree={d}", "ptco").value for d in range(6)]
     assert shares == sorted(shares, reverse=True)  # type: ignore[type-var]
     assert np.isclose(shares[0] or 0, instance.num_subscriptions - instance.num_topics)
-
-
-@property_test(40, topic_instances(max_nodes=6), quick=8)
-def test_cd_max_builds_a_star_in_each_topic_and_its_refinement_raises_no_degree(instance: ob.TopicInstance) -> None:
-    values, valid = values_and_validity(instance, "2d-star-minmax")
-    problem = ob.PROBLEMS["2d-star-minmax"]
-    plain, refined = (ob.METHODS["cd-max"].run(instance, problem, refine=refine) for refine in (False, True))
-    assert values[valid].min() <= value_of(refined) <= value_of(plain)
-
-
-def test_two_hops_need_a_smaller_degree_than_a_star() -> None:
-    cycle = ob.read({f"n{v}": ["t"] for v in range(5)})
-    assert ob.solve(cycle, "2d-minmax").value == 2
-    assert ob.solve(cycle, "2d-star-minmax").value == 4
