@@ -72,7 +72,8 @@ def _is_main(reference: str) -> bool:
 
 def _modules(reference: str, item: Any) -> Iterator[str]:
     if not _is_main(reference):
-        yield reference.partition(":")[0].partition(".")[0]
+        top = reference.partition(":")[0].partition(".")[0]
+        yield from () if top == _OURS else (top,)
         return
     referred: dict[int, Any] = {}
     list(_parts(item, referred))

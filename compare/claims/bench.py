@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from msgspec import structs
 
@@ -20,6 +21,7 @@ from ..studies.row import object_in, row, spread
 from ..studies.store import Store, StoredInstance
 from ..studies.study import Runs, Study
 from ..studies.task import Recipe, derived_seed, freeze
+from .contribution_table import BY_TABLE
 
 LAWS = ("uniform", "zipf", "exponential")
 TIES = ("lowest", "highest", "random")
@@ -69,7 +71,8 @@ def runs(
     repeats: int = 1,
 ) -> Runs:
     """Every method (a name, or a name with options) on one problem, on these families or on all."""
-    named = tuple((m, ()) if isinstance(m, str) else (m[0], freeze(m[1])) for m in methods)
+    given = [(m, {}) if isinstance(m, str) else m for m in methods]
+    named = tuple((method_named(name).name, freeze(options)) for name, options in given)
     return Runs((problem,), named, tuple(families), 2**31, time_limit, _MEMORY, repeats)
 
 
@@ -94,7 +97,8 @@ class Bench:
         """The runs on a grid that did not fail; RunFailed if none has a value.
 
         The columns are those of the store; ``law`` (the workload, without -varying and -fitted), ``ties`` and ``draw``
-        (the seed of the instance, by which instances of different shapes are paired);
+        (the seed of the instance, by which instances of different shapes are paired), ``o_data`` (``table`` for P3's
+        methods by their own data structures, which are named as the plain ones);
         parameters of the workload as ``p_nodes``, options with their defaults as ``o_partitions``, counters as
         ``c_pn_ratio``.
         """
@@ -171,10 +175,12 @@ def _with_parameters(rows: pd.DataFrame) -> pd.DataFrame:
     counters = pd.DataFrame(rows["counters"].map(object_in).tolist(), rows.index)
     rows = rows.join(parameters(rows).add_prefix("p_")).join(options.add_prefix("o_")).join(counters.add_prefix("c_"))
     law = workload.str.replace("-varying|-fitted", "", regex=True)
+    by_table = rows["method"].str.endswith(BY_TABLE)
+    rows = rows.assign(method=rows["method"].str.removesuffix(BY_TABLE), o_data=np.where(by_table, "table", "rows"))
     ties = rows["o_ties"].fillna("lowest") if "o_ties" in rows else "lowest"
     return rows.assign(workload=workload, law=law, ties=ties, draw=[recipe.get("seed") for recipe in recipes])
 
 
 def _all_options(method: str, given: str) -> Mapping[str, Any]:
     """The options of a run, with the method's own where none was given."""
-    return {**{one.name: one.default for one in METHODS[method].options}, **object_in(given)}
+    return {**{one.name: one.default for one in method_named(method).options}, **object_in(given)}

@@ -109,20 +109,6 @@ def mean_diameter(instance: TopicInstance, overlay: Overlay) -> float:
     return float(np.mean(largest))
 
 
-@claim("N.CDMAX.1")
-def LOWER_STARS(bench: Bench) -> Judgement:
-    """By how much CD-MAX lowers the maximum degree of the best other star algorithm, at most."""
-    others = ("cd-oda", "cd-oda-1", "cd-oda-2", "2d-oda")
-
-    found = []
-    for law in LAWS:
-        for nodes in (60,) if bench.quick else (100, 400):
-            for one in instances(law, nodes, 2 if bench.quick else 4):
-                lowest = min(_built(bench, each, "2d-star", one).max_degree for each in others)
-                found.append(1 - _built(bench, "cd-max", "2d-star", one).max_degree / lowest)
-    return judged(exact(max(found), len(found)), at_least(0.54))
-
-
 @claim("N.PTCO.1")
 @under(LAWS)
 def FOUR_FIFTHS_FOR_A_FIFTH(bench: Bench, law: str) -> Judgement:

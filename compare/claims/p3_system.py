@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ...heuristics.topics.decentralised import Decentralised, decentralised, drawn_partition
 from ...heuristics.topics.divide_and_conquer import (
     Division,
     best_division,
     bulk_threshold,
     divide,
+    divide_and_conquer,
     partition_of,
     random_order,
     restricted,
@@ -27,6 +27,8 @@ from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, TIES, Bench, grid
 from .claim import CaseTally, Judgement, Line, at_least, at_most, claim, exact, judged
+from .contribution_table import extend_by_table, gm_m_by_table
+from .decentralised import Decentralised, decentralised, drawn_partition
 
 _MINMAX, _COVERAGE = "minmax-tco", 3
 _BY_LEMMA_9 = "its proof uses Lemma 9, which P3.L9 contradicts; no counterexample here"
@@ -102,7 +104,8 @@ def equal_parts(bench: Bench) -> Judgement:
 
         def work(first: int, instance: TopicInstance = instance, order: Any = order) -> float:
             parts = (restricted(instance, np.sort(part)) for part in (order[:first], order[first:]))
-            return sum(float(bench.run("gm-m", one, _MINMAX, data="table").counters["table_work"]) for one in parts)
+            bench.done += 2
+            return sum(float(gm_m_by_table.build(one).counters["table_work"]) for one in parts)
 
         equal = work(instance.num_nodes // 2)
         for share, found in ratios.items():
@@ -136,7 +139,8 @@ def choosing_parts_is_cheap(bench: Bench) -> Judgement:
         start = time.process_time()
         best_division(instance, shuffled, _COVERAGE, order, "lemma-16")
         divided = time.process_time()
-        bench.run("dcbr-m", instance, _MINMAX, seed=seed, data="table")
+        divide_and_conquer(instance, extend_by_table, seed=seed)
+        bench.done += 1
         shares.append((divided - start) / (time.process_time() - divided))
     return judged(mean_interval(shares[1:]), at_most(0.1), at_most(0.5))
 
@@ -252,6 +256,7 @@ def _work(bench: Bench, instance: TopicInstance, parts: int) -> tuple[list[int],
         inner.extend(counters["table_work"] for _, counters in results)
         return results
 
-    options = {"coverage": _COVERAGE, "partitions": parts, "data": "table", "mapper": counting}
-    result = bench.run("dcbr-m", instance, _MINMAX, seed=1, **options)
-    return inner, int(result.counters["table_work"]) - sum(inner)
+    options: dict[str, Any] = {"coverage": _COVERAGE, "partitions": parts, "mapper": counting}
+    built = divide_and_conquer(instance, extend_by_table, seed=1, **options)
+    bench.done += 1
+    return inner, int(built.counters["table_work"]) - sum(inner)

@@ -17,7 +17,7 @@ from ...instances.contract.compiled import kernel
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .gm_m import DATA, EXTENSIONS
+from .gm_m import extend_gm_m
 from .greedy_merge import extend_greedily
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.interest import Interest, interest_of
@@ -278,7 +278,7 @@ class Mapper(Protocol):
     ) -> Iterable[PartEdges]: ...
 
 
-@heuristic(PARTITIONS, DATA, TIES)
+@heuristic(PARTITIONS, TIES)
 def naive_dc(instance: TopicInstance, **options: Any) -> OverlayBuild:
     """GM-M within random parts of all nodes, then GM-M across them: :func:`dcb_m` without bulk nodes.
 
@@ -296,8 +296,8 @@ def naive_dc(instance: TopicInstance, **options: Any) -> OverlayBuild:
     return dcb_m.build(instance, eta=int(np.diff(instance.node_offsets).max()), **options)
 
 
-@heuristic(ETA, PARTITIONS, DATA, TIES)
-def dcb_m(instance: TopicInstance, *, data: str = "rows", **options: Any) -> OverlayBuild:
+@heuristic(ETA, PARTITIONS, TIES)
+def dcb_m(instance: TopicInstance, **options: Any) -> OverlayBuild:
     """GM-M within random parts of the lightweight nodes, then GM-M between bulk nodes and all, and across parts.
 
     Parameters, result and errors are those of :func:`dcbr_m`, without `coverage` and `aim`.
@@ -313,11 +313,11 @@ def dcb_m(instance: TopicInstance, *, data: str = "rows", **options: Any) -> Ove
     >>> dcb_m(instance, eta=1).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _built(instance, EXTENSIONS[data], all_combine=True, **options)
+    return divide_and_conquer(instance, extend_gm_m, all_combine=True, **options)
 
 
-@heuristic(ETA, PARTITIONS, COVERAGE, AIM, DATA, TIES)
-def dcbr_m(instance: TopicInstance, *, data: str = "rows", **options: Any) -> OverlayBuild:
+@heuristic(ETA, PARTITIONS, COVERAGE, AIM, TIES)
+def dcbr_m(instance: TopicInstance, **options: Any) -> OverlayBuild:
     """DCB-M whose combine phase involves only bulk nodes and representatives of the parts.
 
     Parameters
@@ -338,8 +338,6 @@ def dcbr_m(instance: TopicInstance, *, data: str = "rows", **options: Any) -> Ov
         Of edges as in :func:`.gm_m`, and of representatives that cover equally many topics.
     seed : int
         For the parts, and for random ties.
-    data : {"rows", "table"}
-        How GM-M keeps contributions, see :func:`.gm_m`.
     mapper : callable
         Applies a function to the parts, like the built-in map. It does not change the overlay.
 
@@ -368,14 +366,14 @@ def dcbr_m(instance: TopicInstance, *, data: str = "rows", **options: Any) -> Ov
     >>> dcbr_m(instance, eta=1).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _built(instance, EXTENSIONS[data], **options)
+    return divide_and_conquer(instance, extend_gm_m, **options)
 
 
 @heuristic(ETA, PARTITIONS, COVERAGE, AIM, TIES)
 def dc_gm(instance: TopicInstance, **options: Any) -> OverlayBuild:
     """:func:`dcbr_m` with Greedy Merge in place of GM-M: few edges instead of a low degree.
 
-    Parameters, result and errors are those of :func:`dcbr_m`, without `data`.
+    Parameters, result and errors are those of :func:`dcbr_m`.
 
     Notes
     -----
@@ -388,10 +386,10 @@ def dc_gm(instance: TopicInstance, **options: Any) -> OverlayBuild:
     >>> dc_gm(instance, eta=1).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _built(instance, extend_greedily, **options)
+    return divide_and_conquer(instance, extend_greedily, **options)
 
 
-def _built(
+def divide_and_conquer(
     instance: TopicInstance,
     extend: Extend,
     *,
@@ -404,7 +402,10 @@ def _built(
     mapper: Mapper = map,
     all_combine: bool = False,
 ) -> OverlayBuild:
-    """Divide, conquer and combine; with `all_combine` every lightweight node is a representative."""
+    """Divide, conquer and combine; with `all_combine` every lightweight node is a representative.
+
+    `extend` adds edges to a partial overlay until it is topic-connected; other parameters as for :func:`dcbr_m`.
+    """
     order, eta = tie_order(ties, seed), eta or bulk_threshold(instance)
     lightweight = np.flatnonzero(np.diff(instance.node_offsets) <= eta).astype(np.int32)
     shuffled = random_order(lightweight, seed)

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from ...instances.contract.compiled import kernel
-from ...instances.contract.errors import BadInput
-from ...instances.contract.option import Option
 from ...instances.topics.instance import TopicInstance
 from .greedy_merge import Rule, add_edges
 from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.interest import TopicComponents, unite
-from .kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
-from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
+from .kernels.partial_overlay import OverlayBuild, PartialOverlay
+from .kernels.ties import TIES, tie_order
 from .tie_search import Edge, EdgeSteps, heaviest, least_raising
 
-DATA = Option(
-    "data",
-    "rows",
-    "rows: contributions are counted a node at a time, when needed; table: of all pairs, as in P3, Algorithms 3–6",
-    choices=("rows", "table"),
-)
 
-
-@heuristic(TIES, DATA)
-def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, data: str = "rows") -> OverlayBuild:
+@heuristic(TIES)
+def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
     """A topic-connected overlay built as by :func:`.minmax_oda`, but only of edges that contribute.
 
     An edge that contributes is added even if it raises the maximum degree and an edge of contribution 0 would not.
@@ -37,9 +23,8 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, data: 
     -----
     Chen, Vitenberg and Jacobsen 2011 (P3), Algorithms 1 and 2, which leave ties open; P3's Algorithm 5 breaks them by
     rising degree, which decides nothing here: all edges that can be added in a phase have the same larger degree.
-    `data` does not change the overlay: "table" is the paper's own way, a yardstick for its claims about time (see
-    :func:`.extend_by_table`). Other parameters, result and errors are those of :func:`.greedy_merge`. Time and memory
-    as for :func:`.add_edges`. D is at most 2.2 max|T_v| on the workloads of claim P3.L5, which refutes Lemma 5's
+    Other parameters, result and errors are those of :func:`.greedy_merge`. Time and memory as for :func:`.add_edges`.
+    D is at most 2.2 max|T_v| on the workloads of claim P3.L5, which refutes Lemma 5's
     D = O(max|T_v|) for ties that are broken badly.
 
     Examples
@@ -49,239 +34,13 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0, data: 
     [[0, 1], [0, 2]]
     """
     partial = PartialOverlay(instance, tie_order(ties, seed))
-    EXTENSIONS[data](partial)
+    extend_gm_m(partial)
     return OverlayBuild(partial.overlay(), partial.counters() | {"phases": int(partial.degrees.max())})
 
 
 def extend_gm_m(partial: PartialOverlay) -> None:
     """Add GM-M's edges until every topic is connected (P3, Algorithm 2). Cost as for :func:`gm_m`."""
     add_edges(partial, Rule())
-
-
-Cells = npt.NDArray[np.int32]
-Work = npt.NDArray[np.int64]
-
-MOST_NODES = 25_000
-WORK = ("initial", "pairs", "entries", "listed", "contribution_updates", "degree_looks", "degree_updates")
-"""What is counted, each as the counter ``table_…``:
-
-``initial``: pairs and topics in which Algorithm 4 compares two subscribers. ``pairs``: pairs that it puts into the
-table. ``entries``: entries of the table at which Algorithm 5 looks. ``listed``: pairs that are read from them.
-``contribution_updates``: lines 2–8 of Algorithm 6. ``degree_looks``, ``degree_updates``: the pairs of its line 14, and
-those that line 19 moves.
-"""
-_INITIAL, _PAIRS, _ENTRIES, _LISTED, _CONTRIBUTION_UPDATES, _DEGREE_LOOKS, _DEGREE_UPDATES = range(len(WORK))
-_CONTRIBUTION, _NEXT, _PREVIOUS = range(3)
-_NONE = -1
-
-
-class _Table(NamedTuple):
-    """EdgeContrib: doubly linked lists of the pairs that contribute, by contribution and larger degree."""
-
-    first: Edges  # the number of the pair (u, u + 1); a pair (u, v) has the number first[u] + v - u - 1
-    cells: Cells  # of each pair its contribution, and the next and the previous pair of its list
-    heads: Cells  # [contribution, degree]: the first pair of the list
-    work: Work
-
-
-def extend_by_table(partial: PartialOverlay) -> None:
-    """Add GM-M's edges until every topic is connected, choosing them by a table of the contributions of all pairs.
-
-    The edges are those of :func:`.extend_gm_m`. Counters of :data:`WORK` and their sum are added to `partial`. Over
-    25,000 nodes, whose table takes 3.75 GB, are bad input.
-
-    P3, Algorithms 3–6, with four corrections without which they give other overlays or do not end: line 2 of
-    Algorithm 5 stops before the maximum degree (an edge of that degree raises it) and starts from 0 for every
-    contribution; its line 7 takes the highest contribution that is left; and Algorithm 4 counts the degrees of the
-    given edges before their maximum. Where the paper takes any edge of an entry, the rule for ties decides: the pairs
-    of a level are listed and sorted once a phase, since no pair reaches a level after the search has.
-
-    Time O(|V|²|T|) (P3, Lemma 7) and the sorting; memory 12 bytes a pair of nodes.
-    """
-    n = partial.instance.num_nodes
-    if n > MOST_NODES:
-        raise BadInput(f"data=table keeps every pair of at most {MOST_NODES:,} nodes, not of {n:,}: use data=rows")
-    first = np.concatenate([[0], np.cumsum(np.arange(n - 1, 0, -1))]).astype(np.int64)
-    work = np.zeros(len(WORK), np.int64)
-    cells = np.full((n * (n - 1) // 2, 3), _NONE, np.int32)
-    highest = _count_contributions(first, cells, work, partial.components)
-    # An edge raises the maximum degree only if none below it contributes, so it rises at most once a node.
-    heads = np.full((highest + 1, partial.initial_max_degree + n + 1), _NONE, np.int32)
-    table = _Table(first, cells, heads, work)
-    _put_all(partial.degrees, table)
-    degrees, most = partial.degrees, partial.initial_max_degree
-    edges, merged = _add_edges_of_table(highest, most, degrees, table, partial.components, partial.order)
-    partial.evaluations += int(work[_LISTED])
-    partial.record(edges, merged)
-    partial.work.update({f"table_{name}": int(count) for name, count in zip(WORK, work, strict=True)})
-    partial.work["table_work"] = int(work.sum())
-
-
-@kernel
-def _count_contributions(first: Edges, cells: Cells, work: Work, components: TopicComponents) -> int:
-    """Algorithm 4, line 13: the contribution of every pair; returns the highest."""
-    c = components
-    cells[:, _CONTRIBUTION] = 0
-    for u in range(len(first)):
-        for i in range(c.node_offsets[u], c.node_offsets[u + 1]):
-            topic, p = c.node_topics[i], c.positions[i]
-            for q in range(p + 1, c.topic_offsets[topic + 1]):
-                cells[first[u] + c.topic_nodes[q] - u - 1, _CONTRIBUTION] += c.label[p] != c.label[q]
-                work[_INITIAL] += 1
-    highest = 0
-    for pair in range(len(cells)):
-        highest = max(highest, cells[pair, _CONTRIBUTION])
-    return highest
-
-
-@kernel
-def _put_all(degrees: Degrees, table: _Table) -> None:
-    """Algorithm 4, lines 12–15: the pairs that contribute."""
-    for u in range(len(degrees)):
-        for v in range(u + 1, len(degrees)):
-            pair = table.first[u] + v - u - 1
-            if table.cells[pair, _CONTRIBUTION] > 0:
-                _put(pair, max(degrees[u], degrees[v]), table)
-                table.work[_PAIRS] += 1
-
-
-@kernel
-def _add_edges_of_table(
-    highest: int, max_degree: int, degrees: Degrees, table: _Table, components: TopicComponents, order: TieOrder
-) -> tuple[Edges, int]:
-    """Algorithm 3: returns the edges u·|V| + v in the order of their addition, and the number of components merged."""
-    edges, num, merged = np.empty(len(components.label), np.int64), 0, 0
-    while highest > 0:
-        for level in range(highest, 0, -1):
-            for rank in _listed(level, 0, max_degree, table, order):
-                edge = candidate_of(rank, order)
-                if _is_at(edge, level, max_degree, degrees, table):
-                    _add(edge, degrees, table, components)
-                    edges[num], num, merged = edge, num + 1, merged + level
-        # All pairs that are left raise the maximum degree: one is added, which begins the next phase.
-        ranks = _listed(highest, max_degree, max_degree + 1, table, order)
-        if len(ranks):
-            edge = candidate_of(ranks[0], order)
-            _add(edge, degrees, table, components)
-            edges[num], num, merged = edge, num + 1, merged + highest
-            max_degree += 1
-        else:
-            highest -= 1
-    return edges[:num].copy(), merged
-
-
-@kernel
-def _listed(level: int, least: int, below: int, table: _Table, order: TieOrder) -> Edges:
-    """The sorted ranks of the edges that contribute `level` and whose larger degree is at least `least` and `below`."""
-    listed, n = [0 for _ in range(0)], len(table.first)
-    for degree in range(least, below):
-        pair = table.heads[level, degree]
-        table.work[_ENTRIES] += 1
-        while pair != _NONE:
-            u = np.searchsorted(table.first[: n - 1], pair, side="right") - 1
-            listed.append(rank_of(u * n + pair - table.first[u] + u + 1, order))
-            pair = table.cells[pair, _NEXT]
-    table.work[_LISTED] += len(listed)
-    ranks = np.array(listed, np.int64)
-    ranks.sort()
-    return ranks
-
-
-@kernel
-def _is_at(edge: int, level: int, below: int, degrees: Degrees, table: _Table) -> bool:
-    u = edge // len(degrees)
-    v = edge - u * len(degrees)
-    pair = table.first[u] + v - u - 1
-    return bool(table.cells[pair, _CONTRIBUTION] == level and max(degrees[u], degrees[v]) < below)
-
-
-@kernel
-def _add(edge: int, degrees: Degrees, table: _Table, components: TopicComponents) -> None:
-    """Algorithm 6: unite the components of the edge's topics, and move pairs to their new entries."""
-    c, n = components, len(degrees)
-    u = edge // n
-    v = edge - u * n
-    own = table.first[u] + v - u - 1
-    _take(own, max(degrees[u], degrees[v]), table)
-    table.cells[own, _CONTRIBUTION] = 0
-    i, j = c.node_offsets[u], c.node_offsets[v]
-    while i < c.node_offsets[u + 1] and j < c.node_offsets[v + 1]:
-        topic, other = c.node_topics[i], c.node_topics[j]
-        p, q = c.positions[i], c.positions[j]
-        if topic == other and c.label[p] != c.label[q]:
-            _lower(p, q, own, degrees, table, c)
-            unite(p, q, c)
-        i += topic <= other
-        j += other <= topic
-    _raise(u, degrees, table)
-    _raise(v, degrees, table)
-
-
-@kernel
-def _lower(p: int, q: int, own: int, degrees: Degrees, table: _Table, components: TopicComponents) -> None:
-    """Lines 2–8: lower the contribution of every pair across two components of a topic, except for the new edge."""
-    c = components
-    one = p
-    for _ in range(c.size[c.label[p]]):
-        other = q
-        for _ in range(c.size[c.label[q]]):
-            u, v = c.topic_nodes[one], c.topic_nodes[other]
-            low, high = min(u, v), max(u, v)
-            pair = table.first[low] + high - low - 1
-            if pair != own:
-                degree = max(degrees[u], degrees[v])
-                _take(pair, degree, table)
-                table.cells[pair, _CONTRIBUTION] -= 1
-                if table.cells[pair, _CONTRIBUTION] > 0:
-                    _put(pair, degree, table)
-                table.work[_CONTRIBUTION_UPDATES] += 1
-            other = c.following[other]
-        one = c.following[one]
-
-
-@kernel
-def _raise(u: int, degrees: Degrees, table: _Table) -> None:
-    """Lines 12–19: raise the degree of a node."""
-    for v in range(len(degrees)):
-        if v == u:
-            continue
-        low, high = min(u, v), max(u, v)
-        pair = table.first[low] + high - low - 1
-        if table.cells[pair, _CONTRIBUTION] > 0:
-            table.work[_DEGREE_LOOKS] += 1
-            if degrees[v] <= degrees[u]:
-                _take(pair, degrees[u], table)
-                _put(pair, degrees[u] + 1, table)
-                table.work[_DEGREE_UPDATES] += 1
-    degrees[u] += 1
-
-
-@kernel
-def _put(pair: int, degree: int, table: _Table) -> None:
-    """Add a pair to the entry of its contribution and of a degree. Cost O(1)."""
-    cells, contribution = table.cells, table.cells[pair, _CONTRIBUTION]
-    following = table.heads[contribution, degree]
-    cells[pair, _NEXT], cells[pair, _PREVIOUS] = following, _NONE
-    if following != _NONE:
-        cells[following, _PREVIOUS] = pair
-    table.heads[contribution, degree] = pair
-
-
-@kernel
-def _take(pair: int, degree: int, table: _Table) -> None:
-    """Remove a pair from the entry of its contribution and of its larger degree. Cost O(1)."""
-    cells = table.cells
-    following, previous = cells[pair, _NEXT], cells[pair, _PREVIOUS]
-    if following != _NONE:
-        cells[following, _PREVIOUS] = previous
-    if previous != _NONE:
-        cells[previous, _NEXT] = following
-    else:
-        table.heads[cells[pair, _CONTRIBUTION], degree] = following
-
-
-EXTENSIONS = {"rows": extend_gm_m, "table": extend_by_table}
-"""How GM-M extends a partial overlay, by the option ``data``."""
 
 
 def _steps(instance: TopicInstance, **_: Any) -> EdgeSteps:
@@ -299,8 +58,7 @@ GM_M = gm_m.method(
     summary="GM-M: MinMax-ODA without edges of contribution 0",
     source="P3 §III",
     guarantee="at most O(log |V||T|) times the smallest maximum degree (P3 Lemma 2)",
-    cost="time O(D C Σ_t |V_t|²) for maximum degree D and maximum contribution C, memory O(Σ|T_v|); "
-    "data=table: time O(|V|²|T|), memory O(|V|²)",
+    cost="time O(D C Σ_t |V_t|²) for maximum degree D and maximum contribution C, memory O(Σ|T_v|)",
     pace=32,
     starts=TOPIC_CONNECTED,
     promising=("minmax-tco", "low-tco"),

@@ -19,8 +19,6 @@ CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTR
 EDGE_RULES = ("gm", "gm-m", "minmax-oda", "low-oda")
 STAR_RULES = ("cd-oda", "cd-oda-1", "cd-oda-2", "2d-oda")
 
-STAR_NAMES = tuple(name.replace("-", "_") for name in STAR_RULES)
-
 
 def without_ties(name: str) -> Methods:
     """An algorithm whose answer is that of the lowest ties whatever is asked for."""
@@ -37,7 +35,6 @@ FAULTS: Mapping[str, Fault] = {
     "N.KTCO.1": Fault(with_broken(gm2=no_edge)),
     "N.KTCO.2": Fault(with_broken(gm2=every_pair), ORDER),
     "N.KTCO.3": Fault(with_broken(gm=every_pair), ORDER),
-    "N.CDMAX.1": Fault(with_broken(**dict.fromkeys(STAR_NAMES, every_pair)), CONTRADICTED, CONFIRMED),
     "N.PTCO.1": Fault(with_broken(gm=every_pair), CONTRADICTED, CONFIRMED),
     "N.SOC.1": Fault(with_broken(filtering_cp_sat=every_pair), broken=Verdict.NOT_DECIDED),
     "N.SOC.2": Fault(with_broken(filtering_cp_sat=every_pair)),

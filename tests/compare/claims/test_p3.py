@@ -14,11 +14,12 @@ import overlaybench as ob
 from overlaybench.compare.claims import p3_lemmas, p3_system
 from overlaybench.compare.claims.bench import Bench, rows_here
 from overlaybench.compare.claims.claim import Judgement, Verdict
+from overlaybench.compare.claims.contribution_table import gm_m_by_table
 from overlaybench.compare.claims.data import GRIDS
+from overlaybench.compare.claims.decentralised import decentralised
 from overlaybench.compare.claims.register import CLAIMS, judge
-from overlaybench.heuristics.topics.decentralised import decentralised
 from overlaybench.heuristics.topics.divide_and_conquer import best_division, restricted
-from tests.compare.claims.faults import Edges, every_pair, judged_on, no_edge, tiered, with_broken
+from tests.compare.claims.faults import Edges, every_pair, no_edge, tiered, with_broken
 from tests.outcomes import known
 
 CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
@@ -86,30 +87,11 @@ def test_a_broken_step_contradicts_the_claim(id_: str, monkeypatch: pytest.Monke
     assert judge(CLAIMS[id_]).judgement.verdict is CONTRADICTED
 
 
-@pytest.mark.slow
-def test_messages_that_do_not_grow_with_the_nodes_contradict_that_gathering_interests_is_a_problem() -> None:
-    sound = ob.METHODS["dcbr-m-decentralised"]
-
-    def solve(trace: Any, problem: Any, **given: Any) -> Any:
-        found = sound.solve(trace, problem, **given)
-        return replace(found, counters={**found.counters, "messages_an_event": 1000 / trace.num_nodes})
-
-    few = {"popularity": "uniform", "nodes": (16, 32, 64), "topics": 16, "subscriptions": 3, "events": 15}
-    assert judged_on("P3.S4D.7", ob.METHODS, few).verdict is CONFIRMED
-    broken = {**ob.METHODS, "dcbr-m-decentralised": replace(sound, solve=solve)}
-    assert judged_on("P3.S4D.7", broken, few).verdict is CONTRADICTED
-
-
-def test_the_faster_data_structures_are_contradicted_by_another_overlay() -> None:
-    sound = ob.METHODS["gm-m"]
-
-    def solve(instance: Any, problem: Any, *, data: str = "rows", **options: Any) -> Any:
-        other = {**options, "ties": "random", "seed": 99} if data == "table" else options
-        return sound.solve(instance, problem, data=data, **other)
-
+def test_the_faster_data_structures_are_contradicted_by_another_overlay(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judge(CLAIMS["P3.A3"]).judgement.verdict is CONFIRMED
-    broken = {**ob.METHODS, "gm-m": replace(sound, solve=solve, compiled=False)}
-    assert judge(CLAIMS["P3.A3"], True, broken).judgement.verdict is CONTRADICTED
+    other = SimpleNamespace(build=lambda one, **given: gm_m_by_table.build(one, ties="random", seed=99))
+    monkeypatch.setattr(p3_lemmas, "gm_m_by_table", other)
+    assert judge(CLAIMS["P3.A3"]).judgement.verdict is CONTRADICTED
 
 
 @pytest.mark.parametrize("id_", ["P3.L5", "P3.L9"])
@@ -159,7 +141,8 @@ def test_choosing_parts_is_a_share_of_processor_time_and_the_first_instance_comp
     monkeypatch.setattr(p3_system, "instances_p3", lambda *_, **__: [small] * 3)
     monkeypatch.setattr(p3_system, "best_division", lambda *_: None)
     monkeypatch.setattr(p3_system, "time", SimpleNamespace(process_time=moments.__next__))
-    bench: Any = SimpleNamespace(quick=True, run=lambda *_, **__: None)
+    monkeypatch.setattr(p3_system, "divide_and_conquer", lambda *_, **__: None)
+    bench: Any = SimpleNamespace(quick=True, done=0)
     assert known(CLAIMS["P3.S5.3"].judge(bench).number).mean == pytest.approx(0.075)
 
 

@@ -141,7 +141,6 @@ def overlay_of(name: str, instance: ob.TopicInstance, *, ties: str, seed: int) -
 PAIRS: dict[str, tuple[Callable[..., ob.Overlay], Callable[..., set[twins.Edge]]]] = {
     **{name: (partial(overlay_of, name), twin) for name, twin in twins.GREEDY.items()},
     "gm in 3 runs": (partial(greedy_merge, runs=3), partial(twins.greedy_merge, runs=3)),
-    "gm-m by table": (partial(gm_m, data="table"), twins.gm_m),
     # The least k, one between small contributions, and one that is no exact float.
     **{
         f"low-oda k={k}": (partial(low_oda, k=k), partial(twins.low_oda, k=Fraction(k)))

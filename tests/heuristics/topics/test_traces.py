@@ -7,10 +7,6 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.heuristics.topics.decentralised import decentralised, drawn_parts
-from overlaybench.heuristics.topics.decentralised_over_time import decentralised_over_time
-from overlaybench.heuristics.topics.divide_and_conquer import Partition
-from overlaybench.heuristics.topics.gm_m import extend_gm_m
 from overlaybench.heuristics.topics.gossip_mesh import MeshDegrees, gossip_mesh
 from overlaybench.heuristics.topics.incremental_merge import repaired_over, started
 from overlaybench.heuristics.topics.kernels.living_overlay import (
@@ -21,7 +17,6 @@ from overlaybench.heuristics.topics.kernels.living_overlay import (
     remove_link,
     with_room,
 )
-from overlaybench.heuristics.topics.kernels.ties import tie_order
 from overlaybench.instances.contract.run import Clock, OutOfTime
 from tests.properties import property_test
 from tests.trace_strategies import event_lists, held_over_time, links_over_time, parts, traces
@@ -58,7 +53,7 @@ def test_any_number_of_candidates_keeps_topics_connected(trace: ob.TopicTrace) -
         assert result.answer is not None, result.reason
 
 
-@pytest.mark.parametrize("name", ["gm-recomputed", "rings", "gossip-mesh", "dcbr-m-decentralised"])
+@pytest.mark.parametrize("name", ["gm-recomputed", "rings", "gossip-mesh"])
 def test_a_trace_that_takes_longer_than_its_limit_ends_at_it(name: str) -> None:
     trace = ob.generate("churn", seed=1, **CHURN)
     result = ob.METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"], time_limit=1e-9)
@@ -209,43 +204,3 @@ def test_limits_in_the_wrong_order_are_refused_and_time_is_kept() -> None:
         gossip_mesh(trace, MeshDegrees(3, 4, 12))
     with pytest.raises(OutOfTime):
         gossip_mesh(trace, MeshDegrees(), clock=Clock(0))
-
-
-@property_test(100, traces(max_nodes=9, max_topics=5, max_events=20))
-def test_no_step_sends_more_than_the_static_scheme_and_topics_are_connected(trace: ob.TopicTrace) -> None:
-    log, rounds = decentralised_over_time(trace, 3, 2)
-    assert ob.PROBLEMS["dynamic-tco"].violations(trace, log) == []
-    some = [each for each in trace.snapshots() if each is not None]
-    sizes = np.diff(some[0].node_offsets)
-    eta = np.sort(sizes)[::-1][len(sizes) // 5]
-    parts = drawn_parts(trace.num_nodes, 3, 0)
-    for snapshot, sent in zip(some, rounds, strict=True):
-        part_of = np.where(np.diff(snapshot.node_offsets) > eta, -1, parts).astype(np.int32)
-        static = decentralised(snapshot, Partition(part_of, 3), 2, extend_gm_m, tie_order("lowest", 0), heard={})
-        most = {one.what: one.messages for one in static.rounds}
-        assert all(one.messages <= most[one.what] for one in sent)
-        if snapshot is some[0]:
-            assert [*static.rounds] == sent
-
-
-def test_a_step_that_changes_nothing_for_others_costs_messages_in_one_part_only() -> None:
-    start = {f"n{v}": ["x"] for v in range(6)} | {"far": ["y"]}
-    trace = ob.TopicTrace.from_events(start, [ob.Event(1, "join", "z", []), ob.Event(2, "leave", "far")])
-    _, rounds = decentralised_over_time(trace, 1, 1)
-    sent = [{one.what: one.messages for one in each} for each in rounds]
-    assert sent[0]["send interests within parts"] == 7 * 6
-    assert sent[1] == {}  # the node has no topics
-    # Six nodes learn that one has gone.
-    assert sent[2]["learn of their part"] == 6
-    assert "send interests within parts" not in sent[2]
-
-
-def test_a_node_that_comes_back_is_told_everything_again() -> None:
-    start = {f"n{v}": ["x"] for v in range(4)}
-    trace = ob.TopicTrace.from_events(start, [ob.Event(1, "crash", "n0"), ob.Event(2, "join", "n0", ["x"])])
-    _, rounds = decentralised_over_time(trace, 1, 1)
-    log, _ = decentralised_over_time(trace, 2**31 - 1, 1, clock=Clock(5))  # most parts are drawn by nobody
-    assert not ob.PROBLEMS["dynamic-tco"].violations(trace, log)
-    back = {one.what: one.messages for one in rounds[2]}
-    assert back["register with their part"] == 1
-    assert back["send interests within parts"] == 2 * 3

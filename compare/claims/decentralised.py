@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ...heuristics.topics.divide_and_conquer import BULK, Extend, PartEdges, Partition, build_part, combine_core
+from ...heuristics.topics.kernels.ties import TieOrder, ranks_of, tie_order
 from ...instances.contract.arrays import Ids
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
-from .divide_and_conquer import BULK, Extend, PartEdges, Partition, build_part, combine_core
-from .kernels.ties import TieOrder, ranks_of, tie_order
 
-Heard = dict[tuple[str, tuple[int, ...]], tuple[object, ...]]
-"""The content of the last message of each kind between two nodes, or a node and the directory."""
 _COMBINE = -1  # the name under which bulk nodes and representatives find each other
 
 
@@ -52,16 +50,11 @@ class Decentralised:
 
 def drawn_partition(instance: TopicInstance, eta: int, num_parts: int, seed: int) -> Partition:
     """Every node with at most η topics draws its part itself; parts that nobody draws are left out. Cost O(|V|)."""
-    draws = drawn_parts(instance.num_nodes, num_parts, seed)
+    ranks = ranks_of(np.arange(instance.num_nodes, dtype=np.int64), tie_order("random", ~seed))
+    draws = (ranks % num_parts).astype(np.int32)
     light, part_of = np.diff(instance.node_offsets) <= eta, np.full(instance.num_nodes, BULK, np.int32)
     present, part_of[light] = np.unique(draws[light], return_inverse=True)
     return Partition(part_of, len(present))
-
-
-def drawn_parts(num_nodes: int, num_parts: int, seed: int) -> Ids:
-    """The part that each node draws, 0…p-1. Cost O(|V|)."""
-    ranks = ranks_of(np.arange(num_nodes, dtype=np.int64), tie_order("random", ~seed))
-    return (ranks % num_parts).astype(np.int32)
 
 
 def decentralised(
@@ -72,7 +65,6 @@ def decentralised(
     order: TieOrder,
     *,
     topics_exchanged: bool = True,
-    heard: Heard | None = None,
 ) -> Decentralised:
     """Run DCBR-M on nodes that exchange messages (P3 §IV.D).
 
@@ -83,14 +75,11 @@ def decentralised(
     so that representatives cover only outward topics, as Algorithm 12 has it. The paper's five steps lack the exchange;
     without it they cover all topics of the part.
 
-    With `heard`, which a run fills for the next one on other subscriptions of the same nodes, a message is sent only if
-    its receiver has not heard the same from its sender as the last of its kind, and nodes without topics take no part.
-
     Equal computations from equal knowledge are made once. Messages: Σ_d |L_d|² + (|B| + |R|)² and a few a node.
     """
     nodes = [_Node(v, part, instance.topics_of(v)) for v, part in enumerate(partition.part_of.tolist())]
-    network = _Network(instance, heard)
-    light = [node for node in nodes if node.part != BULK and (heard is None or len(node.topics))]
+    network = _Network()
+    light = [node for node in nodes if node.part != BULK]
     _meet(light, lambda node: node.part, network, "their part")
     _exchange(light, nodes, network, "send interests within parts", 0)
     conquered: dict[tuple[int, ...], PartEdges] = {}
@@ -120,19 +109,12 @@ def decentralised(
 class _Network:
     """Counts the messages of each round, and remembers who registered under which name of the directory."""
 
-    def __init__(self, instance: TopicInstance, heard: Heard | None) -> None:
-        self._instance, self._heard = instance, heard
+    def __init__(self) -> None:
         self.messages: Counter[str] = Counter()
         self.entries: Counter[str] = Counter()
         self.registered: dict[int, list[_Node]] = {}
 
-    def send(self, what: str, entries: int, ends: tuple[int, ...], topics: Iterable[int], *others: object) -> None:
-        """A message between `ends` (one node and the directory, or two nodes) of topics and other content."""
-        if self._heard is not None:
-            content = (*sorted(map(self._instance.topic_label, topics)), *others)
-            if self._heard.get((what, ends)) == content:
-                return
-            self._heard[what, ends] = content
+    def send(self, what: str, entries: int) -> None:
         self.messages[what] += 1
         self.entries[what] += entries
 
@@ -209,13 +191,13 @@ def _meet(nodes: Sequence[_Node], name: Callable[[_Node], int], network: _Networ
     """Nodes register under a name of the directory, which answers with all that did, and their parts."""
     members: dict[int, list[_Node]] = {}
     for node in nodes:
-        network.send(f"register with {whom}", 2, (node.number,), (), name(node))
+        network.send(f"register with {whom}", 2)
         members.setdefault(name(node), []).append(node)
     for key, group in members.items():
         numbers = {node.number: node.part for node in group}
         network.registered[key] = group
         for node in group:
-            network.send(f"learn of {whom}", 2 * len(group), (node.number,), (), *numbers.items())
+            network.send(f"learn of {whom}", 2 * len(group))
             node.group = tuple(sorted(numbers))
             node.parts |= numbers
 
@@ -224,9 +206,7 @@ def _exchange(senders: Sequence[_Node], nodes: Sequence[_Node], network: _Networ
     """Every node sends its topics, and `extra` degrees, to the nodes of its group that it has not heard of."""
     pairs = [(node, nodes[v]) for node in senders for v in node.group if v not in node.interests]
     for sender, receiver in pairs:
-        degrees = (sender.degrees[sender.number], sender.max_degree) if extra else ()
-        ends = sender.number, receiver.number
-        network.send(what, len(sender.topics) + extra, ends, sender.topics.tolist(), *degrees)
+        network.send(what, len(sender.topics) + extra)
         receiver.hear(sender)
 
 
@@ -237,17 +217,14 @@ def _exchange_topics(nodes: Sequence[_Node], network: _Network) -> None:
     often = Counter(topic for topics in posts.values() for topic in topics)
     largest = max(node.max_degree for node in speakers)
     for node in speakers:
-        own = posts[node.number]
-        network.send("post topics and the largest degree", len(own) + 1, (node.number,), own, node.max_degree)
+        network.send("post topics and the largest degree", len(posts[node.number]) + 1)
     for node in speakers:
         node.max_degree = largest
         node.outward = {topic for topic in posts[node.number] if often[topic] > 1}
-        what = "learn the outward topics and the largest degree"
-        network.send(what, len(node.outward) + 1, (node.number,), node.outward, largest)
+        network.send("learn the outward topics and the largest degree", len(node.outward) + 1)
     for node in speakers:
         for member in (nodes[v] for v in node.group if v != node.number):
-            outward, ends = node.outward or set(), (node.number, member.number)
-            network.send("pass both on within parts", len(outward) + 1, ends, outward, largest)
+            network.send("pass both on within parts", len(node.outward or ()) + 1)
             member.max_degree, member.outward = node.max_degree, node.outward
 
 

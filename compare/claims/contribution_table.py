@@ -1,0 +1,282 @@
+"""GM-M by the data structures of P3, Algorithms 3 to 6, whose steps are counted for the claims about its time."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ...heuristics.topics.divide_and_conquer import AIM, COVERAGE, ETA, PARTITIONS, divide_and_conquer
+from ...heuristics.topics.heuristic import TOPIC_CONNECTED, Heuristic, heuristic
+from ...heuristics.topics.kernels.interest import TopicComponents, unite
+from ...heuristics.topics.kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
+from ...heuristics.topics.kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
+from ...instances.contract.compiled import kernel
+from ...instances.contract.errors import BadInput
+from ...instances.contract.method import Method
+from ...instances.contract.overlay import Overlay
+from ...instances.topics.instance import TopicInstance
+
+Cells = npt.NDArray[np.int32]
+Work = npt.NDArray[np.int64]
+
+MOST_NODES = 25_000
+WORK = ("initial", "pairs", "entries", "listed", "contribution_updates", "degree_looks", "degree_updates")
+"""What is counted, each as the counter ``table_…``:
+
+``initial``: pairs and topics in which Algorithm 4 compares two subscribers. ``pairs``: pairs that it puts into the
+table. ``entries``: entries of the table at which Algorithm 5 looks. ``listed``: pairs that are read from them.
+``contribution_updates``: lines 2–8 of Algorithm 6. ``degree_looks``, ``degree_updates``: the pairs of its line 14, and
+those that line 19 moves.
+"""
+_INITIAL, _PAIRS, _ENTRIES, _LISTED, _CONTRIBUTION_UPDATES, _DEGREE_LOOKS, _DEGREE_UPDATES = range(len(WORK))
+_CONTRIBUTION, _NEXT, _PREVIOUS = range(3)
+_NONE = -1
+
+
+class _Table(NamedTuple):
+    """EdgeContrib: doubly linked lists of the pairs that contribute, by contribution and larger degree."""
+
+    first: Edges  # the number of the pair (u, u + 1); a pair (u, v) has the number first[u] + v - u - 1
+    cells: Cells  # of each pair its contribution, and the next and the previous pair of its list
+    heads: Cells  # [contribution, degree]: the first pair of the list
+    work: Work
+
+
+@heuristic(TIES)
+def gm_m_by_table(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
+    """The overlay of :func:`.gm_m` and the counters of :data:`WORK`. Cost as :func:`extend_by_table`."""
+    partial = PartialOverlay(instance, tie_order(ties, seed))
+    extend_by_table(partial)
+    return OverlayBuild(partial.overlay(), partial.counters())
+
+
+@heuristic(ETA, PARTITIONS, TIES)
+def dcb_m_by_table(instance: TopicInstance, **options: Any) -> OverlayBuild:
+    """The overlay of :func:`.dcb_m`, and the counters of :data:`WORK`."""
+    return divide_and_conquer(instance, extend_by_table, all_combine=True, **options)
+
+
+@heuristic(ETA, PARTITIONS, COVERAGE, AIM, TIES)
+def dcbr_m_by_table(instance: TopicInstance, **options: Any) -> OverlayBuild:
+    """The overlay of :func:`.dcbr_m`, and the counters of :data:`WORK`."""
+    return divide_and_conquer(instance, extend_by_table, **options)
+
+
+def extend_by_table(partial: PartialOverlay) -> None:
+    """Add GM-M's edges until every topic is connected, choosing them by a table of the contributions of all pairs.
+
+    The edges are those of :func:`.extend_gm_m`. Counters of :data:`WORK` and their sum are added to `partial`. Over
+    25,000 nodes, whose table takes 3.75 GB, are bad input.
+
+    P3, Algorithms 3–6, with four corrections without which they give other overlays or do not end: line 2 of
+    Algorithm 5 stops before the maximum degree (an edge of that degree raises it) and starts from 0 for every
+    contribution; its line 7 takes the highest contribution that is left; and Algorithm 4 counts the degrees of the
+    given edges before their maximum. Where the paper takes any edge of an entry, the rule for ties decides: the pairs
+    of a level are listed and sorted once a phase, since no pair reaches a level after the search has.
+
+    Time O(|V|²|T|) (P3, Lemma 7) and the sorting; memory 12 bytes a pair of nodes.
+    """
+    n = partial.instance.num_nodes
+    if n > MOST_NODES:
+        raise BadInput(f"the table keeps every pair of at most {MOST_NODES:,} nodes, not of {n:,}: use gm-m")
+    first = np.concatenate([[0], np.cumsum(np.arange(n - 1, 0, -1))]).astype(np.int64)
+    work = np.zeros(len(WORK), np.int64)
+    cells = np.full((n * (n - 1) // 2, 3), _NONE, np.int32)
+    highest = _count_contributions(first, cells, work, partial.components)
+    # An edge raises the maximum degree only if none below it contributes, so it rises at most once a node.
+    heads = np.full((highest + 1, partial.initial_max_degree + n + 1), _NONE, np.int32)
+    table = _Table(first, cells, heads, work)
+    _put_all(partial.degrees, table)
+    degrees, most = partial.degrees, partial.initial_max_degree
+    edges, merged = _add_edges_of_table(highest, most, degrees, table, partial.components, partial.order)
+    partial.evaluations += int(work[_LISTED])
+    partial.record(edges, merged)
+    partial.work.update({f"table_{name}": int(count) for name, count in zip(WORK, work, strict=True)})
+    partial.work["table_work"] = int(work.sum())
+
+
+@kernel
+def _count_contributions(first: Edges, cells: Cells, work: Work, components: TopicComponents) -> int:
+    """Algorithm 4, line 13: the contribution of every pair; returns the highest."""
+    c = components
+    cells[:, _CONTRIBUTION] = 0
+    for u in range(len(first)):
+        for i in range(c.node_offsets[u], c.node_offsets[u + 1]):
+            topic, p = c.node_topics[i], c.positions[i]
+            for q in range(p + 1, c.topic_offsets[topic + 1]):
+                cells[first[u] + c.topic_nodes[q] - u - 1, _CONTRIBUTION] += c.label[p] != c.label[q]
+                work[_INITIAL] += 1
+    highest = 0
+    for pair in range(len(cells)):
+        highest = max(highest, cells[pair, _CONTRIBUTION])
+    return highest
+
+
+@kernel
+def _put_all(degrees: Degrees, table: _Table) -> None:
+    """Algorithm 4, lines 12–15: the pairs that contribute."""
+    for u in range(len(degrees)):
+        for v in range(u + 1, len(degrees)):
+            pair = table.first[u] + v - u - 1
+            if table.cells[pair, _CONTRIBUTION] > 0:
+                _put(pair, max(degrees[u], degrees[v]), table)
+                table.work[_PAIRS] += 1
+
+
+@kernel
+def _add_edges_of_table(
+    highest: int, max_degree: int, degrees: Degrees, table: _Table, components: TopicComponents, order: TieOrder
+) -> tuple[Edges, int]:
+    """Algorithm 3: returns the edges u·|V| + v in the order of their addition, and the number of components merged."""
+    edges, num, merged = np.empty(len(components.label), np.int64), 0, 0
+    while highest > 0:
+        for level in range(highest, 0, -1):
+            for rank in _listed(level, 0, max_degree, table, order):
+                edge = candidate_of(rank, order)
+                if _is_at(edge, level, max_degree, degrees, table):
+                    _add(edge, degrees, table, components)
+                    edges[num], num, merged = edge, num + 1, merged + level
+        # All pairs that are left raise the maximum degree: one is added, which begins the next phase.
+        ranks = _listed(highest, max_degree, max_degree + 1, table, order)
+        if len(ranks):
+            edge = candidate_of(ranks[0], order)
+            _add(edge, degrees, table, components)
+            edges[num], num, merged = edge, num + 1, merged + highest
+            max_degree += 1
+        else:
+            highest -= 1
+    return edges[:num].copy(), merged
+
+
+@kernel
+def _listed(level: int, least: int, below: int, table: _Table, order: TieOrder) -> Edges:
+    """The sorted ranks of the edges that contribute `level` and whose larger degree is at least `least` and `below`."""
+    listed, n = [0 for _ in range(0)], len(table.first)
+    for degree in range(least, below):
+        pair = table.heads[level, degree]
+        table.work[_ENTRIES] += 1
+        while pair != _NONE:
+            u = np.searchsorted(table.first[: n - 1], pair, side="right") - 1
+            listed.append(rank_of(u * n + pair - table.first[u] + u + 1, order))
+            pair = table.cells[pair, _NEXT]
+    table.work[_LISTED] += len(listed)
+    ranks = np.array(listed, np.int64)
+    ranks.sort()
+    return ranks
+
+
+@kernel
+def _is_at(edge: int, level: int, below: int, degrees: Degrees, table: _Table) -> bool:
+    u = edge // len(degrees)
+    v = edge - u * len(degrees)
+    pair = table.first[u] + v - u - 1
+    return bool(table.cells[pair, _CONTRIBUTION] == level and max(degrees[u], degrees[v]) < below)
+
+
+@kernel
+def _add(edge: int, degrees: Degrees, table: _Table, components: TopicComponents) -> None:
+    """Algorithm 6: unite the components of the edge's topics, and move pairs to their new entries."""
+    c, n = components, len(degrees)
+    u = edge // n
+    v = edge - u * n
+    own = table.first[u] + v - u - 1
+    _take(own, max(degrees[u], degrees[v]), table)
+    table.cells[own, _CONTRIBUTION] = 0
+    i, j = c.node_offsets[u], c.node_offsets[v]
+    while i < c.node_offsets[u + 1] and j < c.node_offsets[v + 1]:
+        topic, other = c.node_topics[i], c.node_topics[j]
+        p, q = c.positions[i], c.positions[j]
+        if topic == other and c.label[p] != c.label[q]:
+            _lower(p, q, own, degrees, table, c)
+            unite(p, q, c)
+        i += topic <= other
+        j += other <= topic
+    _raise(u, degrees, table)
+    _raise(v, degrees, table)
+
+
+@kernel
+def _lower(p: int, q: int, own: int, degrees: Degrees, table: _Table, components: TopicComponents) -> None:
+    """Lines 2–8: lower the contribution of every pair across two components of a topic, except for the new edge."""
+    c = components
+    one = p
+    for _ in range(c.size[c.label[p]]):
+        other = q
+        for _ in range(c.size[c.label[q]]):
+            u, v = c.topic_nodes[one], c.topic_nodes[other]
+            low, high = min(u, v), max(u, v)
+            pair = table.first[low] + high - low - 1
+            if pair != own:
+                degree = max(degrees[u], degrees[v])
+                _take(pair, degree, table)
+                table.cells[pair, _CONTRIBUTION] -= 1
+                if table.cells[pair, _CONTRIBUTION] > 0:
+                    _put(pair, degree, table)
+                table.work[_CONTRIBUTION_UPDATES] += 1
+            other = c.following[other]
+        one = c.following[one]
+
+
+@kernel
+def _raise(u: int, degrees: Degrees, table: _Table) -> None:
+    """Lines 12–19: raise the degree of a node."""
+    for v in range(len(degrees)):
+        if v == u:
+            continue
+        low, high = min(u, v), max(u, v)
+        pair = table.first[low] + high - low - 1
+        if table.cells[pair, _CONTRIBUTION] > 0:
+            table.work[_DEGREE_LOOKS] += 1
+            if degrees[v] <= degrees[u]:
+                _take(pair, degrees[u], table)
+                _put(pair, degrees[u] + 1, table)
+                table.work[_DEGREE_UPDATES] += 1
+    degrees[u] += 1
+
+
+@kernel
+def _put(pair: int, degree: int, table: _Table) -> None:
+    """Add a pair to the entry of its contribution and of a degree. Cost O(1)."""
+    cells, contribution = table.cells, table.cells[pair, _CONTRIBUTION]
+    following = table.heads[contribution, degree]
+    cells[pair, _NEXT], cells[pair, _PREVIOUS] = following, _NONE
+    if following != _NONE:
+        cells[following, _PREVIOUS] = pair
+    table.heads[contribution, degree] = pair
+
+
+@kernel
+def _take(pair: int, degree: int, table: _Table) -> None:
+    """Remove a pair from the entry of its contribution and of its larger degree. Cost O(1)."""
+    cells = table.cells
+    following, previous = cells[pair, _NEXT], cells[pair, _PREVIOUS]
+    if following != _NONE:
+        cells[following, _PREVIOUS] = previous
+    if previous != _NONE:
+        cells[previous, _NEXT] = following
+    else:
+        table.heads[cells[pair, _CONTRIBUTION], degree] = following
+
+
+BY_TABLE = "-by-table"
+"""With this ending a method of P3 keeps the contributions of all pairs, as P3 does, and counts its steps."""
+
+
+def _counted(method: Heuristic[Any], name: str, **fields: Any) -> Method[TopicInstance, Overlay]:
+    cost = "time O(|V|²|T|), memory O(|V|²), for the whole or for each part"
+    return method.method(
+        f"{name}{BY_TABLE}",
+        TOPIC_CONNECTED,
+        summary=f"{name} by P3's own data structures, whose steps are counted",
+        source="P3, Algorithms 3–6",
+        guarantee=f"the overlay of {name}",
+        cost=cost,
+        **fields,
+    )
+
+
+GM_M_BY_TABLE = _counted(gm_m_by_table, "gm-m")
+DCB_M_BY_TABLE = _counted(dcb_m_by_table, "dcb-m", inputs=("mapper",), random=True)
+DCBR_M_BY_TABLE = _counted(dcbr_m_by_table, "dcbr-m", inputs=("mapper",), random=True)
