@@ -1,4 +1,4 @@
-"""Checking all that a study has stored again: rows, answers, bounds, proofs, plan, index; and by repeating runs."""
+"""Checking all that a study has stored again: rows, answers, bounds and proofs; and by repeating runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ import numpy as np
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 from ...instances.contract.errors import BadInput
-from ...instances.contract.files import read_text
 from ...instances.contract.method import Proposal, judged
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, Point, Trajectory
@@ -35,18 +34,13 @@ from .row import MEASURED, OBJECTS, impossible, object_in, of_instance, of_resul
 from .spark_session import PlugIns, awaited, find_plug_ins, local_cores, spark
 from .spark_study import run_task
 from .store import LOG, Store, read_log, read_part
-from .study import Study, study_of
-from .task import Recipe, Task, options_json, task_of
-from .toml_tables import parsed
+from .task import Recipe, options_json, task_of
 
 Row = Mapping[str, Any]
 Fault = tuple[str, str]
 """A row's key or a file's name, and a sentence."""
 
-Item = Row | tuple[str, str, int]
-"""A row, or an entry of the index: recipe, digest and size."""
-
-Apply = Callable[[list[list[Item]], PlugIns], list[Fault]]
+Apply = Callable[[Sequence[Sequence[Row]], PlugIns], list[Fault]]
 
 _ROWS_TOGETHER, _PROOFS_TOGETHER = 50, 5
 _MOST_SECONDS = 300.0
@@ -75,12 +69,12 @@ class Verification:
 def verify(
     folder: Path, master: str, archive: Path | None = None, *, share: float = 0.0, seed: int = 0, quiet: bool = True
 ) -> Verification:
-    """Check every stored row, and what rows, plan, index and labels say of each other.
+    """Check every stored row, and what rows say of each other.
 
     Of each row all that follows from it is derived again (`COLUMNS`): its key; its instance, from its file and from its
     recipe; and from instance, answer, bound and points the whole outcome, as the problem judges it. Its proof is
     checked again. No bound of a row may lie above a valid answer's value on the same instance, directly or by an
-    implication between problems. The plan and every row must follow from the text of a study in the folder.
+    implication between problems.
 
     Rows are checked by processes on the cores of a `master` ``local[…]``, else on that Spark cluster. A `share` of the
     runs, drawn at random by `seed`, is repeated and compared (:func:`.faults_of_rerun`). A folder without results, with
@@ -89,10 +83,10 @@ def verify(
     store = Store.existing(folder)
     at, cores = str(store.folder.resolve()), local_cores(master)
 
-    def apply(parts: list[list[Item]], plug_ins: PlugIns) -> list[Fault]:
+    def apply(parts: Sequence[Sequence[Row]], plug_ins: PlugIns) -> list[Fault]:
         sizes = list(itertools.accumulate(map(len, parts)))
         with ExitStack() as stack:
-            bar = stack.enter_context(Bar(sizes[-1], "rows and instances checked", quiet=quiet))
+            bar = stack.enter_context(Bar(sizes[-1], "rows checked", quiet=quiet))
             if cores:
                 pool = stack.enter_context(ProcessPoolExecutor(min(cores, len(parts)), get_context("fork")))
                 found = []
@@ -104,7 +98,7 @@ def verify(
             context = stack.enter_context(spark(master, store.folder / "spark.log", archive, plug_ins))
             done = context.accumulator(0)
 
-            def faults_of(part: list[Item]) -> list[Fault]:
+            def faults_of(part: Sequence[Row]) -> list[Fault]:
                 plug_ins.register()
                 faults = faults_of_part(at, part)
                 done.add(len(part))
@@ -116,49 +110,34 @@ def verify(
     return verified(store, apply, share=share, seed=seed)
 
 
-def faults_of_part(folder: str, items: Sequence[Item]) -> list[Fault]:
-    """The faults of rows and entries of the index; whatever they hold, nothing is raised."""
-    faults: list[Fault] = []
-    for item in items:
-        if isinstance(item, tuple):
-            faults += [("index.json", fault) for fault in _found(partial(_faults_of_entry, *item, folder))]
-        else:
-            faults += [(str(item.get("key")), fault) for fault in faults_of_row(item, folder)]
-    return faults
+def faults_of_part(folder: str, rows: Sequence[Row]) -> list[Fault]:
+    """The faults of rows; whatever they hold, nothing is raised."""
+    return [(str(row.get("key")), fault) for row in rows for fault in faults_of_row(row, folder)]
 
 
 def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -> Verification:
-    """As :func:`verify`, where `apply` has parts of the rows and of the entries of the index checked."""
+    """As :func:`verify`, where `apply` has parts of the rows checked."""
     rows, faults = _stored_rows(store)
+    plan, notes = store.plan(), list[str]()
     try:
-        find_plug_ins(store.plan().spec)
+        find_plug_ins(plan.spec)
     except (BadInput, ValueError, AttributeError, TypeError, KeyError, RecursionError):
         faults.append(("plan.json", "the text of its study is no study"))
-    index, damaged = [], list[Fault]()
-    try:
-        index = [(recipe, one.digest, one.size) for recipe, one in store.index().items()]
-    except BadInput as error:
-        damaged = [("index.json", str(error))]
     plug_ins = PlugIns.among(
         methods={str(row.get("method")) for row in rows},
         problems={str(row.get("problem")) for row in rows},
-        workloads={_workload(recipe) for recipe, _, _ in index},
+        workloads={_workload(str(row.get("recipe"))) for row in rows},
     )
-    items: list[Item] = [*rows, *index]  # what is about one instance is checked together
-    items.sort(key=lambda item: item[1] if isinstance(item, tuple) else str(item.get("instance")))
+    rows.sort(key=lambda row: str(row.get("instance")))  # what is about one instance is checked together
     proofs = sum(has_evidence(str(row.get("counters"))) for row in rows)
-    if items:
-        size = math.ceil(len(items) / max(1, len(items) // _ROWS_TOGETHER, proofs // _PROOFS_TOGETHER))
-        faults += apply([items[at : at + size] for at in range(0, len(items), size)], plug_ins)
-    faults += damaged
+    if rows:
+        size = math.ceil(len(rows) / max(1, len(rows) // _ROWS_TOGETHER, proofs // _PROOFS_TOGETHER))
+        faults += apply([rows[at : at + size] for at in range(0, len(rows), size)], plug_ins)
     wrong = {key for key, _ in faults}
     sound = [row for row in rows if row["key"] not in wrong]
     faults += _contradictions(sound)
-    notes: list[str] = []
-    if not damaged:
-        texts = ("key", "code_version", "instance")
-        of_plan, notes = _plan_faults(store, [row for row in rows if all(isinstance(row.get(n), str) for n in texts)])
-        faults += of_plan
+    if missing := len(set(plan.keys) - {row["key"] for row in rows}):
+        notes.append(f"{missing} of {len(plan.keys)} runs are not stored: the study was stopped, or lost rows")
     repeated = 0
     for key in sampled(sound, share, seed) if share else []:
         try:
@@ -168,15 +147,6 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
             notes.append(f"{key} cannot be repeated: {error}")
     answered = sum(row.get("answer") is not None for row in rows)
     return Verification(answered, proofs, repeated, tuple(sorted(set(faults))), tuple(notes))
-
-
-def _faults_of_entry(recipe: str, digest: str, size: int, folder: str) -> Iterator[str]:
-    """The faults of an entry of the index: that its recipe gives another instance, or that of another size."""
-    made, kind = _generated(recipe, True), kind_named(Recipe.from_json(recipe).kind)
-    if made is not None and made != digest:
-        yield f"its recipe {recipe} gives another instance than {digest}"
-    if kind.size(Store(Path(folder)).instance(digest, kind))[kind.sizes[0]] != size:
-        yield f"has another size than the instance {digest}"
 
 
 def _workload(recipe: str) -> str:
@@ -413,89 +383,6 @@ def _contradictions(rows: Sequence[Row]) -> Iterator[Fault]:
             yield keys[0], sentence
         elif kind == "value below bound" and above.isdisjoint(keys):
             yield keys[1], sentence
-
-
-def _plan_faults(store: Store, rows: Sequence[Row]) -> tuple[list[Fault], list[str]]:
-    """The faults of plan, labels and history, and remarks on what cannot be checked.
-
-    The runs of the present study and of every earlier one are derived again from their text: the plan must have the
-    keys of the present one, and every row of this version of the code must belong to one of them.
-    """
-    plan, faults, notes = store.plan(), list[Fault](), list[str]()
-    texts = [_text(file) for file in (store.folder / "study.toml", *sorted(store.history.glob("[0-9]*.toml")))]
-    if any(text != plan.spec for text in (texts[0], texts[-1])):
-        faults.append(("plan.json", "has another text of the study than study.toml or the last one in history/"))
-    if len(set(plan.keys)) < len(plan.keys):
-        faults.append(("plan.json", "has a key twice"))
-    faults += _label_faults(store, plan.keys, rows)
-    stored = {row["key"] for row in rows}
-    current = {row["key"] for row in rows if own_part(row["code_version"]) == code_version()}
-    if missing := len(set(plan.keys) - stored):
-        notes.append(f"{missing} of {len(plan.keys)} runs are not stored: the study was stopped, or lost rows")
-    if other := len(stored - current):
-        notes.append(f"{other} rows are of other versions of the code, whose studies are not derived again")
-    versions = dict.fromkeys([code_version(), *(own_part(row["code_version"]) for row in rows)])
-    try:
-        studies = [_study(store, text) for text in dict.fromkeys([plan.spec, *texts])]
-    except BadInput as error:
-        return [*faults, ("study.toml", str(error))], notes
-    if None in studies:
-        return faults, [*notes, "the study names files beside it: its runs are not derived again"]
-    derived = [[_keys(task, versions) for task in study.tasks(store.index())] for study in studies if study]
-    study, keys, of_present = studies[0], set(plan.keys), derived[0]
-    if study and (current or not stored):
-        if lacking := sum(keys.isdisjoint(each) for each in of_present):
-            faults.append(("plan.json", f"lacks {lacking} of the {len(of_present)} runs that its study has"))
-        if more := len(keys.difference(*of_present)):
-            faults.append(("plan.json", f"has {more} keys of no run of its study"))
-        if (plan.name, list(plan.notes)) != (study.name, list(study.notes)):
-            faults.append(("plan.json", "has another name or other notes than its study"))
-    foreign = current.difference(*(key for of_study in derived for key in of_study))
-    return [*faults, *((key, "belongs to no study that was run in this folder") for key in sorted(foreign))], notes
-
-
-def _keys(task: Task, versions: Mapping[str, None]) -> set[str]:
-    """The keys that a run may have, under each of these versions of the code, with and without a proof."""
-    plug_ins = task.code_version.removeprefix(own_part(task.code_version))
-    return {key for each in versions for key in replace(task, code_version=each + plug_ins).equal_keys}
-
-
-def _study(store: Store, text: str) -> Study | None:
-    """A study from its text; None where it names files relative to a folder that is not known."""
-    try:
-        if any("file" in source for source in parsed(text).get("instances", [])):
-            return None
-    except (BadInput, AttributeError, TypeError):
-        raise BadInput("the text of a study is no study") from None
-    return study_of(text, store.folder / "study.toml", store.plan().name)
-
-
-def _text(file: Path) -> str:
-    try:
-        return read_text(file)
-    except BadInput:
-        return ""
-
-
-def _label_faults(store: Store, keys: Sequence[str], rows: Sequence[Row]) -> Iterator[Fault]:
-    """Families and recipes in plan.parquet, which replace those of the rows wherever results are shown."""
-    name = "plan.parquet"
-    try:
-        labels = store.labels().to_pylist()
-        instances = {recipe: one.digest for recipe, one in store.index().items()}
-        if sorted(str(label["key"]) for label in labels) != sorted(keys):
-            yield name, "has other keys than plan.json"
-        of_rows = {row["key"]: row["instance"] for row in rows}
-        for label in labels:
-            if label["recipe"] is None and label["family"] is None:
-                continue
-            if Recipe.from_json(label["recipe"]).family != label["family"]:
-                yield label["key"], f"has the family '{label['family']}' in {name}, and another in its recipe"
-            digest = instances.get(label["recipe"])
-            if of_rows.get(label["key"], digest) != digest:
-                yield label["key"], f"has in {name} the recipe of another instance"
-    except (BadInput, ValueError, TypeError) as error:
-        yield name, f"is damaged ({type(error).__name__}): run the study again, which restores it"
 
 
 @dataclass(frozen=True)
