@@ -11,7 +11,16 @@ import numpy.typing as npt
 from msgspec import Meta, Struct
 
 from ..contract.errors import BadInput, check_ending
-from ..contract.files import Label, errors_in, known_index, known_indices, natural_order, read_json, write_json
+from ..contract.files import (
+    Label,
+    errors_in,
+    known_index,
+    known_indices,
+    natural_order,
+    read_json,
+    unpacked_name,
+    write_json,
+)
 from ..contract.kind import Kind, LoadedInstance
 from .network import DELAY, FORMAT, UNCAPPED, BrokerNetwork, BrokerTree
 from .predicates import HIGHEST, LOWEST, Publications, Subscriptions
@@ -149,7 +158,7 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
 
         Publications are numbered from 0 in the order of the network's file.
         """
-        self.check_ending(path)
+        self.check_ending(unpacked_name(path))
         data = read_json(path, self.answer_format, _DisseminationInFile)
         ids = {instance.tree.label(v): v for v in range(instance.num_brokers)}
         with errors_in(path):

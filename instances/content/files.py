@@ -226,7 +226,7 @@ class Content(Kind[ContentInstance, ContentOverlay]):
             raise unknown_ending(path, (".json", ".npz"))
 
     def read_answer(self, path: Path, instance: ContentInstance) -> ContentOverlay:
-        self.check_ending(path)
+        self.check_ending(unpacked_name(path))
         data = read_json(path, self.answer_format, OverlayInFile)
         with errors_in(path):
             return overlay_in_file(data, instance)

@@ -309,7 +309,7 @@ class OverlayKind(Kind[_Nodes, Overlay]):
     answer_type, shown, answer_format, answer_endings = Overlay, ("edges",), FORMAT, (PARQUET, *TABLES, GRAPHML, *DOT)
 
     def read_answer(self, path: Path, instance: _Nodes) -> Overlay:
-        self.check_ending(path)
+        self.check_ending(unpacked_name(path))
         return read_overlay(path, instance)
 
     def write_answer(self, answer: Overlay, instance: _Nodes, path: Path) -> None:

@@ -292,7 +292,7 @@ class Traces(Kind[TopicTrace, LinkLog]):
 
     def read_answer(self, path: Path, instance: TopicTrace) -> LinkLog:
         """Read changes [seconds, node, node, whether the link is added]."""
-        self.check_ending(path)
+        self.check_ending(unpacked_name(path))
         data = read_json(path, self.answer_format, _LogInFile)
         ids = {instance.node_label(v): v for v in range(instance.num_nodes)}
         with errors_in(path):

@@ -147,7 +147,6 @@ def test_a_stated_format_counts_whatever_the_ending(tmp_path: Path) -> None:
         ("generate", "brokers-sparse", "-o", "{out}.sif"),
         ("generate", "steiner-sparse", "-o", "{out}.sif"),
         ("generate", "churn", "-o", "{out}.sif"),
-        ("generate", "content-churn", "-o", "{out}.sif"),
     ],
 )
 def test_an_unknown_ending_of_an_output_lists_those_that_are_known(

@@ -60,8 +60,8 @@ class Tiny:
 
     @property
     def suffix(self) -> str:
-        plain = getattr(self.instance, "costs", None) is None
-        if not plain or getattr(self.instance, "has_nodes_without_topics", False):
+        priced = ob.PROBLEMS[self.problem].kind == "topics" and self.instance.costs is not None
+        if priced or getattr(self.instance, "has_nodes_without_topics", False):
             return ".json"
         return {"topics": ".csv", "content": ".json", "steiner": ".stp", "trace": ".jsonl"}[
             ob.PROBLEMS[self.problem].kind
