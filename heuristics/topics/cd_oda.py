@@ -14,12 +14,12 @@ from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .heuristic import DIAMETER_TWO, heuristic
+from .kernels.every_tie import DENSITY, FEWEST, NEIGHBOURS, WEIGHTED, node_star_rule
 from .kernels.interest import Interest, interest_of, weighted_neighbours
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
 from .tie_search import StarSteps
 
-_NEIGHBOURS, _WEIGHTED, _DENSITY, _FEWEST = range(4)
 _COST = "time O(C Σ|T_v| + Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)"
 
 
@@ -42,7 +42,7 @@ def cd_oda(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> O
     >>> cd_oda(instance).edges.tolist()
     [[0, 1], [1, 2]]
     """
-    return _built(instance, _NEIGHBOURS, ties, seed)
+    return _built(instance, NEIGHBOURS, ties, seed)
 
 
 @heuristic(TIES)
@@ -60,7 +60,7 @@ def cd_oda_1(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
     >>> cd_oda_1(instance).edges.tolist()
     [[0, 1], [1, 2]]
     """
-    return _built(instance, _WEIGHTED, ties, seed)
+    return _built(instance, WEIGHTED, ties, seed)
 
 
 @heuristic(TIES)
@@ -78,7 +78,7 @@ def cd_oda_2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
     >>> cd_oda_2(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    return _built(instance, _DENSITY, ties, seed)
+    return _built(instance, DENSITY, ties, seed)
 
 
 @heuristic(TIES)
@@ -101,7 +101,7 @@ def cd_max(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> O
     >>> cd_max(instance).edges.tolist()
     [[0, 1], [1, 2], [2, 3]]
     """
-    return _built(instance, _FEWEST, ties, seed)
+    return _built(instance, FEWEST, ties, seed)
 
 
 def _built(instance: TopicInstance, rule: int, ties: str, seed: int) -> OverlayBuild:
@@ -158,13 +158,13 @@ def _best_centre(step: int, rule: int, interest: Interest, nodes: _Nodes, order:
     for node in range(n):
         if nodes.weighted[node] == 0:
             continue
-        if rule == _FEWEST and not nodes.counted[node]:
+        if rule == FEWEST and not nodes.counted[node]:
             _count_neighbours(node, step * n + node, interest, nodes)
         over, under = _score(node, rule, interest, nodes)
         # The score of a node that is not counted is an upper bound: if it is too low, no count is needed.
         if best >= 0 and over * best_under < best_over * under:
             continue
-        if rule != _WEIGHTED and not nodes.counted[node]:
+        if rule != WEIGHTED and not nodes.counted[node]:
             _count_neighbours(node, step * n + node, interest, nodes)
             over, under = _score(node, rule, interest, nodes)
         ahead, rank = over * best_under - best_over * under, rank_of(node, order)
@@ -176,11 +176,11 @@ def _best_centre(step: int, rule: int, interest: Interest, nodes: _Nodes, order:
 @kernel
 def _score(node: int, rule: int, interest: Interest, nodes: _Nodes) -> tuple[int, int]:
     """The score as a fraction: exact if the node's neighbours are counted, else an upper bound."""
-    if rule == _NEIGHBOURS:
+    if rule == NEIGHBOURS:
         return nodes.neighbours[node], 1
-    if rule == _FEWEST:
+    if rule == FEWEST:
         return -nodes.neighbours[node], 1
-    if rule == _WEIGHTED:
+    if rule == WEIGHTED:
         return nodes.weighted[node], 1
     if nodes.counted[node]:
         return nodes.weighted[node], nodes.neighbours[node]
@@ -211,6 +211,7 @@ CD_ODA = cd_oda.method(
     "cd-oda",
     _ANSWERED,
     steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(neighbours), measure="neighbours"),
+    rule=partial(node_star_rule, NEIGHBOURS),
     summary="CD-ODA: stars at the nodes with most neighbours",
     guarantee="every topic has diameter at most 2; the edges can be |V|/2 times the fewest (P2 Lemma 5)",
     cost=_COST,
@@ -223,6 +224,7 @@ CD_ODA_1 = cd_oda_1.method(
     "cd-oda-1",
     _ANSWERED,
     steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(weighted), measure="weighted neighbours"),
+    rule=partial(node_star_rule, WEIGHTED),
     summary="CD-ODA-I: stars at the nodes with most weighted neighbours",
     guarantee="every topic has diameter at most 2; no constant ratio (P2 Lemma 6)",
     cost="time O(C |V| + Σ|T_v|) for C centres, memory O(Σ|T_v|)",
@@ -235,6 +237,7 @@ CD_ODA_2 = cd_oda_2.method(
     "cd-oda-2",
     _ANSWERED,
     steps=partial(StarSteps, score=Fraction, measure="connection density"),
+    rule=partial(node_star_rule, DENSITY),
     summary="CD-ODA-II: stars at the nodes of highest connection density",
     guarantee="every topic has diameter at most 2; no ratio is proven",
     cost=_COST,
@@ -247,6 +250,7 @@ CD_MAX = cd_max.method(
     "cd-max",
     _ANSWERED,
     steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(-neighbours), measure="neighbours, negated"),
+    rule=partial(node_star_rule, FEWEST),
     summary="CD-MAX: stars at the nodes with fewest neighbours, for low degrees",
     guarantee="every topic has diameter at most 2; no ratio is proven",
     cost="time O(C Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)",

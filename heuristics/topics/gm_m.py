@@ -8,6 +8,7 @@ from typing import Any
 from ...instances.topics.instance import TopicInstance
 from .greedy_merge import Rule, add_edges
 from .heuristic import TOPIC_CONNECTED, heuristic
+from .kernels.every_tie import edge_rule
 from .kernels.partial_overlay import OverlayBuild, PartialOverlay
 from .kernels.ties import TIES, tie_order
 from .tie_search import Edge, EdgeSteps, heaviest, least_raising
@@ -55,6 +56,7 @@ GM_M = gm_m.method(
     "gm-m",
     TOPIC_CONNECTED,
     steps=_steps,
+    rule=lambda: edge_rule(limits_degree=True),
     summary="GM-M: MinMax-ODA without edges of contribution 0",
     source="P3 §III",
     guarantee="at most O(log |V||T|) times the smallest maximum degree (P3 Lemma 2)",

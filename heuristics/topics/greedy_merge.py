@@ -18,6 +18,7 @@ from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, heuristic
+from .kernels.every_tie import GreedyRule, edge_rule
 from .kernels.interest import TopicComponents, unit_costs, unite
 from .kernels.partial_overlay import ANY_DEGREE, OverlayBuild, PartialOverlay
 from .kernels.ties import HIGHEST, RANDOM, TIES, TieOrder, tie_order
@@ -177,9 +178,14 @@ def _stars(components: TopicComponents, highest: bool) -> npt.NDArray[np.int64]:
     return edges[:num_edges].copy()
 
 
-def _steps(instance: TopicInstance, *, runs: int, threads: int) -> EdgeSteps:
+def _rule(*, runs: int, threads: int) -> GreedyRule:
     if runs != 1:
-        raise BadInput("a trace, ties=worst and ties=best are for one run: leave option 'runs' at 1")
+        raise BadInput("a trace, ties=worst, ties=best and the atlas are for one run: leave option 'runs' at 1")
+    return edge_rule(limits_degree=False)
+
+
+def _steps(instance: TopicInstance, *, runs: int, threads: int) -> EdgeSteps:
+    _rule(runs=runs, threads=threads)
     return EdgeSteps(instance, lambda contributions, degrees: heaviest(contributions), "components")
 
 
@@ -187,6 +193,7 @@ GREEDY_MERGE = greedy_merge.method(
     "gm",
     TOPIC_CONNECTED,
     steps=_steps,
+    rule=_rule,
     summary="Greedy Merge: the edge that unites most topic components",
     source="P1 §6.1, §6.4",
     guarantee="one run has at most ln(Σ|T_v|) times the fewest edges (P1 Lemma 6.5)",

@@ -10,6 +10,7 @@ from ...instances.contract.option import Option
 from ...instances.topics.instance import TopicInstance
 from .greedy_merge import Rule, grown
 from .heuristic import TOPIC_CONNECTED, heuristic
+from .kernels.every_tie import edge_rule
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, tie_order
 from .tie_search import Degrees, Edge, EdgeSteps, heaviest, least_raising
@@ -59,6 +60,7 @@ LOW_ODA = low_oda.method(
     "low-oda",
     TOPIC_CONNECTED,
     steps=_steps,
+    rule=lambda k: edge_rule(limits_degree=True, adds_idle=True, factor=Fraction(k)),
     summary="Low-ODA: MinMax-ODA's edge unless Greedy Merge's contributes more than k times as much",
     source="P2 §3",
     guarantee="O(k log Σ|T_v|) times the fewest edges, O(|V|/k · log Σ|T_v|) times the smallest maximum degree (P2 "

@@ -13,6 +13,7 @@ from ...instances.topics.instance import TopicInstance
 from .greedy_merge import Rule, grown
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.best_first import best_first
+from .kernels.every_tie import edge_rule
 from .kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
 from .kernels.ties import HIGHEST, RANDOM, TIES, TieOrder, rank_of, tie_order
 from .tie_search import EdgeSteps, heaviest, least_raising
@@ -132,6 +133,7 @@ MINMAX_ODA = minmax_oda.method(
     "minmax-oda",
     TOPIC_CONNECTED,
     steps=partial(EdgeSteps, choose=lambda contributions, degrees: heaviest(least_raising(contributions, degrees))),
+    rule=lambda: edge_rule(limits_degree=True, adds_idle=True),
     summary="MinMax-ODA: the heaviest edge, contributing or not, among those that raise the maximum degree least",
     source="P2 §1.1",
     guarantee="at most O(log |V||T|) times the smallest maximum degree (P2 §1.1)",

@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids
+from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Step, Trace
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, heuristic
+from .kernels.every_tie import RING_RULE, GreedyRule
 from .kernels.partial_overlay import OverlayBuild
 from .tie_search import EdgeSteps, check_traceable, trace_with_labels
 
@@ -99,6 +101,12 @@ def _trace(instance: TopicInstance, *, order: str, seed: int) -> Trace:
     return trace_with_labels(instance, listed, steps.measure)
 
 
+def _rule(order: str) -> GreedyRule:
+    if order == "random-per-topic":
+        raise BadInput("option 'order': the atlas has rings in one order of the nodes: choose number or random")
+    return RING_RULE
+
+
 RING_PER_TOPIC = replace(
     ring_per_topic.method(
         "ring-per-topic",
@@ -108,6 +116,7 @@ RING_PER_TOPIC = replace(
         guarantee="the degree of v is at most 2|T_v|; nothing is proven of the edges",
         cost="time O(Σ|T_v| log Σ|T_v|), memory O(Σ|T_v|)",
         inputs=("trace",),
+        rule=_rule,
         pace=1,
         colour="#8C8C8C",
         marker="X",

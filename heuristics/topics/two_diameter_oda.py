@@ -14,6 +14,7 @@ from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from .heuristic import DIAMETER_TWO, heuristic
+from .kernels.every_tie import TOPIC_STAR_RULE
 from .kernels.interest import Interest, interest_of, weighted_neighbours
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES, TieOrder, rank_of, tie_order
@@ -199,6 +200,7 @@ TWO_DIAMETER_ODA = two_diameter_oda.method(
     DIAMETER_TWO,
     steps=_Steps,
     traced=partial(_Steps, grouped=False),
+    rule=lambda: TOPIC_STAR_RULE,
     summary="2D-ODA: topic by topic the star of highest topic density",
     source="P2 §6.3",
     guarantee="every topic has diameter at most 2 (P2 Lemma 7); no ratio is proven",

@@ -99,6 +99,9 @@ class Method(Generic[Instance, Answer]):
         The problems whose exact methods take its answer as a first incumbent.
     promising : tuple of str
         The problems on which method ``best`` runs it before faster ones.
+    rule : callable, optional
+        Takes the options but ``ties`` and returns what the exhaustive search of ties on small instances needs
+        (:mod:`overlaybench.heuristics.topics.kernels.every_tie`); BadInput for options that it lacks.
     colour, marker : str
         In figures, as matplotlib names them; "" for the next free one.
     members : tuple of Method
@@ -130,6 +133,7 @@ class Method(Generic[Instance, Answer]):
     pace: float = 1000.0
     starts: tuple[str, ...] = ()
     promising: tuple[str, ...] = ()
+    rule: Callable[..., Any] | None = None
     colour: str = ""
     marker: str = ""
     members: tuple[Method[Any, Any], ...] = ()
