@@ -1,29 +1,14 @@
-"""Enumeration of all overlays, SN-TCO and minimum set covers, against exact methods and other enumerations."""
+"""SN-TCO and minimum set covers against other enumerations."""
 
 from itertools import combinations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.instances.topics.constructions import case_seven, random_set_cover
-from overlaybench.models.topics.enumeration import ENUMERATED, minimum_set_cover, smallest_degree_of, smallest_value
-from overlaybench.models.topics.ilp_and_cp_sat import CP_SAT
-from tests.properties import property_test
+from overlaybench.instances.topics.constructions import random_set_cover
+from overlaybench.models.topics.enumeration import minimum_set_cover, smallest_degree_of
 from tests.topic_strategies import topic_instances
-
-
-@property_test(12, topic_instances(max_nodes=5), quick=4)
-@pytest.mark.parametrize("problem", ENUMERATED)
-def test_the_smallest_of_all_overlays_is_the_optimum_of_an_exact_method(
-    problem: str, instance: ob.TopicInstance
-) -> None:
-    assert smallest_value(instance, problem) == CP_SAT.run(instance, ob.PROBLEMS[problem]).value
-
-
-def test_six_nodes_are_enumerated() -> None:
-    assert smallest_value(case_seven(n=6), "2d-true") == 6
 
 
 @settings(max_examples=30, deadline=None)
