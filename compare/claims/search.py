@@ -13,12 +13,13 @@ from ...instances.topics.constructions import (
     nested_subscriptions,
     weighted_nested_subscriptions,
 )
+from ...instances.topics.every_instance import instance_of
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import METHODS
 from ..intervals import mean_interval
 from .bench import Bench
 from .claim import CaseTally, Judgement, Line, Verdict, at_most, claim, exact, judged
-from .worst import instance_of, proven_optimum, searches_ties, worst_cases, wrong_with
+from .worst import proven_optimum, searches_ties, worst_cases, wrong_with
 
 _NODES, _TOPICS = 6, 6
 CONSTRUCTIONS: Mapping[str, tuple[str, str, Callable[[], list[TopicInstance]]]] = {

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations, combinations_with_replacement, permutations
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +16,19 @@ from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.method import Method
 from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status
+from ...instances.topics.every_instance import MOST_NODES, MOST_TOPICS, instance_of, number_of_instances
 from ...instances.topics.instance import TopicInstance
-from ...models.topics.enumeration import ENUMERATED, MOST_NODES, smallest_value
+from ...models.topics.small_optima import PROBLEMS, smallest_value
+from ..atlas.cells import sizes, surveyed
+from ..atlas.record import AtlasEntry, entry_of, record
+from ..atlas.surveys import WORST, Survey, Term
 from ..catalogue import method_named, problem_named
 
-_ENUMERABLE = 60_000
+_SURVEYED = 200_000  # instances that are surveyed where they are not on record
 _EXACT_SECONDS = 20.0
 _EXACT = ("branch-and-cut", "filtering-cp-sat", "diameter-cp-sat")
 _PATIENCE = 400
-_EXTREME_NODES = 6
+_EXTREME_NODES = 6  # of the search of ties in Python
 HALL = Path(__file__).with_suffix(".json")
 
 
@@ -34,8 +36,8 @@ HALL = Path(__file__).with_suffix(".json")
 class WorstCase:
     """An instance with the value of a heuristic's answer, under a rule for `ties`, and the proven optimum.
 
-    `topics` are the subscribers of each topic; nodes are 0 … `nodes` − 1. `exhaustive` says that enumeration showed
-    that no instance of at most this size is worse.
+    `method` has its options, as :class:`.Term` labels it. `topics` are the subscribers of each topic; nodes are
+    0 … `nodes` − 1. `exhaustive` says that the atlas has no worse instance of at most this size.
     """
 
     method: str
@@ -81,9 +83,8 @@ def add_case(case: WorstCase, file: Path) -> bool:
 
 def wrong_with(case: WorstCase) -> str:
     """The difference between a case and a repeated run of it; "" if there is none."""
-    instance, problem = case.instance(), problem_named(case.problem)
-    options = {"ties": case.ties} if case.ties else {}
-    value = method_named(case.method).run(instance, problem, seed=0, time_limit=None, **options).value
+    instance = case.instance()
+    value = _run(case.method, case.problem, case.ties, instance)
     optimum = proven_optimum(instance, case.problem)
     if (value, optimum) == (case.value, case.optimum):
         return ""
@@ -108,36 +109,37 @@ def search_worst_case(
 ) -> WorstCase:
     """The worst instance found of at most this size.
 
-    If there are at most 60,000 instances up to renaming of nodes and topics, all are enumerated within the time limit.
-    Otherwise a local search flips subscriptions and accepts changes that do not lower the ratio, first from known cases
-    and then from random starts. Every ratio is to a proven optimum.
+    Under ties ``worst`` the atlas answers where it has every instance of at most this size on record, or there are at
+    most 200,000, which are surveyed within the time limit. Otherwise a local search flips subscriptions and accepts
+    changes that do not lower the ratio, first from known cases and from the atlas, then from random starts. Every ratio
+    is to a proven optimum.
 
-    Known cases of at most this size are starts of the local search. The rule for ties is by default ``worst`` if the
-    method offers that search and there are at most 6 nodes, otherwise ``lowest``. `progress` is given the number of
-    instances solved and the worst ratio so far. Bad input if the method does not answer the problem or is exact, or no
-    instance was solved in the time.
+    `method` may have options, as in ``low-oda[k=8]``. Known cases of at most this size are starts of the local search.
+    The rule for ties is by default ``worst`` if the method offers that search and there are at most 6 nodes, or the
+    atlas has the size on record; otherwise ``lowest``. `progress` is given the number of instances solved and the worst
+    ratio so far. Bad input if the method does not answer the problem or is exact, or no instance was solved in time.
     """
-    chosen, deadline = method_named(method), time.monotonic() + time_limit
+    term, deadline = Term.parsed(method), time.monotonic() + time_limit
+    chosen = method_named(term.method)
     if (kind := problem_named(problem).kind) != "topics":
         raise BadInput(f"problem '{problem}' is about {kind}: choose one about topics")
     if chosen.exact:
         raise BadInput(f"method '{method}' is exact: choose a heuristic")
     if nodes < 2 or topics < 1:
         raise BadInput(f"{nodes} nodes and {topics} topics: at least 2 nodes and 1 topic")
-    has_ties = any(option.name == "ties" for option in chosen.options)
-    rule = ties or ("worst" if searches_ties(chosen) and nodes <= _EXTREME_NODES else "lowest")
-    chosen.complete({"ties": rule} if has_ties else {}, problem)
+    term = term.normal(problem)
+    method, has_ties = term.label, any(option.name == "ties" for option in chosen.options)
+    listed = _on_record(method, problem, nodes, topics)
+    worst_ties = searches_ties(chosen) and (nodes <= _EXTREME_NODES or any(case.exhaustive for case in listed))
+    rule = ties or ("worst" if worst_ties else "lowest")
+    chosen.complete({**dict(term.options), **({"ties": rule} if has_ties else {})}, problem)
     judge = _Judge(method, problem, rule if has_ties else "", progress)
     # A rule that compares node numbers distinguishes instances that differ by names only.
-    if judge.ignores_names and _count(nodes, topics) <= _ENUMERABLE:
-        best, complete = None, True
-        for sets in _up_to_names(nodes, topics):
-            if time.monotonic() > deadline:
-                complete = False
-                break
-            best = _worse(best, judge(nodes, sets))
-        if best is not None and complete:
-            return replace(best, exhaustive=True)
+    if rule == WORST and has_ties and problem in PROBLEMS:
+        listed = listed or _surveyed(method, problem, nodes, topics, deadline, judge)
+        if any(case.exhaustive for case in listed):
+            return listed[0]
+        known = [*known, *listed]
     return _local_search(judge, nodes, topics, deadline, seed, known)
 
 
@@ -146,20 +148,9 @@ def searches_ties(method: Method[Any, Any]) -> bool:
     return any(option.name == "ties" and "worst" in option.allowed for option in method.options)
 
 
-def instance_of(nodes: int, topics: Sequence[Sequence[int]]) -> TopicInstance:
-    """The instance with these subscribers; a node without topics gets one of its own."""
-    interest: dict[str, list[str]] = {f"n{v}": [] for v in range(nodes)}
-    for number, members in enumerate(topics):
-        for v in members:
-            interest[f"n{v}"].append(f"t{number}")
-    return TopicInstance.from_subscriptions(
-        {v: topics_of_node or [f"own-{v}"] for v, topics_of_node in interest.items()}
-    )
-
-
 def proven_optimum(instance: TopicInstance, problem: str) -> float | None:
-    """The optimum by enumeration on up to six nodes, otherwise by an exact method; None if 20 s did not suffice."""
-    if instance.num_nodes <= MOST_NODES and problem in ENUMERATED:
+    """The optimum by enumeration on up to seven nodes, otherwise by an exact method; None if 20 s did not suffice."""
+    if instance.num_nodes <= MOST_NODES and problem in PROBLEMS:
         return smallest_value(instance, problem)
     names = ("cp-sat",) if problem.startswith("2d-") else _EXACT
     exact = next(method_named(name) for name in names if family_of(problem) in method_named(name).problems)
@@ -175,45 +166,65 @@ class _Judge:
     ) -> None:
         self.method, self.problem, self.ties = method, problem, ties
         self._progress, self._solved, self._worst = progress, 0, 1.0
-        self.ignores_names = ties == "worst"
-        self._run = method_named(method)
 
     def __call__(self, nodes: int, topics: Sequence[Sequence[int]]) -> WorstCase | None:
         instance = instance_of(nodes, topics)
-        options: dict[str, Any] = {"ties": self.ties} if self.ties else {}
-        result = self._run.run(instance, problem_named(self.problem), **options)
-        optimum = proven_optimum(instance, self.problem)
-        if result.value is None or not optimum:
+        value, optimum = _run(self.method, self.problem, self.ties, instance), proven_optimum(instance, self.problem)
+        if value is None or not optimum:
             return None
-        self._solved, self._worst = self._solved + 1, max(self._worst, result.value / optimum)
+        self.count(1, value / optimum)
+        sets = tuple(sorted(tuple(sorted(members)) for members in topics))
+        return WorstCase(self.method, self.problem, self.ties, nodes, sets, value, optimum, False)
+
+    def count(self, solved: int, ratio: float) -> None:
+        """Report so many more instances, of at most this ratio."""
+        self._solved, self._worst = self._solved + solved, max(self._worst, ratio)
         if self._progress is not None:
             self._progress(self._solved, self._worst)
-        sets = tuple(sorted(tuple(sorted(members)) for members in topics))
-        return WorstCase(self.method, self.problem, self.ties, nodes, sets, result.value, optimum, False)
+
+
+def _run(method: str, problem: str, ties: str, instance: TopicInstance) -> float | None:
+    term, rule = Term.parsed(method), {"ties": ties} if ties else {}
+    options: dict[str, Any] = {**dict(term.options), **rule}
+    return method_named(term.method).run(instance, problem_named(problem), **options).value
+
+
+def _on_record(method: str, problem: str, nodes: int, topics: int) -> list[WorstCase]:
+    """The worst case of the cells on record of at most this size, exhaustive if all are."""
+    return _worst_of(record().get((method, problem), {}), nodes, topics)
+
+
+def _surveyed(method: str, problem: str, nodes: int, topics: int, deadline: float, judge: _Judge) -> list[WorstCase]:
+    """As :func:`_on_record` of a survey, as far as it comes in the time."""
+    survey = Survey(problem, method)
+    if nodes > MOST_NODES or topics > MOST_TOPICS or not survey.is_fast:
+        return []
+    entries: dict[tuple[int, int], AtlasEntry] = {}
+    chosen = sizes(nodes, topics)
+    if sum(number_of_instances(*size) for size in chosen) > _SURVEYED:
+        return []
+    for cell in surveyed(survey, chosen):
+        entries[cell.nodes, cell.topics] = entry_of(method, problem, cell)
+        judge.count(cell.instances, float(cell.worst(WORST).ratio))
+        if time.monotonic() > deadline:
+            break
+    return _worst_of(entries, nodes, topics)
+
+
+def _worst_of(entries: Mapping[tuple[int, int], AtlasEntry], nodes: int, topics: int) -> list[WorstCase]:
+    cells = [one for (n, t), one in entries.items() if n <= nodes and t <= topics and WORST in one.found]
+    best: WorstCase | None = None
+    for one in cells:
+        found = one.found[WORST]
+        value = float(found.value), float(found.optimum)
+        best = _worse(best, WorstCase(one.method, one.problem, WORST, one.nodes, found.topics, *value, False))
+    return [] if best is None else [replace(best, exhaustive=len(cells) == (nodes - 1) * topics)]
 
 
 def _worse(best: WorstCase | None, other: WorstCase | None) -> WorstCase | None:
     if best is None or other is None:
         return best or other
     return other if (other.ratio, -other.optimum) > (best.ratio, -best.optimum) else best
-
-
-def _count(nodes: int, topics: int) -> int:
-    """The number of multisets of at most this many sets of two or more nodes."""
-    return math.comb(2**nodes - nodes - 1 + topics, topics) - 1
-
-
-def _up_to_names(nodes: int, topics: int) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Every instance once: topics as a multiset, nodes up to permutation, no topic with a single node."""
-    sets = [members for size in range(2, nodes + 1) for members in combinations(range(nodes), size)]
-    index = {members: number for number, members in enumerate(sets)}
-    renamings = [
-        [index[tuple(sorted(order[v] for v in members))] for members in sets] for order in permutations(range(nodes))
-    ]
-    for size in range(1, topics + 1):
-        for chosen in combinations_with_replacement(range(len(sets)), size):
-            if all(sorted(renaming[number] for number in chosen) >= list(chosen) for renaming in renamings):
-                yield tuple(sets[number] for number in chosen)
 
 
 def _local_search(

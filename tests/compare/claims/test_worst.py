@@ -1,35 +1,19 @@
 """The search for worst cases, and the file of those found."""
 
 import json
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, combinations, combinations_with_replacement, permutations
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from overlaybench.compare.claims.worst import _up_to_names, add_case, search_worst_case, worst_cases, wrong_with
+from overlaybench.compare.claims.worst import add_case, search_worst_case, worst_cases, wrong_with
 from overlaybench.compare.command_line import cli
 from overlaybench.instances.contract.catalogue import methods_of
 from overlaybench.instances.contract.errors import BadInput
 
 HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
-
-
-def test_every_instance_is_enumerated_once_up_to_names() -> None:
-    def renamed(case: Sequence[Sequence[int]], order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-        return tuple(sorted(tuple(sorted(order[v] for v in members)) for members in case))
-
-    orders = list(permutations(range(4)))
-    sets = [s for size in (2, 3, 4) for s in combinations(range(4), size)]
-    every = chain.from_iterable(combinations_with_replacement(sets, size) for size in (1, 2, 3))
-    classes = {min(renamed(case, order) for order in orders) for case in every}
-    found = Counter(min(renamed(case, order) for order in orders) for case in _up_to_names(4, 3))
-    assert set(found) == classes
-    assert set(found.values()) == {1}
 
 
 def test_four_nodes_and_four_topics_suffice_to_mislead_greedy_merge_and_three_nodes_do_not() -> None:
@@ -38,6 +22,13 @@ def test_four_nodes_and_four_topics_suffice_to_mislead_greedy_merge_and_three_no
     assert (case.value, case.optimum) == (5, 4)
     assert wrong_with(case) == ""
     assert search_worst_case("gm", "min-tco", nodes=3, topics=4, time_limit=60).ratio == 1
+
+
+def test_options_are_part_of_the_method() -> None:
+    cases = {k: search_worst_case(f"low-oda[k={k}]", "min-tco", nodes=4, topics=3, time_limit=60) for k in (1, 3, 8)}
+    assert [case.method for case in cases.values()] == ["low-oda[k=1]", "low-oda", "low-oda[k=8]"]
+    assert all(case.exhaustive and wrong_with(case) == "" for case in cases.values())
+    assert cases[1].ratio < cases[8].ratio
 
 
 def test_an_exact_method_or_a_problem_of_another_kind_is_refused() -> None:
