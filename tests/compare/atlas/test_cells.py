@@ -137,7 +137,7 @@ def test_unknown_names_are_refused() -> None:
         ({"method": "gm[ties=best]"}, "has all rules for ties"),
         ({"claim": "gm[ties=random] <= 1"}, "of a claim: known: best"),
         ({"claim": "gm <= optimun"}, "optim"),
-        ({"method": "gm", "where": "gm < 2"}, "quantity of an instance"),
+        ({"method": "gm", "where": "gm < 2"}, "unknown quantity .gm. of an instance"),
     ):
         with pytest.raises(BadInput, match=said):
             Survey("min-tco", **given)
