@@ -141,7 +141,7 @@ def test_unknown_names_are_refused() -> None:
     ):
         with pytest.raises(BadInput, match=said):
             Survey("min-tco", **given)
-    with pytest.raises(BadInput, match="problem of the atlas"):
+    with pytest.raises(BadInput, match=r"unknown problem .k-tco. of the atlas"):
         Survey("k-tco", "gm2")
 
 
