@@ -474,10 +474,13 @@ def _write_model(instance: Any, problem: Problem[Any, Any], output: Path, option
     known = method.complete(options, problem.name)
     if "model_file" not in method.answering(problem.name).inputs:
         raise BadInput(f"model: ilp solves no single model of {problem.name}: see `overlaybench list ilp`")
+    from ...models.engine.model_files import COLUMNS
+
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
         model = Path(folder, f"model{output.suffix}")
         quickly = {"start": "none"} if "start" in known else {}
         result = method.run(instance, problem, **{**quickly, **options, "model_file": model})
         if not model.exists():
             raise BadInput(f"model: none was written: {result.reason or 'the instance leaves nothing to decide'}")
-        atomic_write(output, partial(shutil.copyfile, model))
+        for ending in (COLUMNS, ""):
+            atomic_write(output.with_name(output.name + ending), partial(shutil.copyfile, f"{model}{ending}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -147,6 +147,13 @@ class SoftLinkModel(IntegerModel):
                 self.require(own, most=spare)
         everything = [column for y in self.used for column in y.values()]
         self.require(everything, [int(self.costs[k]) for k in everything], least=demands.deliveries)
+
+    def meanings(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        label, demands = self.label, self.demands.demands
+        yield from ((x, ("soft link", label(u), label(v))) for (u, v), x in self.bought.items())
+        for number, used in enumerate(self.used):
+            source = label(demands[number].source)
+            yield from ((y, (f"link of demand {number}", label(u), label(v), source)) for (u, v), y in used.items())
 
     def _add_levels(self, demand: Demand, y: dict[Arc, int]) -> None:
         size, root = self.demands.num_brokers, demand.source
@@ -295,6 +302,7 @@ def _method(
         def search(_: Dissemination | None, clock: Clock) -> SolverOutcome[Dissemination]:
             check_size(len(demands.arcs) * sum(len(demand.destinations) for demand in demands.demands), _MOST_FLOWS)
             model = SoftLinkModel(demands, formulation, clock)
+            model.label = instance.tree.label
             return minimise(
                 model,
                 clock,

@@ -130,6 +130,15 @@ class ContentModel(IntegerModel):
                 columns = [self.t[i, j], arcs[i, j], arcs[j, i]]
                 self.rows.add(columns, [1, -1, -1], 0, ("along", number, int(i), int(j)))
 
+    def meanings(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        user, broker = self.instance.user_label, self.instance.broker_label
+        for (u, b), x in np.ndenumerate(self.x):
+            yield int(x), ("user on broker", user(u), broker(b))
+        for (number, i, j), y in np.ndenumerate(self.y):
+            yield int(y), ("link of a publisher", broker(i), broker(j), user(self.commodities[number].publisher))
+        for i, j in np.argwhere(np.triu(self.t, 1) > 0).tolist():
+            yield int(self.t[i, j]), ("link of the tree", broker(i), broker(j))
+
     def described(self, column: int) -> list[object]:
         kinds = ("x", self.x), ("d", self.d), ("y", self.y), ("t", np.triu(self.t, 1))
         return next([name, *at] for name, columns in kinds for at in np.argwhere(columns == column).tolist())

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.errors import BadInput
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Answer
 from ...instances.contract.run import Clock, OutOfTime, Report, interruptible, offer_made, on_trial
 from .exact_method import SolverOutcome
+from .model_files import write_model
 
 if TYPE_CHECKING:
     from highspy import Highs
@@ -63,6 +63,7 @@ class IntegerModel:
         self.upper: list[int] = []
         self.integral: list[bool] = []
         self.constant, self.lazy = 0.0, True
+        self.label: Callable[[int], str] = str
         self._rows: list[Row] = []
 
     @property
@@ -117,6 +118,10 @@ class IntegerModel:
         """The flow on arcs into a node exceeds the flow out of it by so much."""
         signs = {amount: 1 if head == node else -1 for (tail, head), amount in flow.items() if node in (tail, head)}
         self.require(signs, list(signs.values()), least=surplus, most=surplus)
+
+    def meanings(self) -> Iterable[tuple[int, tuple[str, ...]]]:
+        """What columns say, by labels, for the table beside a model in a file (:func:`.write_model`)."""
+        return ()
 
     def rows_in_time(self, clock: Clock) -> Iterator[Row]:
         """The rows; :class:`.OutOfTime` is raised once no time is left."""
@@ -178,7 +183,8 @@ def minimise_with_ilp(
     there (:func:`.write_model`) and not solved.
     """
     if model_file is not None:
-        write_model(model, model_file, clock)
+        rows = [model.unconditional(row)[:4] for row in model.rows_in_time(clock)]
+        write_model(model, rows, model_file)
         return SolverOutcome(stopped=True)
 
     def scaled_report(value: float | None, bound: float | None) -> None:
@@ -494,54 +500,3 @@ def _solve_and_keep_interrupts(
     if status in (cp_model.FEASIBLE, cp_model.UNKNOWN) and clock.left > _EARLY_SECONDS:
         clock.interrupt()
     return status
-
-
-def write_model(model: IntegerModel, path: Path, clock: Clock) -> None:
-    """Write a model for other solvers, in the format that the ending names: .mps, .lp, or .opb (pseudo-Boolean).
-
-    Column k is c<k> in MPS and LP. OPB has 0/1 variables only, x1, x2, …: an integer column is the sum of its lower
-    bound and bits, as the file's comments say, all columns count as integers, and the constant of the objective stands
-    in a comment. Raises BadInput if costs are no integers in OPB.
-    """
-    if path.suffix == ".opb":
-        path.write_text("\n".join([*_opb(model, clock), ""]), encoding="ascii")
-    else:
-        program_of(model, clock).writeModel(str(path))
-
-
-def _opb(model: IntegerModel, clock: Clock) -> Iterator[str]:
-    if any(cost != int(cost) for cost in [*model.costs, model.constant]):
-        raise BadInput("OPB takes whole costs only, and these are not: write .mps or .lp")
-    bits, count = [], 0
-    for least, most in zip(model.lower, model.upper, strict=True):
-        bits.append(range(count + 1, count + 1 + (most - least).bit_length()))
-        count += len(bits[-1])
-    rows = [line for row in model.rows_in_time(clock) for line in _opb_rows(model, bits, model.unconditional(row))]
-    for k, (least, most) in enumerate(zip(model.lower, model.upper, strict=True)):
-        if (most - least) & (most - least + 1):  # the bits allow more
-            rows += _opb_rows(model, bits, Row([k], [1], most=most))
-    wide = [k for k, own in enumerate(bits) if len(own) != 1 or model.lower[k]]
-    constant = int(model.constant) + sum(int(c) * least for c, least in zip(model.costs, model.lower, strict=True))
-    yield f"* #variable= {count} #constraint= {len(rows)}"
-    yield f"* the objective of the model is that of this file plus {constant}"
-    for k in wide:
-        yield f"* c{k} = {model.lower[k]} {_terms([k], [1], bits)}"
-    used = [k for k, cost in enumerate(model.costs) if cost]
-    yield f"min: {_terms(used, [int(model.costs[k]) for k in used], bits)};"
-    yield from rows
-
-
-def _opb_rows(model: IntegerModel, bits: Sequence[range], row: Row) -> Iterator[str]:
-    shift = sum(value * model.lower[k] for k, value in zip(row.columns, row.values, strict=True))
-    if math.isfinite(row.least):
-        yield f"{_terms(row.columns, row.values, bits)}>= {math.ceil(row.least) - shift};"
-    if math.isfinite(row.most):
-        yield f"{_terms(row.columns, [-value for value in row.values], bits)}>= {shift - math.floor(row.most)};"
-
-
-def _terms(columns: Sequence[int], values: Sequence[int], bits: Sequence[range]) -> str:
-    return "".join(
-        f"{value << power:+d} x{bit} "
-        for k, value in zip(columns, values, strict=True)
-        for power, bit in enumerate(bits[k])
-    )

@@ -80,6 +80,7 @@ def _solve(
             model = limited_model(instance, limited, requirements, subproblem, formulation, clock)
         else:
             model = build_model(requirements, subproblem, formulation, clock)
+        model.label = instance.node_label
         given = {"answer": model.overlay, "start": None if start is None else model.start(start), "seed": seed}
         return minimise_model(model, clock, **given, report=subproblem.report, **settings)
 

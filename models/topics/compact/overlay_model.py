@@ -182,6 +182,12 @@ class OverlayModel(IntegerModel):
         self.joint: dict[tuple[int, int, int], int] = {}
         self.degree: int | None = None
 
+    def meanings(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        yield from ((x, ("edge", self.label(u), self.label(v))) for (u, v), x in self.edge.items())
+        yield from ((x, ("centre", self.label(v))) for each in self.centre.values() for v, x in each.items())
+        if self.degree is not None:
+            yield self.degree, ("maximum degree",)
+
     def incident(self) -> dict[int, list[int]]:
         """The columns of the edges at each node that has any."""
         columns: dict[int, list[int]] = defaultdict(list)
