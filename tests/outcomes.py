@@ -12,9 +12,9 @@ from overlaybench.compare.command_line import cli
 from overlaybench.instances.contract.result import Result
 
 Answer = TypeVar("Answer")
-PACKAGES = ("booktabs.sty", "longtable.sty", "pgf.sty", "underscore.sty", "type1ec.sty", "type1cm.sty")
+PACKAGES = ("booktabs.sty", "longtable.sty")
 LATEX = (
-    all(map(shutil.which, ("pdflatex", "latex", "kpsewhich")))
+    all(map(shutil.which, ("pdflatex", "kpsewhich")))
     and not subprocess.run(["kpsewhich", *PACKAGES], capture_output=True, check=False).returncode
 )
 needs_latex = pytest.mark.skipif(not LATEX, reason="LaTeX or one of the packages that it needs is not installed")

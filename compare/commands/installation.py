@@ -170,19 +170,7 @@ def folders() -> Iterator[Check]:
     yield _check("compiled kernels", f"{count} kept in {kernels}", fix, "warning")
 
 
-def programs() -> Iterator[Check]:
-    """Programs that only some figures need."""
-    from ..figures.files import check_usetex, tex_system
-
-    for name, check in (("TeX for PGF figures", tex_system), ("TeX for --usetex", check_usetex)):
-        try:
-            yield _check(name, check() or "complete")
-        except BadInput as error:
-            found, _, fix = str(error).partition(": ")
-            yield _check(name, found, fix, "warning")
-
-
-_CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (python, java, memory, cores, libraries, folders, programs)
+_CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (python, java, memory, cores, libraries, folders)
 
 
 def _solvers() -> Iterator[Check]:

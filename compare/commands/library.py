@@ -210,7 +210,7 @@ def check(archive: Path) -> None:
 
 @library_.command("map")
 @click.argument("results", nargs=-1, type=FILE)
-@click.option("-o", "--output", required=True, type=FILE, help="A .svg, .pdf, .png or .pgf file.")
+@click.option("-o", "--output", required=True, type=FILE, help="A .svg, .pdf or .png file.")
 @click.option("--problem", type=PROBLEM_NAME, default="min-tco", show_default=True)
 @_TABLE
 @partial(figure_options, formats=False)

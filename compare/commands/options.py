@@ -146,14 +146,14 @@ def trade_option(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def figure_options(command: Callable[..., None], *, formats: bool = True) -> Callable[..., None]:
-    """Give a command ``--width``, ``--font``, ``--font-size``, ``--usetex`` and ``--formats``, as `figure_options`.
+    """Give a command ``--width``, ``--font``, ``--font-size`` and ``--formats``, as `figure_options`.
 
     Without `formats` the last is left out: for a command whose output names its format.
     """
 
     @wraps(command)
     def with_options(
-        width: str | None, font: str, font_size: float | None, usetex: bool, formats: str | None = None, **others: Any
+        width: str | None, font: str, font_size: float | None, formats: str | None = None, **others: Any
     ) -> None:
         from ..figures.style import DEFAULT_OPTIONS, FigureOptions
 
@@ -161,16 +161,14 @@ def figure_options(command: Callable[..., None], *, formats: bool = True) -> Cal
             width=inches(width) if width else DEFAULT_OPTIONS.width,
             font=font,
             font_size=font_size or DEFAULT_OPTIONS.font_size,
-            usetex=usetex,
             formats=tuple(dict.fromkeys(formats.split(","))) if formats else DEFAULT_OPTIONS.formats,
         )
         given.settings()  # before anything long begins
         command(figure_options=given, **others)
 
-    several = click.option("--formats", metavar="LIST", help="Of svg, pdf, pgf, png, with commas.  [default: svg,pdf]")
+    several = click.option("--formats", metavar="LIST", help="Of svg, pdf, png, with commas.  [default: svg,pdf]")
     for option in (
         *((several,) if formats else ()),
-        click.option("--usetex", is_flag=True, help="Set the texts of figures by LaTeX."),
         click.option("--font-size", type=float, metavar="POINTS", help="Of labels in figures.  [default: 7]"),
         click.option("--font", default="", metavar="NAME", help="Of figures: serif, or one that is installed."),
         click.option("--width", metavar="LENGTH", help="Of figures: 3.4in, 84mm, 252pt (as TeX shows \\columnwidth)."),

@@ -125,7 +125,7 @@ def _show(title: str, rows: pd.DataFrame, names: Sequence[str], if_room: Sequenc
     "--output",
     multiple=True,
     type=FILE,
-    help="Write .csv, .json, .xlsx, .parquet, .tex or, with --paired, a .svg, .pdf, .pgf, .png file a figure.",
+    help="Write .csv, .json, .xlsx, .parquet, .tex or, with --paired, a .svg, .pdf, .png file a figure.",
 )
 @RENAME
 @figure_options

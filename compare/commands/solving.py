@@ -250,7 +250,7 @@ def _wrapped(text: str) -> str:
 @click.option("--time-limit", type=Positive(), default=60.0, show_default=True, help="Seconds.")
 @click.option("--circle", is_flag=True, help="Nodes on a circle rather than with few crossings.")
 @click.option("--proof", type=FILE, help="Write proofs to this folder, and check them as `check-proof` does.")
-@click.option("-o", "--output", type=FILE, help="A picture (.svg, .pdf, .png, .pgf), or all overlays as .json.")
+@click.option("-o", "--output", type=FILE, help="A picture (.svg, .pdf, .png), or all overlays as .json.")
 @column_options
 @partial(figure_options, formats=False)
 @AS_JSON
@@ -355,7 +355,7 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
 @click.command("draw")
 @click.argument("file", type=FILE)
 @click.argument("answers", nargs=-1, type=FILE)
-@click.option("-o", "--output", required=True, type=FILE, help="A .svg, .pdf, .png, .pgf or .html file.")
+@click.option("-o", "--output", required=True, type=FILE, help="A .svg, .pdf, .png or .html file.")
 @PROBLEM_OF_KIND
 @click.option("--method", "methods", multiple=True, type=METHOD, help="Solve by this first; repeatable.")
 @OPTIONS

@@ -31,7 +31,7 @@ from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..studies.bounds import problem_order
 from ..studies.proofs import TOLERANCE
-from .files import set_by_tex
+from .files import figure_with_printable_texts
 from .panels import (
     BrokerTrees,
     ContentOverlays,
@@ -88,8 +88,8 @@ class NotebookFigure(Figure):
     def _repr_svg_(self) -> str:
         page = StringIO()
         paths = mpl.rc_context({"svg.fonttype": "path"})  # the reader's browser may lack the font
-        with styled(), paths, set_by_tex(self, "figure", escape=False):
-            self.savefig(page, format="svg", metadata={"Date": None}, facecolor="white")
+        with styled(), paths:
+            figure_with_printable_texts(self).savefig(page, format="svg", metadata={"Date": None}, facecolor="white")
         return page.getvalue()
 
 

@@ -18,7 +18,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Trace
 from ...instances.topics.instance import TopicInstance
 from .draw import ON_PAGE, Cell, embedded_json, grid, page_panel, write_page
-from .files import set_by_tex
+from .files import figure_with_printable_texts
 from .panels import CENTRE, HERE, PLAIN, GraphAxes, Panels, TopicOverlays
 from .style import DEFAULT, DrawOptions, check_ending, drawing, styled
 
@@ -110,9 +110,8 @@ def check_steps_path(path: Path) -> None:
 
 def _write_pages(stepped: SteppedOverlay, file: Path) -> None:
     with PdfPages(file, metadata={"CreationDate": None, "ModDate": None, "Producer": None}) as pages:
-        for number, frame in enumerate(stepped.frames(), 1):
-            with set_by_tex(frame, f"step {number}", escape=stepped.options.figure.usetex):
-                pages.savefig(frame)
+        for frame in stepped.frames():
+            pages.savefig(figure_with_printable_texts(frame))
 
 
 def _page(stepped: SteppedOverlay) -> str:

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from ...instances.contract.errors import BadInput, unknown, unknown_ending
 from ...instances.contract.files import atomic_write
 from ..catalogue import METHODS
-from .files import FORMATS, Drawn, as_bytes, check_usetex, for_page, svg_of, tex_system, vega_svg
+from .files import FORMATS, Drawn, as_bytes, for_page, svg_of, vega_svg
 
 TOPIC_COLOURS = ("#CC6677", "#332288", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#AA4499")
 OTHER_TOPICS = "#BBBBBB"
@@ -58,7 +58,6 @@ _RC: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "overlaybench",
     "pdf.fonttype": 42,
-    "pgf.rcfonts": False,  # a PGF figure has the fonts of the document that includes it
 }
 # Sizes relative to the font size.
 TITLE, TICKS = 15 / 14, 13 / 14
@@ -71,15 +70,13 @@ class FigureOptions:
 
     `width` is that of every figure in inches, 0 for as many panels of the usual width as there are; `font` a family
     that is installed, or serif, sans-serif or monospace, "" for DejaVu Sans; `font_size` that of labels in points,
-    ticks are a little smaller and titles a little larger; `usetex` has LaTeX set all texts; `formats` are the files to
-    write, of `FORMATS`; `names` says what methods, problems and columns are called. PGF figures take their fonts from
-    the document that includes them.
+    ticks are a little smaller and titles a little larger; `formats` are the files to write, of `FORMATS`; `names` says
+    what methods, problems and columns are called.
     """
 
     width: float = 0.0
     font: str = ""
     font_size: float = 7.0
-    usetex: bool = False
     formats: tuple[str, ...] = ("svg", "pdf")
     names: Mapping[str, str] = field(default_factory=dict, hash=False)
 
@@ -90,19 +87,17 @@ class FigureOptions:
 
     @property
     def family(self) -> str:
-        return self.font or ("serif" if self.usetex else "DejaVu Sans")
+        return self.font or "DejaVu Sans"
 
     @property
     def measured(self) -> str:
-        """The families by whose letters charts leave room: matplotlib's for a generic one, the widest for LaTeX's."""
-        if self.usetex:
-            return "DejaVu Sans Mono"
+        """The families by whose letters charts leave room: matplotlib's for a generic one."""
         return f"{_GENERIC[self.family]}, {self.family}" if self.family in _GENERIC else self.family
 
     def settings(self) -> dict[str, Any]:
         """The settings of matplotlib.
 
-        Bad input if a font, a format or LaTeX is not available, or a number is out of range.
+        Bad input if a font or a format is not available, or a number is out of range.
         """
         if not (self.width == 0 or 1 <= self.width <= 40):
             raise BadInput(f"a figure {self.width:g} inches wide: choose from 1 to 40")
@@ -111,9 +106,7 @@ class FigureOptions:
         for name in self.formats:
             if name not in FORMATS:
                 raise unknown("format of figures", name, FORMATS)
-        if self.usetex:
-            check_usetex()
-        elif self.font and self.font not in _GENERIC:
+        if self.font and self.font not in _GENERIC:
             _check_font(self.font)
         size = self.font_size
         return {
@@ -122,8 +115,6 @@ class FigureOptions:
             **dict.fromkeys(("axes.titlesize", "figure.titlesize"), TITLE * size),
             **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), TICKS * size),
             "font.family": self.family,
-            "text.usetex": self.usetex,
-            **({"pgf.texsystem": tex_system()} if "pgf" in self.formats else {}),
         }
 
 
@@ -294,9 +285,25 @@ def drawing(drawn: Figure | Mapping[str, Any], name: str, caption: str, anchors:
     """Render a chart or a figure in the formats of the options, without dates: equal figures are equal bytes."""
     with styled() as options:
         shown = drawn if isinstance(drawn, Figure) else vega_svg(drawn)
-        files = {ending: as_bytes(shown, ending, name, usetex=options.usetex) for ending in options.formats}
-        svg = for_page(svg_of(shown, name, usetex=options.usetex), name)
+        files = {ending: as_bytes(shown, ending) for ending in options.formats}
+        svg = for_page(svg_of(shown), name)
     return Drawing(name, caption, svg, files, tuple(anchors), None if isinstance(drawn, Figure) else drawn)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart (Vega-Lite) that is displayed where it is the value of a notebook's cell."""
+
+    spec: Mapping[str, Any]
+    options: FigureOptions = DEFAULT_OPTIONS
+
+    def savefig(self, path: str | Path) -> None:
+        """Write it as :func:`save`."""
+        save(self.spec, Path(path), self.options)
+
+    def _repr_svg_(self) -> str:
+        with styled(self.options):
+            return vega_svg(self.spec)
 
 
 def save(drawn: Drawn, path: Path, options: FigureOptions = DEFAULT_OPTIONS) -> None:
@@ -307,7 +314,7 @@ def save(drawn: Drawn, path: Path, options: FigureOptions = DEFAULT_OPTIONS) -> 
     check_ending(path)
     ending = path.suffix[1:]
     with styled(replace(options, formats=(ending,))):
-        data = as_bytes(drawn, ending, path.stem, usetex=options.usetex)
+        data = as_bytes(drawn, ending)
     atomic_write(path, data)
 
 

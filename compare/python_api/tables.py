@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from matplotlib.figure import Figure
 
+    from ..figures.style import Chart
+
 _MOST_ROWS = 20
 
 
@@ -82,21 +84,20 @@ class ResultTable:
 
         return latex_table(self.shown, self.title, label, names={**self.names, **(names or {})})
 
-    def plot(self) -> Figure:
-        """The figure of the table: it shows itself in a notebook, and `savefig` writes it.
+    def plot(self) -> Figure | Chart:
+        """The figure of the table: it shows itself in a notebook, and `savefig` writes it (.svg, .pdf, .png).
 
         Raises
         ------
         BadInput
             If the table has no figure.
         """
-        from ..figures.draw import NotebookFigure
-        from ..figures.files import figure_of, vega_svg
-        from ..figures.style import current_options, styled
+        from ..figures.style import Chart, current_options, styled
 
-        with styled(replace(current_options(), names=self.names)):
+        options = replace(current_options(), names=self.names)
+        with styled(options):
             drawn = self.drawn()
-            return figure_of(vega_svg(drawn), NotebookFigure) if isinstance(drawn, dict) else drawn
+            return Chart(drawn, options) if isinstance(drawn, dict) else drawn
 
     def __len__(self) -> int:
         return len(self.rows)

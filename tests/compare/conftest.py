@@ -44,7 +44,7 @@ def figure_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 def no_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write no charts of topics, others without marks and as empty PDF files, in tests of what stands beside them."""
     leave_out_pdf(monkeypatch)
-    blank = '<svg width="9pt" height="9pt" viewBox="0 0 9 9"></svg>'
+    blank = '<svg xmlns="http://www.w3.org/2000/svg" width="9pt" height="9pt" viewBox="0 0 9 9"></svg>'
     monkeypatch.setattr("overlaybench.compare.figures.style.vega_svg", lambda spec: blank)
     monkeypatch.setattr(writing, "TOPIC_CHARTS", ())
     monkeypatch.setattr(writing, "default_plots", lambda runs: [])

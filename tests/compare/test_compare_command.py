@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import overlaybench as ob
 from overlaybench.compare.commands.results import compare as command
-from overlaybench.compare.figures.style import FigureOptions, styled
+from overlaybench.compare.figures.style import Chart, FigureOptions, styled
 from overlaybench.compare.studies.row import SCHEMA, table_of
 from overlaybench.compare.studies.store import Plan, Store, write_part
 from tests.compare.report_rows import run
@@ -172,7 +172,11 @@ def test_ratios_are_plotted_against_what_a_study_varied(tmp_path: Path) -> None:
     varied = [run(nodes=nodes, instance=f"{nodes:08x}", value=float(nodes), lower_bound=8.0) for nodes in (10, 12, 20)]
     table = ob.ratio_plot(stored(tmp_path / "s", varied), "gm", x="nodes")
     assert table.rows[["x", "mean"]].to_numpy().tolist() == [[10, 1.25], [12, 1.5], [20, 2.5]]
-    assert len(table.plot().axes) == 0
+    chart = table.plot()
+    chart.savefig(tmp_path / "ratio.pdf")
+    assert (tmp_path / "ratio.pdf").read_bytes().startswith(b"%PDF")
+    assert isinstance(chart, Chart)
+    assert chart._repr_svg_().startswith("<svg")
     with pytest.raises(ob.BadInput, match="does not vary"):
         ob.ratio_plot(tmp_path / "s", x="topics")
 

@@ -49,7 +49,6 @@ def test_without_java_the_status_is_1_and_the_fix_is_named(monkeypatch: pytest.M
     assert done.exit_code == 1
     assert "problem  Java: java on the PATH does not run" in done.output
     assert "default-jre-headless" in done.output
-    assert "warning  TeX for PGF figures: figures as PGF need" in done.output
 
 
 @pytest.mark.parametrize(("gib", "state"), [(0.25, "problem"), (1.5, "warning"), (8, "ok")])
