@@ -26,6 +26,7 @@ from ..engine.relaxation import Reals
 from ..engine.tree_search import Incumbent, TreeSearch
 from .directed_cuts import Ascent, DirectedCuts, dual_ascent, least_through
 from .reduction import ReducedInstance, reduce
+from .terminal_sets import cheaper_tree
 
 _STARTS, _REDUCTION_ROOTS, _ROOTS = 20, 10, 20
 _FEW_STARTS, _SEARCHED = 4, 20_000_000  # starts of large instances; nodes times edges in all starts of others
@@ -33,6 +34,7 @@ _TREES, _NOISE = 2, 2.0  # trees grown along the LP values of a round; the large
 _LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
 _REDUCING = 0.4  # of the time
 _ARCS, _ALL_ARCS = 200_000, 20_000_000
+_STEPS = 200_000_000  # of the search over terminal sets, before the LP
 PRESOLVE = Option("presolve", True, "reduce the instance first, and leave out arcs on no cheap path")
 
 
@@ -90,11 +92,12 @@ class SteinerIncumbent(Incumbent):
         if separate:
             return
         if improve:
-            self._keep(kept)
+            self.keep(kept)
             kept = improve_tree(self.graph, self._costs, kept, terminals, self._clock)
-        self._keep(kept)
+        self.keep(kept)
 
-    def _keep(self, kept: Flags) -> None:
+    def keep(self, kept: Flags) -> None:
+        """Keep the tree of these edges if it is the best."""
         cost = int(self.instance.costs[kept].sum())
         if cost < self.value:
             self.chosen, self.value = kept, cost
@@ -227,8 +230,16 @@ def _search(
     if not len(arcs):
         bound = int(incumbent.value)
     counters: dict[str, float | str] = {"dual_ascent": ascent.bound, "arcs": len(arcs), "cuts": 0, "nodes": 0}
-    sides = [("cut", *(names[v] for v in side)) for side in ascent.sides(graph, root)] if file.is_written else []
+    spans = zip(ascent.node_offsets[:-1], ascent.node_offsets[1:], strict=True) if file.is_written else ()
+    sides = [("cut", *(names[v] for v in sorted(ascent.nodes[first:last].tolist()))) for first, last in spans]
     is_open = bound < incumbent.value and not clock.passed
+    if is_open and not file.is_written and instance.num_terminals > 2:
+        search = cheaper_tree(instance, root, ascent, int(incumbent.value), clock, _STEPS)
+        counters["pairs"] = search.pairs
+        if search.chosen is not None:
+            incumbent.keep(search.chosen)
+        if search.is_complete:
+            return incumbent.value, "", counters
     planes = DirectedCuts(instance, graph, root, arcs, ascent, names, sides) if is_open else None
     unit = 1 if planes is None else planes.unit
     # The proof begins with the bound of dual ascent, and the arcs that it excludes.

@@ -23,7 +23,8 @@ _FAR = 2**60
 class Ascent(NamedTuple):
     """The result of dual ascent. Arc 2e goes from u to v of edge e, arc 2e + 1 from v to u.
 
-    Cut i is of the arcs ``arcs[offsets[i]:offsets[i + 1]]``, which enter a set with a terminal and without the root.
+    Cut i is of the arcs ``arcs[offsets[i]:offsets[i + 1]]``, which enter the nodes
+    ``nodes[node_offsets[i]:node_offsets[i + 1]]``: with a terminal and without the root.
     """
 
     bound: int  # on arborescences from the root to all terminals; 2^60 or more if there is none
@@ -31,23 +32,8 @@ class Ascent(NamedTuple):
     offsets: Offsets
     arcs: Ids
     duals: Units  # of the cuts
-
-    def sides(self, graph: Graph, root: int) -> list[list[int]]:
-        """For each cut, the nodes that the root does not reach without its arcs. Cost O(m) a cut."""
-        network = arcs_of(graph)
-        sides = []
-        for first, last in zip(self.offsets[:-1], self.offsets[1:], strict=True):
-            capacities = np.zeros(len(network.head))
-            capacities[network.given] = 1.0
-            capacities[network.given[self.arcs[first:last]]] = 0.0
-            sides.append(np.flatnonzero(~reachable(network, capacities, root, False)).tolist())
-        return sides
-
-
-def arcs_of(graph: Graph) -> ArcNetwork:
-    """The network of a graph's arcs 2e and 2e + 1."""
-    ends = np.stack([graph.u, graph.v], axis=1)
-    return network_of(len(graph.offsets) - 1, ends.ravel(), ends[:, ::-1].ravel())
+    node_offsets: Offsets
+    nodes: Ids
 
 
 def dual_ascent(graph: Graph, costs: Units, terminals: Ids, root: int, most_arcs: int = 200_000) -> Ascent:
@@ -58,17 +44,18 @@ def dual_ascent(graph: Graph, costs: Units, terminals: Ids, root: int, most_arcs
     bound, so it is valid in any order. Cost of each cut: the edges at its nodes; there is at most one per arc and
     terminal.
     """
-    bound, reduced, offsets, arcs, duals = _ascend(graph, costs, terminals, root, most_arcs)
-    return Ascent(int(bound), reduced, offsets, arcs, duals)
+    return Ascent(*_ascend(graph, costs, terminals, root, most_arcs))
 
 
 @kernel
-def _ascend(graph: Graph, costs: Units, terminals: Ids, root: int, most: int) -> tuple[int, Units, Offsets, Ids, Units]:
+def _ascend(
+    graph: Graph, costs: Units, terminals: Ids, root: int, most: int
+) -> tuple[int, Units, Offsets, Ids, Units, Offsets, Ids]:
     n = len(graph.offsets) - 1
     reduced, bound, turn = costs.copy(), 0, 0
     mark, queue = np.zeros(n, np.int64), np.empty(n, np.int32)
-    kept = np.empty(most, np.int32)
-    ends = [0]
+    kept, inside = np.empty(most, np.int32), np.empty(most, np.int32)
+    ends, last = [0], [0]
     duals = [np.int64(0)]
     heap = [(0, np.int32(0))]
     heap.pop()
@@ -78,7 +65,7 @@ def _ascend(graph: Graph, costs: Units, terminals: Ids, root: int, most: int) ->
     while len(heap) > 0 and bound < _FAR:
         score, terminal = heapq.heappop(heap)
         turn += 1
-        entering = _entering(graph, reduced, int(terminal), root, mark, queue, turn)
+        entering, size = _entering(graph, reduced, int(terminal), root, mark, queue, turn)
         if mark[root] == turn:
             continue
         if len(heap) > 0 and len(entering) > heap[0][0] and len(entering) > score:
@@ -89,21 +76,26 @@ def _ascend(graph: Graph, costs: Units, terminals: Ids, root: int, most: int) ->
             break
         least = reduced[entering].min()
         bound += least
-        if ends[-1] + len(entering) <= most:
+        if ends[-1] + len(entering) <= most and last[-1] + size <= most:
             kept[ends[-1] : ends[-1] + len(entering)] = entering
+            inside[last[-1] : last[-1] + size] = queue[:size]
+            last.append(last[-1] + size)
             ends.append(ends[-1] + len(entering))
             duals.append(least)
         for a in entering:
             reduced[a] -= least
         heapq.heappush(heap, (len(entering), terminal))
-    return bound, reduced, np.array(ends), kept[: ends[-1]].copy(), np.array(duals[1:])
+    sides = inside[: last[-1]].copy()
+    return int(bound), reduced, np.array(ends), kept[: ends[-1]].copy(), np.array(duals[1:]), np.array(last), sides
 
 
 @kernel
-def _entering(graph: Graph, reduced: Units, terminal: int, root: int, mark: Units, queue: Ids, turn: int) -> Ids:
-    """The arcs into the nodes that reach a terminal along arcs of reduced cost 0; these nodes get the mark `turn`.
+def _entering(
+    graph: Graph, reduced: Units, terminal: int, root: int, mark: Units, queue: Ids, turn: int
+) -> tuple[Ids, int]:
+    """The arcs into the nodes that reach a terminal along arcs of reduced cost 0, and how many nodes these are.
 
-    The search ends at the root.
+    They get the mark `turn` and are the first in the queue. The search ends at the root.
     """
     mark[terminal], queue[0] = turn, terminal
     first, last = 0, 1
@@ -125,7 +117,7 @@ def _entering(graph: Graph, reduced: Units, terminal: int, root: int, mark: Unit
     for arc in candidates:
         if mark[graph.v[arc // 2] if arc % 2 else graph.u[arc // 2]] != turn:
             arcs.append(arc)
-    return np.array(arcs)
+    return np.array(arcs), last
 
 
 def least_through(graph: Graph, reduced: Units, terminals: Ids, root: int) -> Units:
