@@ -52,6 +52,8 @@ from .instances.topics.files import write_topics as write_topics
 from .instances.topics.instance import TopicInstance as TopicInstance
 from .instances.topics.link_costs import LinkCosts as LinkCosts
 from .instances.topics.link_log import LinkLog as LinkLog
+from .instances.topics.objective import EdgeRow as EdgeRow
+from .instances.topics.objective import Objective as Objective
 from .instances.topics.soc import SOC as SOC
 from .instances.topics.soc import DegreeFunction as DegreeFunction
 from .instances.topics.soc import RoutingCost as RoutingCost

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +30,42 @@ def defined(code: str) -> Mapping[str, Any]:
 
 
 def test_the_method_answers_the_workload_and_the_problem_judges_it() -> None:
-    method, workload, problem = (
-        defined(METHOD)["ALL_PAIRS"],
-        defined(WORKLOAD)["TOPIC_RING"],
-        defined(PROBLEM)["LeafyTCO"],
-    )
+    method, workload = defined(METHOD)["ALL_PAIRS"], defined(WORKLOAD)["TOPIC_RING"]
+    problem = defined(PROBLEM)["HopTCO"]
     instance = workload.generate(seed=2, nodes=12)
     for most in (1, 10):
         result = method.run(instance, PROBLEMS["2d-star"], most=most)
         assert result.status is ob.Status.FEASIBLE
-        assert not problem().violations(instance, result.answer)
-        assert problem().value(instance, result.answer) == (result.answer.degrees != 1).sum()
+        assert not problem(2).violations(instance, result.answer)
+        assert bool(problem(1).violations(instance, result.answer)) == (most == 1)
     assert problem().violations(instance, type(result.answer).from_edges(12, []))
+
+
+def test_the_problem_is_found_by_its_name_and_solved_with_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hops.py").write_text(PROBLEM)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for known in ("_plug_ins", "_others", "_variants"):  # other tests list all problems
+        monkeypatch.setattr(PROBLEMS, known, dict(getattr(PROBLEMS, known)))
+    assert PROBLEMS.named("hops:HOP_TCO").name == "hop-tco"
+    instance = ob.generate("uniform", nodes=6, topics=4, subscriptions=2, seed=3)
+    results = {hops: ob.solve(instance, f"hop-tco@hops={hops}", time_limit=30) for hops in (1, 2, 3, 5)}
+    assert all(result.status is ob.Status.OPTIMAL for result in results.values())
+    fewest = {hops: float(result.value or 0) for hops, result in results.items()}
+    cliques = {pair for t in range(4) for pair in combinations(instance.subscribers(t).tolist(), 2)}
+    assert [fewest[1], fewest[2], fewest[5]] == [
+        len(cliques),
+        optimum(instance, "2d-true"),
+        optimum(instance, "min-tco"),
+    ]
+    assert fewest[2] >= fewest[3] >= fewest[5]
+    for name in ("best", "lp-bound"):
+        result = ob.solve(instance, "hop-tco@hops=3", name, time_limit=5)
+        assert (result.value or 0) >= fewest[3] >= (result.lower_bound or 0)
+    with pytest.raises(ob.BadInput, match="hop-tco@hops=3"):
+        PROBLEMS.named("hop-tco@hops=many")
 
 
 def test_the_exact_method_and_the_plug_in_are_methods() -> None:

@@ -211,7 +211,7 @@ def _problem(problem: Problem[Any, Any]) -> Explanation:
         "default method": problem.default_method,
         "source": problem.source,
     }
-    answering = (method.name for method in METHODS.values() if method.answers(problem.name))
+    answering = (method.name for method in METHODS.values() if method.answers(problem))
     chosen = problem.default_method or next(answering, "")
     method = f"--method {chosen} " if chosen else ""
     examples = _examples(problem, f"{method}--time-limit 10") if chosen else ()

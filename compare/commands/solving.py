@@ -471,8 +471,8 @@ def _write_model(instance: Any, problem: Problem[Any, Any], output: Path, option
     if output.suffix not in MODEL_FORMATS:
         raise BadInput(f"{output}: a model is written as {', '.join(MODEL_FORMATS)}: choose one of these endings")
     method = method_named("ilp")
-    known = method.complete(options, problem.name)
-    if "model_file" not in method.answering(problem.name).inputs:
+    known = method.complete(options, problem)
+    if "model_file" not in method.answering(problem).inputs:
         raise BadInput(f"model: ilp solves no single model of {problem.name}: see `overlaybench list ilp`")
     from ...models.engine.model_files import COLUMNS
 

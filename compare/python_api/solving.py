@@ -119,12 +119,12 @@ def solve(
     check_limits(seed, time_limit)
     judge = problem_for(instance, problem)
     chosen = method_for(judge, method)
-    chosen.complete({}, judge.name)  # a method that does not answer the problem is bad input
+    chosen.complete({}, judge)  # a method that does not answer the problem is bad input
     if not isinstance(options.get("proof"), str | os.PathLike | None):
         raise BadInput(f"proof: {options['proof']!r} is no path: name a file")
     for needed in ("trace", "proof", "overlay"):
         if options.get(needed):
-            check_takes(chosen, needed, judge.name)
+            check_takes(chosen, needed, judge)
     if options.get("trace"):
         from ...heuristics.topics.tie_search import check_traceable
 
@@ -133,7 +133,7 @@ def solve(
         options["overlay"] = _start(instance, judge, options)
     limits = {"time_limit": time_limit, "memory_limit": memory_limit}
     if master is not None:
-        check_takes(chosen, "mapper", judge.name)
+        check_takes(chosen, "mapper", judge)
         if any(limits.values()):
             raise BadInput("--master: limits do not reach the executors: give no time limit and no memory limit")
         from ..studies.spark_session import run_on_spark
@@ -143,7 +143,7 @@ def solve(
         return _certified(chosen, instance, judge, Path(options.pop("proof")), seed=seed, **limits, **options)
     if apart or memory_limit is not None:
         return _apart(Job(chosen, instance, judge, seed, options, time_limit, memory_limit))
-    run = partial(chosen.answering(judge.name).run, instance, judge, seed=seed, time_limit=time_limit)
+    run = partial(chosen.answering(judge).run, instance, judge, seed=seed, time_limit=time_limit)
     if options.get("proof") is None:
         return run(**options)
     with atomic_file(Path(options.pop("proof")).expanduser(), if_filled=True) as file:
@@ -170,7 +170,7 @@ def _certified(
     certificate = certificate.expanduser()
     with atomic_file(certificate, if_filled=True):  # it can be written
         pass
-    if any(option.name == "presolve" for option in method.answering(problem.name).options):
+    if any(option.name == "presolve" for option in method.answering(problem).options):
         given.setdefault("presolve", False)
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
         proof = Path(folder) / "proof.gz"
@@ -209,14 +209,14 @@ _WITHOUT = {
 """The command's option for each further input of a method, and what is said of a method without it."""
 
 
-def check_takes(method: Method[Any, Any], needed: str, problem: str) -> None:
+def check_takes(method: Method[Any, Any], needed: str, problem: Problem[Any, Any]) -> None:
     """Raise BadInput if a method for a problem has no such input; the message names those that have."""
     if needed not in method.answering(problem).inputs:
         answering = (each.answering(problem) for each in METHODS.values() if each.answers(problem))
         able = [each.name for each in answering if needed in each.inputs]
         instead = f", or take one of {', '.join(able)}" if able else ""
         option, why = _WITHOUT[needed]
-        raise BadInput(f"{needed} ({option}): method '{method.name}' {why} for {problem}: leave it out{instead}")
+        raise BadInput(f"{needed} ({option}): method '{method.name}' {why} for {problem.name}: leave it out{instead}")
 
 
 def lower_bound(instance: Any, problem: AnyProblem = None, *, time_limit: float | None = 60.0) -> float:
@@ -303,9 +303,10 @@ def problem_for(instance: Any, problem: AnyProblem) -> Problem[Any, Any]:
 
 def method_for(problem: Problem[Any, Any], method: AnyMethod) -> Method[Any, Any]:
     """A method by name, or by default the problem's exact one."""
-    if not method and not problem.default_method:
+    chosen = METHODS.named(method or problem.default_method) if method or problem.default_method else None
+    if chosen is None or not (method or chosen.answers(problem)):
         raise BadInput(f"problem '{problem.name}' has no method by default: name one")
-    return METHODS.named(method or problem.default_method)
+    return chosen
 
 
 def check_limits(seed: object, time_limit: object) -> None:
@@ -363,7 +364,7 @@ def compare_methods(
     check_limits(seed, time_limit)
     judge = problem_for(instance, problem)
     if methods is None:
-        methods = [method for method in METHODS.values() if method.answers(judge.name)]
+        methods = [method for method in METHODS.values() if method.answers(judge)]
     elif isinstance(methods, str | Method | Mapping):
         methods = (methods,)
     elif not isinstance(methods, Iterable):
@@ -411,7 +412,7 @@ def _chosen(problem: Problem[Any, Any], choice: Choice) -> tuple[Method[Any, Any
     if "method" not in options:
         raise BadInput(f'a method is a name or {{"method": name, option: value}}, not {options}')
     method = method_for(problem, options.pop("method"))
-    method.complete(options, problem.name)
+    method.complete(options, problem)
     return method, options
 
 

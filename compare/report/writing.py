@@ -29,7 +29,7 @@ from ..figures.charts import TOPIC_CHARTS, anytime_chart, overview_chart
 from ..figures.draw import embedded_json, overlay_drawing
 from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
 from ..printable import printable, printable_rows
-from ..studies.bounds import IMPLICATIONS, disagreements, problem_order, proven
+from ..studies.bounds import disagreements, implications, problem_order, proven
 from ..studies.latex import called, csv_text, latex_table
 from ..studies.plot import MEASURES, Plot, report_of
 from ..studies.progress import Bar
@@ -274,7 +274,7 @@ class StudyPage:
             "efforts": self._efforts(),
             "origins": list(self._origins()),
             "run_lists": list(self._run_lists()),
-            "implications": [(" × ".join(one.premises), one.target, one.proof) for one in IMPLICATIONS],
+            "implications": [(" × ".join(one.premises), target, one.proof) for target, one in implications()],
         }
         return {**made, "files": {name: carried(f"{name}.csv", text) for name, text in self.csv.items()}}
 

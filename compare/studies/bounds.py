@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,73 +11,31 @@ import pandas as pd
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS
 from ...instances.contract.kind import Kind
+from ...instances.contract.problem import Implication
 from ...instances.contract.result import Status
 from ...instances.topics.files import TOPICS
+from ...instances.topics.objective import Objective
 from .proofs import TOLERANCE, VERDICT, levels, tolerances, weakest
 from .row import object_in
 
-_CONNECTED = ("min-tco", "minmax-tco", "low-tco")
-_ANSWERS = {
-    **dict.fromkeys((*_CONNECTED, "weighted-tco"), _CONNECTED),
-    "k-tco": (*_CONNECTED, "k-tco"),
-    "2d-true": (*_CONNECTED, "2d-true"),
-    "2d-star": (*_CONNECTED, "2d-true", "2d-star"),
-}
 
-
-class Implication(NamedTuple):
-    """Lower bounds of some problems (`premises`) that bound another one (`target`) on the same instance.
-
-    `proof` says in a line why it holds; `bound` takes |V| and a bound of each premise and returns the target's bound,
-    by default the bound of the only premise.
-    """
+class Implied(NamedTuple):
+    """An implication of a problem, the `target`."""
 
     target: str
-    premises: tuple[str, ...]
-    proof: str
-    bound: Callable[..., float] = lambda nodes, bound: bound
+    by: Implication
 
 
-_TREE = "whatever tree carries a message, none is cheaper than a Steiner tree of the same brokers"
-IMPLICATIONS = (
-    Implication("2d-true", ("min-tco",), "a topic of diameter at most 2 is connected: the overlay connects all"),
-    Implication("2d-star", ("2d-true",), "a star on a topic's subscribers has diameter at most 2"),
-    Implication("weighted-tco", ("min-tco",), "no edge costs less than 1"),
-    Implication("k-tco", ("min-tco",), "a fault-tolerant overlay is topic-connected"),
-    Implication("min-tco", ("minmax-tco",), "a node of degree D ends D different edges: |E| ≥ D"),
-    Implication(
-        "minmax-tco",
-        ("min-tco",),
-        "the degrees add up to 2|E| and none exceeds D: D ≥ 2|E| ÷ |V|",
-        lambda nodes, edges: 2 * edges / nodes,
-    ),
-    Implication(
-        "low-tco",
-        ("min-tco", "minmax-tco"),
-        "every topic-connected overlay obeys both bounds, so |E| × D is at least their product",
-        lambda nodes, edges, degree: edges * degree,
-    ),
-    Implication(
-        "min-tco",
-        ("low-tco",),
-        "D ≤ |E| and D ≤ |V| − 1, so |E|² ≥ |E| × D and |E| ≥ (|E| × D) ÷ (|V| − 1)",
-        lambda nodes, product: max(math.sqrt(product), product / max(nodes - 1, 1)),
-    ),
-    Implication(
-        "minmax-tco",
-        ("low-tco",),
-        "|E| ≤ |V| × D ÷ 2, so D² ≥ 2 × (|E| × D) ÷ |V|",
-        lambda nodes, product: math.sqrt(2 * product / nodes),
-    ),
-    Implication("content-mst", ("content-steiner",), _TREE),
-    Implication("content-shared-tree", ("content-steiner",), _TREE),
-)
+def implications(names: Iterable[str] = ()) -> list[Implied]:
+    """The implications of all problems that are known, and of those of these names."""
+    known = {name: PROBLEMS.get(name) for name in dict.fromkeys((*PROBLEMS, *names))}
+    return [Implied(name, one) for name, problem in known.items() if problem for one in problem.implications]
 
 
 def proven(rows: pd.DataFrame) -> pd.DataFrame:
     """The best bound, the best overlay and, where they meet, the optimum of every instance and problem of a study.
 
-    Every row that did not fail counts, whatever its method, and `IMPLICATIONS` carry bounds from problem to problem.
+    Every row that did not fail counts, whatever its method, and :func:`implications` carry bounds between problems.
     There is one row an (instance, problem) that occurs in `rows`, in the order of the problems, then of size: problem,
     instance, kind, family, the sizes, extent and volume (see :func:`.sized`), runs, bound (NaN if none), bound_keys
     (the runs behind it), bound_proof (the implications used), best (the lowest value of any answer, also of overlays
@@ -93,13 +51,14 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     for run in known.itertuples():
         _offer(bounds, (run.instance, run.problem), _Known(run.lower_bound, (run.key,)), highest=True)
         _offer(values, (run.instance, run.problem), _Known(run.value, (run.key,)))
+    links, objectives = implications(rows["problem"]), _objectives(rows["problem"])
     for of in rows.drop_duplicates("instance").itertuples():
-        _imply(bounds, of.instance, of.nodes)
-    for run in known[known["value"].notna()].itertuples():
-        for target in _ANSWERS.get(run.problem, ()):
-            values_of = {"minmax-tco": run.max_degree, "low-tco": run.edges * run.max_degree}
-            value = values_of.get(target, run.edges)
-            _offer(values, (run.instance, target), _Known(value, (run.key,)))
+        _imply(bounds, of.instance, of.nodes, links)
+    for run in known[known["value"].notna() & known["problem"].isin(objectives.keys())].itertuples():
+        for target, objective in objectives.items():
+            if objectives[run.problem].answers(objective) and not objective.weighted:
+                value = objective.value(run.edges, run.max_degree)
+                _offer(values, (run.instance, target), _Known(value, (run.key,)))
     at = list(zip(pairs["instance"], pairs["problem"], strict=True))
     pairs["bound"], pairs["bound_keys"], pairs["bound_proof"] = (
         [getattr(bounds.get(pair, _NOTHING), name) for pair in at] for name in _Known._fields
@@ -229,21 +188,28 @@ def _offer(best: _Best, at: tuple[str, str], offered: _Known, *, highest: bool =
     return better
 
 
-def _imply(bounds: _Best, instance: str, nodes: float) -> None:
+def _objectives(names: Iterable[str]) -> dict[str, Objective]:
+    """The objectives of topic problems: of those that are known, and of those of these names."""
+    problems = {name: PROBLEMS.get(name) for name in dict.fromkeys((*PROBLEMS, *names))}
+    objectives = {name: problem.objective for name, problem in problems.items() if problem}
+    return {name: objective for name, objective in objectives.items() if isinstance(objective, Objective)}
+
+
+def _imply(bounds: _Best, instance: str, nodes: float, links: Sequence[Implied]) -> None:
     """Apply every implication until none helps; false bounds can raise each other forever, hence the limit."""
-    for _ in IMPLICATIONS:
+    for _ in links:
         raised = False
-        for one in IMPLICATIONS:
+        for target, one in links:
             premises = [bounds.get((instance, name), _NOTHING) for name in one.premises]
             if _NOTHING in premises:
                 continue
             bound = one.bound(nodes, *(max(premise.value, 0.0) for premise in premises))
-            if PROBLEMS[one.target].integral and math.isfinite(bound):
+            if PROBLEMS[target].integral and math.isfinite(bound):
                 bound = float(math.ceil(bound - TOLERANCE))
             keys = dict.fromkeys(key for premise in premises for key in premise.keys)
             proofs = dict.fromkeys([*(premise.proof for premise in premises), one.proof])
             implied = _Known(bound, tuple(keys), "; ".join(filter(None, proofs)))
-            raised |= _offer(bounds, (instance, one.target), implied, highest=True)
+            raised |= _offer(bounds, (instance, target), implied, highest=True)
         if not raised:
             return
 

@@ -133,10 +133,10 @@ class Solver:
 
     def run(self, job: Job) -> IsolatedRun:
         """Do a run; see :func:`run_isolated`. One whose process is killed from outside is repeated, at most twice."""
-        options = job.method.complete(job.options, job.problem.name)
+        options = job.method.complete(job.options, job.problem)
         # What the run will call is compiled, and its libraries imported, before the process is forked that inherits it.
         with keeping(False):
-            prepared = job.method.answering(job.problem.name).prepare(job.instance, job.problem, options)
+            prepared = job.method.answering(job.problem).prepare(job.instance, job.problem, options)
         if prepared:
             self.stop()  # forked before, it would compile within the run's limit
             gc.freeze()  # Spark collects garbage after every task; frozen objects are left out
@@ -222,7 +222,7 @@ class Solver:
         ended = None
         shown = polled
         if self._attended and sys.stderr.isatty():
-            options = job.method.answering(job.problem.name).options
+            options = job.method.answering(job.problem).options
             self._line = None if any(option.name == "progress" for option in options) else StatusLine()
         while ended is None:
             if self._events.poll(1000 * _POLL_SECONDS):
@@ -465,7 +465,7 @@ def _run(job: Job, sender: _Sender) -> tuple[Result[Any], float, bool]:
     bound = nullcontext() if job.memory_limit is None else address_space_bounded(job.memory_limit * MIB)
     with bound, watched(sender):
         try:
-            result = job.method.answering(job.problem.name).run(
+            result = job.method.answering(job.problem).run(
                 job.instance, job.problem, seed=job.seed, time_limit=job.time_limit, **dict(job.options)
             )
         except MemoryError:

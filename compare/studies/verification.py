@@ -225,7 +225,7 @@ def _outcome(row: Row, folder: str) -> Iterator[str]:
     method = METHODS.get(row["method"])
     if method is None or "+" in row["code_version"]:
         return
-    method = method.answering(problem.name)
+    method = method.answering(problem)
     if row["lower_bound"] is not None and not (method.exact or method.bounds):
         yield f"has the lower bound {row['lower_bound']:g}, and {method.name} proves none"
     if method.exact and status is Status.FEASIBLE:

@@ -21,6 +21,7 @@ from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.run import Clock, offer, until_interrupted
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.objective import rank
 from ...instances.topics.problems import AnyTopicProblem, FaultTolerantTCO, MinTCO
 from .heuristic import TOPIC_CONNECTED
 from .kernels.interest import edge_costs
@@ -45,13 +46,6 @@ from .local_search.overlay_search import (
 from .local_search.ruin_and_recreate import CandidateLists, SearchParameters, random_number
 from .ring_per_topic import harary_per_topic, ring_per_topic
 
-AIMS = {"min-tco": "edges", "minmax-tco": "degree", "low-tco": "product", "weighted-tco": "cost"}
-_RANKS: dict[str, Callable[[int, int], tuple[int, int]]] = {
-    "edges": lambda edges, degree: (edges, degree),
-    "degree": lambda edges, degree: (degree, edges),
-    "product": lambda edges, degree: (edges * degree, edges),
-    "cost": lambda cost, degree: (cost, degree),
-}
 _STEPS = 100_000
 FIRST = Option(
     "first",
@@ -268,11 +262,11 @@ class _Annealing:
         if self._rank(overlay) < self._rank(self.overlay):
             self.overlay = overlay
             offer(overlay)
-        self._progress.ended |= self._rank(self.overlay) == _RANKS[self._first](*self._least)
+        self._progress.ended |= self._rank(self.overlay) == rank(self._first, *self._least)
 
     def _rank(self, overlay: Overlay) -> tuple[int, int]:
         edges = self._instance.total_cost(overlay.edges) if self._first == "cost" else overlay.num_edges
-        return _RANKS[self._first](edges, overlay.max_degree)
+        return rank(self._first, edges, overlay.max_degree)
 
 
 def least_edges(instance: TopicInstance, *, priced: bool = False) -> tuple[int, int]:
@@ -492,17 +486,19 @@ def _solve(
         overlay = method.solve(instance, problem, seed=seed, time_limit=None, **defaults).answer
         assert overlay is not None
     offer(overlay)
-    polished = search(instance, overlay, problem=problem.name, seed=seed, clock=clock, **options)
+    polished = search(instance, overlay, problem=problem, seed=seed, clock=clock, **options)
     value = problem.value(instance, overlay)
     return Proposal(polished if problem.value(instance, polished) <= value else overlay, counters={"start": value})
 
 
-def _polished(instance: TopicInstance, overlay: Overlay, *, problem: str, first: str = "auto", **given: Any) -> Overlay:
-    return polish(instance, overlay, first=AIMS[problem] if first == "auto" else first, **given)
+def _polished(
+    instance: TopicInstance, overlay: Overlay, *, problem: AnyTopicProblem, first: str = "auto", **given: Any
+) -> Overlay:
+    return polish(instance, overlay, first=problem.objective.first if first == "auto" else first, **given)
 
 
 def _fault_tolerant(
-    instance: TopicInstance, overlay: Overlay, *, problem: str, steps: int, clock: Clock, **given: Any
+    instance: TopicInstance, overlay: Overlay, *, problem: AnyTopicProblem, steps: int, clock: Clock, **given: Any
 ) -> Overlay:
     most = steps if math.isinf(clock.left) else None
     return fault_tolerant_polish(instance, overlay, steps=most, clock=clock, **given)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..contract.arrays import Ids, Offsets, frozen
 from ..contract.errors import BadInput
-from ..contract.problem import Problem, shortened
+from ..contract.problem import Implication, Problem, shortened
 from ..contract.shown import Drawn, facts, spread_of
 from .instance import ContentInstance, Flags, Floats
 
@@ -123,6 +123,11 @@ def broker_traffic(instance: ContentInstance, answer: ContentOverlay) -> BrokerT
     return BrokerTraffic(at @ instance.rates, (at @ instance.subscriptions) > 0, at @ instance.demands)
 
 
+_CHEAPEST = Implication(
+    ("content-steiner",), "whatever tree carries a message, none is cheaper than a Steiner tree of the same brokers"
+)
+
+
 class ContentProblem(Problem[ContentInstance, ContentOverlay]):
     """Minimise access plus core cost, with each user on one broker and no broker above its capacity.
 
@@ -222,6 +227,7 @@ class MstRouting(ContentProblem):
     name, routing = "content-mst", "mst"
     summary = "least access plus core cost, minimum spanning trees of source and destination brokers"
     source = "P4 §III.A"
+    implications = (_CHEAPEST,)
 
     def core_cost(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> float:
         """One tree for each channel and one for each source broker without a subscriber. O(|C| |B|³)."""
@@ -238,6 +244,7 @@ class SharedTreeRouting(ContentProblem):
     name, routing = "content-shared-tree", "shared-tree"
     summary = "least access plus core cost, one spanning tree of the brokers for all messages"
     source = "P4 §IV.A eq. 7, 8"
+    implications = (_CHEAPEST,)
 
     def core_cost(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> float:
         """For each link the rates published on one side with subscribers on the other. O(|B|² |C|)."""

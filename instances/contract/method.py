@@ -68,6 +68,8 @@ class Method(Generic[Instance, Answer]):
         As listed; `source` names paper and section.
     problems : tuple of str
         The problems it answers.
+    models : callable, optional
+        Takes a problem, or its name, and returns whether it also answers this one, by what its objective states.
     solve : callable
         The function behind it: takes an instance, a problem and the keywords `seed`, `time_limit` (seconds or None)
         and all `options`, and returns a proposal.
@@ -125,6 +127,7 @@ class Method(Generic[Instance, Answer]):
     bounds: bool = False
     engine: str = ""
     options: tuple[Option, ...] = ()
+    models: Callable[[Problem[Any, Any] | str], bool] | None = None
     skip: Callable[[Instance, Problem[Instance, Answer]], str] | None = None
     compiled: bool = False
     inputs: tuple[str, ...] = ()
@@ -173,11 +176,15 @@ class Method(Generic[Instance, Answer]):
             self.solve(trial, problem, seed=0, time_limit=limit, **options)
         return interpreter.calls
 
-    def answers(self, problem: str) -> bool:
-        """Whether it answers a problem, by name; a problem with limits is answered as its family is."""
-        return problem in self.problems or family_of(problem) in self.problems
+    def answers(self, problem: Problem[Any, Any] | str) -> bool:
+        """Whether it answers a problem, perhaps given by name; one with limits is answered as its family is."""
+        if self.members:
+            return any(member.answers(problem) for member in self.members)
+        name = problem if isinstance(problem, str) else problem.name
+        known = name in self.problems or family_of(name) in self.problems
+        return known or (self.models is not None and self.models(problem))
 
-    def answering(self, problem: str) -> Method[Instance, Answer]:
+    def answering(self, problem: Problem[Any, Any] | str) -> Method[Instance, Answer]:
         """The member that answers a problem; without such a member, this method."""
         return next((member for member in self.members if member.answers(problem)), self)
 
@@ -203,7 +210,7 @@ class Method(Generic[Instance, Answer]):
             members=members,
         )
 
-    def complete(self, options: Mapping[str, object], problem: str) -> dict[str, Value]:
+    def complete(self, options: Mapping[str, object], problem: Problem[Any, Any] | str) -> dict[str, Value]:
         """All options with their values, defaults filled in; an unknown option or problem is bad input.
 
         `inputs` among the options are skipped.
@@ -211,7 +218,8 @@ class Method(Generic[Instance, Answer]):
         if (member := self.answering(problem)) is not self:
             return member.complete(options, problem)
         if not self.answers(problem):
-            raise BadInput(f"method '{self.name}' does not answer '{problem}': it answers {', '.join(self.problems)}")
+            asked = problem if isinstance(problem, str) else problem.name
+            raise BadInput(f"method '{self.name}' does not answer '{asked}': it answers {', '.join(self.problems)}")
         given = {name: value for name, value in options.items() if name not in self.inputs}
         return complete(self.options, given, f"method '{self.name}'")
 
@@ -234,7 +242,7 @@ class Method(Generic[Instance, Answer]):
         that it left as the reason. Raises BadInput if the method does not answer the problem or an option is unknown or
         out of range.
         """
-        chosen, member = self.complete(options, problem.name), self.answering(problem.name)
+        chosen, member = self.complete(options, problem), self.answering(problem)
         inputs = {name: value for name, value in options.items() if name in member.inputs}
         if member.skip is not None and (reason := member.skip(instance, problem)):
             return Result(problem=problem.name, method=self.name, status=Status.SKIPPED, reason=reason)
@@ -268,7 +276,7 @@ class Method(Generic[Instance, Answer]):
         is_open = result.status is Status.FEASIBLE or (
             result.status is Status.TIME_LIMIT and given["time_limit"] is None and not result.reason
         )
-        if self.answering(problem.name).exact and is_open:
+        if self.answering(problem).exact and is_open:
             reason = f"ended at no limit with value {result.value} and lower bound {result.lower_bound}"
             return Result(
                 problem=problem.name,
@@ -288,7 +296,7 @@ def _never_interpreted() -> bool:
 def _solve_by_member(
     members: tuple[Method[Any, Any], ...], instance: Any, problem: Problem[Any, Any], **given: Any
 ) -> Proposal[Any]:
-    member = next(member for member in members if member.answers(problem.name))
+    member = next(member for member in members if member.answers(problem))
     return member.solve(instance, problem, **given)
 
 

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from .errors import BadInput
 
 Instance = TypeVar("Instance")
 Answer = TypeVar("Answer")
 MOST_LISTED = 5
+
+
+class Implication(NamedTuple):
+    """Lower bounds of some problems (`premises`) that bound another one on the same instance.
+
+    `proof` says in a line why it holds; `bound` takes |V| and a bound of each premise and returns the other problem's
+    bound, by default the bound of the only premise.
+    """
+
+    premises: tuple[str, ...]
+    proof: str
+    bound: Callable[..., float] = lambda nodes, bound: bound
 
 
 class Problem(ABC, Generic[Instance, Answer]):
@@ -33,6 +45,11 @@ class Problem(ABC, Generic[Instance, Answer]):
         The exact method that answers it where none is named; "" if one must be named.
     stated : bool
         Whether its name states it; False for the family of problems with limits whose limits are left out.
+    implications : tuple of Implication
+        How bounds of other problems bound this one.
+    objective : object
+        What methods that are written for any problem of its kind need to know of it (for topics an
+        :class:`.Objective`); None where there are none.
 
     Examples
     --------
@@ -50,6 +67,8 @@ class Problem(ABC, Generic[Instance, Answer]):
     integral: bool = True
     default_method: str = ""
     stated: bool = True
+    implications: tuple[Implication, ...] = ()
+    objective: Any = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name}: {self.summary})"

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from ..contract.arrays import connected_components
 from ..contract.errors import BadInput
 from ..contract.overlay import Overlay
-from ..contract.problem import Problem, family_of, shortened, stated_limits
+from ..contract.problem import Implication, Problem, family_of, shortened, stated_limits
 from ..contract.terms import said
 from .instance import TopicInstance
+from .objective import Objective
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -59,6 +60,15 @@ class MinTCO(TopicProblem):
     """Fewest edges, every topic connected (P1 §4)."""
 
     name, summary, source = "min-tco", "fewest edges, every topic connected", "P1 §4"
+    objective = Objective()
+    implications = (
+        Implication(("minmax-tco",), "a node of degree D ends D different edges: |E| ≥ D"),
+        Implication(
+            ("low-tco",),
+            "D ≤ |E| and D ≤ |V| − 1, so |E|² ≥ |E| × D and |E| ≥ (|E| × D) ÷ (|V| − 1)",
+            lambda nodes, product: max(math.sqrt(product), product / max(nodes - 1, 1)),
+        ),
+    )
 
     def variant(self, name: str) -> CappedTCO:
         """With a limit on degrees, ``min-tco@max-degree=5`` is ``capped-tco@max-degree=5``."""
@@ -69,6 +79,19 @@ class MinMaxTCO(TopicProblem):
     """Smallest maximum degree, every topic connected (P2 §2.1, P3 §III)."""
 
     name, summary, source = "minmax-tco", "smallest maximum degree, every topic connected", "P2 §2.1"
+    objective = Objective(first="degree")
+    implications = (
+        Implication(
+            ("min-tco",),
+            "the degrees add up to 2|E| and none exceeds D: D ≥ 2|E| ÷ |V|",
+            lambda nodes, edges: 2 * edges / nodes,
+        ),
+        Implication(
+            ("low-tco",),
+            "|E| ≤ |V| × D ÷ 2, so D² ≥ 2 × (|E| × D) ÷ |V|",
+            lambda nodes, product: math.sqrt(2 * product / nodes),
+        ),
+    )
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
         return answer.max_degree
@@ -82,6 +105,14 @@ class LowTCO(TopicProblem):
     """
 
     name, summary, source = "low-tco", "edges × maximum degree (two objectives, a Pareto front)", "P2 §1.2"
+    objective = Objective(first="product")
+    implications = (
+        Implication(
+            ("min-tco", "minmax-tco"),
+            "every topic-connected overlay obeys both bounds, so |E| × D is at least their product",
+            lambda nodes, edges, degree: edges * degree,
+        ),
+    )
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
         return answer.num_edges * answer.max_degree
@@ -98,6 +129,8 @@ class WeightedTCO(TopicProblem):
 
     name, summary = "weighted-tco", "least total cost of the edges, every topic connected"
     source = "Chen et al. 2015 (MinAvg-WTCO)"
+    objective = Objective(first="cost")
+    implications = (Implication(("min-tco",), "no edge costs less than 1"),)
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
         return instance.total_cost(answer.edges)
@@ -116,6 +149,8 @@ class FaultTolerantTCO(TopicProblem):
 
     name, summary = "k-tco", "fewest edges, every topic connected after any one subscriber has left (k = 2)"
     source = "Chen, Vitenberg, Jacobsen 2013 (MinAvg-2TCO)"
+    objective = Objective(rule="two-connected")
+    implications = (Implication(("min-tco",), "a fault-tolerant overlay is topic-connected"),)
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         from .kernels import topic_faults
@@ -133,6 +168,8 @@ class TwoDiameterStar(TopicProblem):
     """Fewest edges such that every topic has a centre adjacent to all its other subscribers (P2 §6.3)."""
 
     name, summary, source = "2d-star", "fewest edges, every topic holds a star on its subscribers", "P2 §6.3"
+    objective = Objective(rule="star")
+    implications = (Implication(("2d-true",), "a star on a topic's subscribers has diameter at most 2"),)
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         missing = np.flatnonzero(~_has_centre(instance, answer))
@@ -143,6 +180,8 @@ class TwoDiameterTrue(TopicProblem):
     """Fewest edges such that every G_t has diameter at most 2 (P2 §6)."""
 
     name, summary, source = "2d-true", "fewest edges, every topic of diameter at most 2", "P2 §6"
+    objective = Objective(rule="diameter-2")
+    implications = (Implication(("min-tco",), "a topic of diameter at most 2 is connected: the overlay connects all"),)
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
         import scipy.sparse as sp

@@ -9,18 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...heuristics.topics.local_search.overlay_search import candidate_lists
-from ...heuristics.topics.polish import AIMS, THREADS, fault_tolerant_polish, least_edges, polish, searches_in_parts
-from ...instances.contract.catalogue import methods_of
+from ...heuristics.topics.polish import THREADS, fault_tolerant_polish, least_edges, polish, searches_in_parts
+from ...instances.contract.catalogue import PROBLEMS, methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
+from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import AnyTopicProblem
+from ...instances.topics.objective import Objective
+from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
 from ..engine.stoppable import finished_within
-from .compact.overlay_model import FORMULATED
+from .branch_and_cut import is_searched
 from .lp_heuristics.lp_guided import flatter_overlays, guided_candidates
 from .relaxation.dual_fitting import dual_fitting_bound, mean_degree_bound
 from .relaxation.presolve import presolved
@@ -47,14 +48,16 @@ def _polished(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, 
     return fault_tolerant_polish(instance, best, seed=seed, steps=None if limited else steps, clock=clock)
 
 
+def _unchanged(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
+    return best
+
+
+_FINISHES = {"two-connected": _polished, "star": starred, "diameter-2": starred}
 _PLANS = {
-    "min-tco": _Plan(guided=True, exchanges=True),
-    "minmax-tco": _Plan(flattens=True),
-    "low-tco": _Plan(guided=True),
-    "weighted-tco": _Plan(guided=True),
-    "k-tco": _Plan(_polished),
-    "2d-star": _Plan(starred),
-    "2d-true": _Plan(starred),
+    "edges": _Plan(guided=True, exchanges=True),
+    "degree": _Plan(flattens=True),
+    "product": _Plan(guided=True),
+    "cost": _Plan(guided=True),
 }
 
 
@@ -80,41 +83,45 @@ def best(
     ``heuristics`` lists these with their values. Counter ``built`` is the number of edges of the overlay built along
     the LP solution, for weighted-tco their cost.
     """
+    objective: Objective = problem.objective
+    instance, weighted = objective.priced(instance), objective.weighted
     with interruptible(time_limit) as clock:
         values = {}
         chosen: Overlay | None = None
-        plan, weighted = _PLANS[problem.name], FORMULATED[problem.name].weighted
+        plan = _PLANS[objective.first]
+        if not objective.free:
+            plan = _Plan(_FINISHES.get(objective.rule, _unchanged))
         others = clock.share(_OTHERS_SHARE) if plan.flattens else clock
         pairs = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum() / 2)
         expected = partial(_expected_seconds, pairs=pairs, subscriptions=instance.num_subscriptions)
-        for method in _in_order(problem, expected, clock):
-            share = 1.0 if problem.name in method.promising else 0.5
+        for method, one in _in_order(problem, expected, clock):
+            share = 1.0 if one.name in method.promising else 0.5
             if chosen is not None and expected(method) >= min(_PATIENCE, share * clock.left):
                 continue
-            if chosen is not None and others.passed and problem.name not in method.promising:
+            if chosen is not None and others.passed and one.name not in method.promising:
                 continue
-            options = method.complete({}, problem.name)
-            run = partial(method.solve, instance, problem, seed=seed, time_limit=None, **options)
+            options = method.complete({}, one)
+            run = partial(method.solve, instance, one, seed=seed, time_limit=None, **options)
             proposal = run() if chosen is None else finished_within(clock, run, steps=pairs)
-            if proposal is None:
+            overlay = None if proposal is None else proposal.answer
+            if overlay is None or (one is not problem and problem.violations(instance, overlay)):
                 continue
-            overlay = proposal.answer
-            assert overlay is not None
             values[method.name] = problem.value(instance, overlay)
             if chosen is None or values[method.name] < problem.value(instance, chosen):
                 chosen = overlay
                 offer(chosen)
-        assert chosen is not None
+        if chosen is None:
+            return Proposal(status=Status.TIME_LIMIT, reason="no heuristic has a valid answer")
         listed = sorted(values.items(), key=lambda item: (item[1], item[0]))
         counters: dict[str, float | str] = {"heuristics": ", ".join(f"{name} {value:g}" for name, value in listed)}
-        if clock.passed or min(values.values()) <= _bound(instance, problem):
+        if clock.passed or min(values.values()) <= _bound(instance, objective):
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         if plan.finish is not None:
             chosen = plan.finish(instance, chosen, steps, clock, seed)
             offer(chosen)
             return Proposal(chosen, counters=counters, reason=clock.stopped_by)
         searched, near = instance, None
-        if plan.exchanges and searches_in_parts(instance.num_nodes, AIMS[problem.name]):
+        if plan.exchanges and searches_in_parts(instance.num_nodes, objective.first):
             reduced = presolved(instance, leaves=True)
             searched, chosen = reduced.instance, reduced.moved(chosen)
         overlays = [chosen]
@@ -129,7 +136,7 @@ def best(
             limit = steps if math.isinf(clock.left) else None
             near, found = flatter_overlays(instance, chosen, clock, steps=limit, seed=seed)
             overlays += found
-        if near is None and not weighted and not searches_in_parts(instance.num_nodes, AIMS[problem.name]):
+        if near is None and not weighted and not searches_in_parts(instance.num_nodes, objective.first):
             near = finished_within(clock, partial(candidate_lists, instance), steps=2 * pairs)
             if near is None:
                 return Proposal(chosen, counters=counters, reason=clock.stopped_by)
@@ -137,7 +144,7 @@ def best(
             polished = polish(
                 searched,
                 min(overlays, key=lambda overlay: problem.value(instance, overlay)),
-                first=AIMS[problem.name],
+                first=objective.first,
                 seed=seed,
                 steps=steps,
                 candidates=near,
@@ -149,24 +156,29 @@ def best(
         return Proposal(chosen, counters=counters, reason=clock.stopped_by)
 
 
-def _bound(instance: TopicInstance, problem: AnyTopicProblem) -> float:
+def _bound(instance: TopicInstance, objective: Objective) -> float:
     """A simple bound on the value, which needs no pairs of nodes unless the instance is tiny."""
-    edges, value = dual_fitting_bound(instance, work=0), FORMULATED[problem.name].value
-    bound = value(math.ceil(edges), math.ceil(mean_degree_bound(instance, edges)))
-    least = least_edges(instance, priced=FORMULATED[problem.name].weighted) if instance.is_tiny else (0, 0)
-    return max(bound, value(*least))
+    edges = dual_fitting_bound(instance, work=0)
+    least = least_edges(instance, priced=objective.weighted) if instance.is_tiny else (0, 0)
+    fitted = math.ceil(edges), math.ceil(mean_degree_bound(instance, edges))
+    return max(objective.value(*fitted), objective.value(*least))
 
 
 def _in_order(
     problem: AnyTopicProblem, expected: Callable[[Method[Any, Any]], float], clock: Clock
-) -> list[Method[TopicInstance, Overlay]]:
-    """The heuristics for a problem: the fastest, then the promising ones, then the others from fast to slow."""
-    known = methods_of("overlaybench.heuristics.topics")
-    fastest, *others = [method for method in known if not method.anytime and problem.name in method.problems]
-    promising = [method for method in others if problem.name in method.promising]
-    if sum(map(expected, promising)) > clock.left:
+) -> list[tuple[Method[TopicInstance, Overlay], AnyTopicProblem]]:
+    """The heuristics, and what each solves: the fastest, then the promising ones, then the others from fast to slow."""
+    asked = [PROBLEMS[name] for name in problem.objective.starts] or [problem]
+    known = [
+        (method, one)
+        for method in methods_of("overlaybench.heuristics.topics")
+        if not method.anytime and (one := next((each for each in asked if method.answers(each)), None)) is not None
+    ]
+    promising = [each for each in known[1:] if each[1].name in each[0].promising]
+    others = [each for each in known[1:] if each not in promising]
+    if sum(expected(method) for method, _ in promising) > clock.left:
         promising.reverse()
-    return [fastest, *promising, *(method for method in others if problem.name not in method.promising)]
+    return [*known[:1], *promising, *others]
 
 
 def _expected_seconds(method: Method[Any, Any], *, pairs: float, subscriptions: int) -> float:
@@ -175,7 +187,8 @@ def _expected_seconds(method: Method[Any, Any], *, pairs: float, subscriptions: 
 
 BEST: Method[TopicInstance, Overlay] = Method(
     name="best",
-    problems=(*DIAMETER_TWO, "weighted-tco", "k-tco"),
+    problems=tuple(each.name for each in TOPIC_PROBLEMS),
+    models=is_searched,
     summary="the best of all heuristics, of a greedy along an LP solution, and of local search from there",
     source="none; docs/topics.md",
     guarantee="never worse than any of the heuristics that ran",

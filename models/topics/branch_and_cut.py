@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...heuristics.topics.kernels.interest import edge_costs
 from ...heuristics.topics.polish import fault_tolerant_polish
+from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, interruptible, offer
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import AnyTopicProblem
+from ...instances.topics.objective import CONNECTED, Objective
+from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
 from ..engine.exact_method import PROGRESS, SolverOutcome
 from ..engine.parallel_tree import THREADS
 from ..engine.proof import ProofFile
@@ -30,11 +30,12 @@ from .relaxation.cutting_planes import ALL_PAIRS, LP_LINKS, begin_proof, write_c
 from .relaxation.dual_fitting import fitted_multipliers, fitted_within, mean_degree_bound
 from .relaxation.node_cover import node_cover
 from .relaxation.presolve import PRESOLVE, presolved
-from .relaxation.separation import DiameterSeparator, FaultSeparator, Goal, Separator
+from .relaxation.separation import Goal
 from .relaxation.topic_rows import count_links
 from .search.edge_minimisation import SearchSettings, minimise_degree, minimise_edges
 from .search.star_search import minimise_stars, starred
 
+_INFEASIBLE = "no topic-connected overlay keeps the limits of the objective"
 _FITTING_WORK = 20_000_000
 _TINY_STEPS = 10  # for each pair of nodes, twice
 _STAR_LINKS, _QUICK_LINKS = 20_000, 5_000  # pairs of subscribers of a topic, up to which there are columns for its kind
@@ -66,11 +67,7 @@ class _Run:
 class Edges:
     """How the fewest edges are found and proven; what differs for another objective, its class overrides."""
 
-    implied: bool = True  # topics that others imply may go
-    leaves: bool = False  # nodes that need one neighbour may be attached to it
-    weighted: bool = False  # edges have the instance's costs
-    separator: type[Separator] = Separator
-    improve: Callable[[TopicInstance, Overlay, int, Clock, int], Overlay] | None = None
+    objective: Objective
 
     def solve(self, run: _Run) -> Proposal[Overlay]:
         fitted = run.fitted
@@ -82,17 +79,18 @@ class Edges:
 
     def search(self, run: _Run) -> SolverOutcome[Overlay]:
         """The tree, and the heuristics before it."""
-        return minimise_edges(run.instance, self.goal(run.instance), run.starts[0], run.clock, run.settings)
-
-    def goal(self, instance: TopicInstance) -> Goal:
-        return Goal(costs=edge_costs(instance) if self.weighted else None, separator=self.separator)
+        goal, start = Goal.of(self.objective, run.instance), next(iter(run.starts), None)
+        return minimise_edges(run.instance, goal, start, run.clock, run.settings)
 
 
 @dataclass(frozen=True)
 class Stars(Edges):
-    """``2d-star``, whose columns are edges and centres; with `others`, ``2d-true``, where topics may have none."""
+    """``2d-star``, whose columns are edges and centres; and ``2d-true``, where topics may have no centre."""
 
-    others: bool = False
+    @property
+    def others(self) -> bool:
+        """Whether topics may have no centre."""
+        return self.objective.rule == "diameter-2"
 
     def search(self, run: _Run) -> SolverOutcome[Overlay]:
         """With many columns, the LP over edges has a share of the time first: it proves more in seconds."""
@@ -174,16 +172,20 @@ def _polished(instance: TopicInstance, start: Overlay, steps: int, clock: Clock,
     return fault_tolerant_polish(instance, start, seed=seed, steps=steps, clock=clock)
 
 
-OBJECTIVES: dict[str, Edges] = {
-    "min-tco": Edges(leaves=True),
-    "minmax-tco": Degree(),
-    "low-tco": EdgesTimesDegree(),
-    "weighted-tco": Edges(weighted=True),
-    "k-tco": Edges(implied=False, separator=FaultSeparator, improve=_polished),
-    "2d-star": Stars(implied=False),
-    "2d-true": Stars(implied=False, separator=DiameterSeparator, improve=starred, others=True),
+_BY_RULE: dict[str, dict[str, type[Edges]]] = {
+    "connected": {"edges": Edges, "cost": Edges, "degree": Degree, "product": EdgesTimesDegree},
+    "two-connected": {"edges": Edges},
+    "diameter-2": {"edges": Stars},
+    "star": {"edges": Stars},
 }
-PROBLEMS_ANSWERED = tuple(OBJECTIVES)
+_IMPROVED = {"two-connected": _polished, "diameter-2": starred}
+
+
+def is_searched(problem: AnyTopicProblem | str) -> bool:
+    """Whether a problem, perhaps given by name, has an objective for which there is a search."""
+    found = PROBLEMS.get(problem) if isinstance(problem, str) else problem
+    objective = None if found is None else found.objective
+    return isinstance(objective, Objective) and objective.first in _BY_RULE[objective.rule]
 
 
 def branch_and_cut(
@@ -204,23 +206,26 @@ def branch_and_cut(
     the tree. For ``low-tco`` the counter ``front`` lists the proven points of the Pareto front as edges × maximum
     degree. Exponential in the worst case; docs/exact.md has the formulation, proofs and measurements. Min-TCO is P1 §4.
     """
-    objective = OBJECTIVES[problem.name]
-    with interruptible(time_limit) as clock, ProofFile(proof) as file:
+    objective: Objective = problem.objective
+    instance = objective.priced(instance)
+    with interruptible(time_limit) as clock, ProofFile(None if objective.own else proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file, near=presolve)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock, share=0.5)
-        offer(starts[0])
-        if objective.improve is not None:
+        offer(next(iter(starts), None))
+        if objective.rule in _IMPROVED:
             share = clock.share(0.2)
-            starts = [objective.improve(instance, starts[0], settings.steps, share, seed)]
+            starts = [_IMPROVED[objective.rule](instance, starts[0], settings.steps, share, seed)]
             offer(starts[0])
-        if objective.weighted and instance.total_cost(starts[0].edges) >= MOST_PROVEN:
+        if objective.weighted and starts and instance.total_cost(starts[0].edges) >= MOST_PROVEN:
             least = float(math.ceil(fitted_within(clock, instance, work=_FITTING_WORK)))
             return Proposal(starts[0], least, Status.TIME_LIMIT, reason=f"costs above {MOST_PROVEN:,}: divide them")
-        leaves = presolve and objective.leaves and count_links(instance) <= ALL_PAIRS
-        reduced = presolved(instance, implied=presolve and objective.implied, leaves=leaves)
+        leaves = presolve and objective == CONNECTED and count_links(instance) <= ALL_PAIRS
+        reduced = presolved(instance, implied=presolve and objective.implies, leaves=leaves)
         starts = [reduced.moved(start) for start in starts]
         begin_proof(file, instance, problem.name, reduced)
-        proposal = objective.solve(_Run(reduced.instance, problem, starts, clock, settings))
+        proposal = _BY_RULE[objective.rule][objective.first](objective).solve(
+            _Run(reduced.instance, problem, starts, clock, settings)
+        )
         if (answer := proposal.answer) is not None:
             file.claim(problem.value(instance, answer), proposal.lower_bound, answer.edges.tolist())
     return replace(proposal, counters={**proposal.counters, **reduced.counters})
@@ -228,12 +233,15 @@ def branch_and_cut(
 
 def _proposal(outcome: SolverOutcome[Overlay], bound: float) -> Proposal[Overlay]:
     status = Status.TIME_LIMIT if outcome.stopped else None
+    if outcome.answer is None and bound == math.inf:
+        return Proposal(status=Status.INFEASIBLE, counters=outcome.counters, reason=_INFEASIBLE)
     return Proposal(outcome.answer, bound, status, outcome.counters, outcome.reason)
 
 
 BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
     name="branch-and-cut",
-    problems=PROBLEMS_ANSWERED,
+    problems=tuple(each.name for each in TOPIC_PROBLEMS),
+    models=is_searched,
     summary="branch-and-cut on partition inequalities, with bounds proven in integers",
     source="P1 §4, P2 §2; docs/exact.md",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound; bounds are proven in integers",

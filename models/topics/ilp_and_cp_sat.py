@@ -20,10 +20,11 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.objective import CONNECTED, Objective
 from ...instances.topics.problems import AnyTopicProblem, DegreeLimited, PartialTCO
 from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
 from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
-from .compact.overlay_model import FORMULATED, Subproblem, build_model, requirements_of, simple_bounds
+from .compact.overlay_model import Subproblem, build_model, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
 from .degree_limits import INFEASIBLE, limited_model
 from .lp_heuristics.lp_guided import any_overlay, heuristic_overlays
@@ -52,8 +53,8 @@ def _solve(
     derived exactly. "Optimal" trusts the floating-point arithmetic of the ILP solvers within a millionth.
     """
     clock, limited = Clock(time_limit), problem if isinstance(problem, DegreeLimited) else None
-    formulated = FORMULATED["min-tco" if limited else problem.name]
-    if formulated.front and "model_file" in settings:
+    objective: Objective = CONNECTED if limited else problem.objective
+    if objective.first == "product" and "model_file" in settings:
         raise BadInput(f"{problem.name} is solved by a model for each degree: write those of min-tco or minmax-tco")
     value = partial(problem.value, instance)
     starts: list[Overlay] = []
@@ -61,17 +62,15 @@ def _solve(
         starts = starts_within(instance, problem, seed=seed, clock=clock.share(0.25))
     elif start == "best":
         if time_limit is not None:  # the heuristics may take longer
-            offer(any_overlay(instance, problem))
+            offer(next(iter(any_overlay(instance, problem)), None))
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock)
     offer(min(starts, key=value, default=None))
     try:
-        requirements = requirements_of(
-            instance, clock, weighted=formulated.weighted, fault_tolerant=formulated.fault_tolerant
-        )
+        requirements = requirements_of(instance, clock, objective)
         simple = simple_bounds(requirements, clock)
     except (OutOfTime, ModelTooLarge) as error:
         return Proposal(min(starts, key=value, default=None), status=Status.TIME_LIMIT, reason=str(error))
-    least = 0 if isinstance(problem, PartialTCO) else formulated.value(*simple)
+    least = 0 if isinstance(problem, PartialTCO) else objective.value(*simple)
 
     def minimise(subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         if not requirements.edges:
@@ -85,8 +84,8 @@ def _solve(
         return minimise_model(model, clock, **given, report=subproblem.report, **settings)
 
     def search(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
-        if not formulated.front:
-            return minimise(Subproblem(formulated, least, report=offer_value), best, clock)
+        if objective.first != "product":
+            return minimise(Subproblem(objective, least, report=offer_value), best, clock)
         front = pareto_front(instance.num_nodes, simple, minimise, starts, clock)
         answer = min(front.overlays, key=value, default=None)
         return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters(shown(front)))

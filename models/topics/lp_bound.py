@@ -8,21 +8,20 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...heuristics.topics.kernels.interest import edge_costs
-from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, interruptible, offer, offer_bound
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import AnyTopicProblem
+from ...instances.topics.objective import CONNECTED, Objective
+from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
 from ..engine.exact_method import PROGRESS, SearchLog
 from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
-from .branch_and_cut import OBJECTIVES
-from .lp_heuristics.lp_guided import GuidedIncumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays
+from .branch_and_cut import is_searched
+from .lp_heuristics.lp_guided import GuidedIncumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays, stars
 from .relaxation.cost_splitting import MOST_PROVEN, is_affordable, proof_trees, split_by_pricing
 from .relaxation.cutting_planes import LP_LINKS, CuttingPlanes, begin_proof, write_case
 from .relaxation.dual_fitting import fitted_multipliers, fitted_within, mean_degree_bound
@@ -31,7 +30,6 @@ from .relaxation.presolve import PRESOLVE, presolved
 from .relaxation.separation import Goal
 from .relaxation.topic_rows import count_links
 
-_FACTORS = {"low-tco": ("min-tco", "minmax-tco")}  # of the value, by problems whose values they are
 _SMOOTHING, _STALL, _LP_STALL = 0.005, 2e-5, 1e-3
 _BUILD_EVERY, _STEPS = 10, 10_000
 _METHODS = ("auto", "lp", "splitting", "fitting")
@@ -155,30 +153,33 @@ def _solve(
     progress: str,
     proof: str | Path | None = None,
 ) -> Proposal[Overlay]:
-    objective, factors = OBJECTIVES[problem.name], _FACTORS.get(problem.name, (problem.name,))
-    with interruptible(time_limit) as clock, ProofFile(proof) as file:
+    objective: Objective = problem.objective
+    factors = (False, True) if objective.first == "product" else (objective.of_degree,)
+    instance = objective.priced(instance)
+    with interruptible(time_limit) as clock, ProofFile(None if objective.own else proof) as file:
         # Overlays for topics of any diameter are bounded, so topics that others imply may always go.
-        reduced = presolved(instance, implied=presolve, leaves=presolve and objective.leaves)
+        reduced = presolved(instance, implied=presolve, leaves=presolve and objective == CONNECTED)
         begin_proof(file, instance, problem.name, reduced)
-        overlays, value, stopped = [any_overlay(instance, problem)], 1, False
-        if objective.weighted and problem.value(instance, overlays[0]) >= MOST_PROVEN:
+        overlays, value, stopped = any_overlay(instance, problem), 1, False
+        if objective.weighted and instance.total_cost(stars(instance).edges) >= MOST_PROVEN:
             by = "fitting"
         if by != "fitting":
             first = clock.share(0.5)
             overlays += heuristic_overlays(instance, problem, seed=seed, clock=first)
             stopped = first.passed
-        offer(min(overlays, key=lambda overlay: problem.value(instance, overlay)))
+        offer(_best(instance, problem, overlays))
         counters: dict[str, float | str] = {}
         log = SearchLog(progress, on_bound=offer_bound if len(factors) == 1 else None)
-        for number, factor in enumerate(factors, start=1):
+        for number, of_degree in enumerate(factors, start=1):
+            sizes = [overlay.max_degree if of_degree else _cost(instance, objective, overlay) for overlay in overlays]
             bound = lower_bound(
                 reduced.instance,
                 clock.share(0.5) if number < len(factors) else clock,
-                of_degree=factor == "minmax-tco",
+                of_degree=of_degree,
                 weighted=objective.weighted,
                 method=by,
                 log=log,
-                enough=min(PROBLEMS[factor].value(instance, overlay) for overlay in overlays),
+                enough=min(sizes, default=math.inf),
             )
             value *= math.ceil(bound.value)
             offer(lower_bound=float(value))
@@ -188,15 +189,25 @@ def _solve(
                 write_case(file, bound.proven, bound.value, of_degree=bound.proves_degree)
             if bound.overlay is not None and not problem.violations(instance, bound.overlay):
                 overlays.append(bound.overlay)
-        best = min(overlays, key=lambda overlay: problem.value(instance, overlay))
-        file.claim(problem.value(instance, best), value, best.edges.tolist())
+        best = _best(instance, problem, overlays)
+        if best is not None:
+            file.claim(problem.value(instance, best), value, best.edges.tolist())
         stopped |= clock.interrupted
     return Proposal(best, float(value), Status.TIME_LIMIT if stopped else None, counters, clock.stopped_by)
 
 
+def _best(instance: TopicInstance, problem: AnyTopicProblem, overlays: list[Overlay]) -> Overlay | None:
+    return min(overlays, key=lambda overlay: problem.value(instance, overlay), default=None)
+
+
+def _cost(instance: TopicInstance, objective: Objective, overlay: Overlay) -> int:
+    return instance.total_cost(overlay.edges) if objective.weighted else overlay.num_edges
+
+
 LP_BOUND: Method[TopicInstance, Overlay] = Method(
     name="lp-bound",
-    problems=(*DIAMETER_TWO, "weighted-tco"),
+    problems=tuple(each.name for each in TOPIC_PROBLEMS),
+    models=is_searched,
     summary="certified lower bound by the LP of partition inequalities, anytime; with the best overlay found",
     source="P1 §4, P2 §2; docs/exact.md",
     guarantee="a lower bound certified in integers, valid whenever the method is stopped",

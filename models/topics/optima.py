@@ -27,14 +27,14 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, OutOfTime, interruptible
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import AnyTopicProblem
+from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
 from ..engine.exact_method import ModelTooLarge, SearchLog
 from ..engine.integer_model import minimise_with_cp_sat
 from ..engine.proof import NO_FILE, ProofFile, ProofTree
 from ..engine.relaxation import Bits, Reals
 from ..engine.tree_search import Incumbent, TreeSearch, fix_by_reduced_cost
-from .branch_and_cut import BRANCH_AND_CUT, OBJECTIVES
-from .compact.overlay_model import FORMULATED, Edge, OverlayModel, Subproblem, build_model, requirements_of
+from .branch_and_cut import BRANCH_AND_CUT
+from .compact.overlay_model import Edge, OverlayModel, Subproblem, build_model, requirements_of
 from .lp_heuristics.lp_guided import weighted_greedy
 from .relaxation.cutting_planes import LP_LINKS, CuttingPlanes, begin_proof
 from .relaxation.presolve import presolved
@@ -43,7 +43,11 @@ from .relaxation.star_planes import StarPlanes
 from .relaxation.topic_rows import CandidateEdges, count_links, keys_of
 
 CLASSES = EVERY, SOME, NONE, OPEN = ("every", "some", "none", "open")
-SHARING = ("min-tco", "weighted-tco", "k-tco", "2d-true")
+SHARING = tuple(
+    problem.name
+    for problem in TOPIC_PROBLEMS
+    if problem.objective.first in ("edges", "cost") and problem.objective.rule != "star"
+)
 """The problems whose optima are enumerated."""
 OPTIMUM_PROOF, EDGES_PROOF = "optimum.proof.gz", "edges.proof.gz"
 _MOST_LINKS = 3_000_000
@@ -117,7 +121,7 @@ def shared_edges(
     """
     if problem.name not in SHARING:
         raise BadInput(f"problem '{problem.name}': the optima of {', '.join(SHARING)} are listed: take one of these")
-    if within and not Goal(separator=OBJECTIVES[problem.name].separator).searchable:
+    if within and not problem.objective.free:
         raise BadInput(f"a tolerance of {within} for '{problem.name}': list its optima alone (0)")
     if (links := count_links(instance)) > _MOST_LINKS:
         raise BadInput(f"{links:,} pairs of subscribers of a topic: at most {_MOST_LINKS:,}: take a sample of nodes")
@@ -176,9 +180,9 @@ class _Search:
     ) -> None:
         self.instance, self.problem, self.start, self.limit, self.clock = instance, problem, start, limit, clock
         self.tolerant, self._file, self._seed = problem.value(instance, start) < limit, file, seed
-        self.goal = OBJECTIVES[problem.name].goal(instance)
+        self.goal = Goal.of(problem.objective, instance)
         self.planes: CuttingPlanes | StarPlanes
-        if problem.name == "2d-true" and count_links(instance) <= LP_LINKS:
+        if problem.objective.rule == "diameter-2" and count_links(instance) <= LP_LINKS:
             self.planes = StarPlanes(instance, others=True, every_edge=True)
         else:
             self.planes = CuttingPlanes(instance, self.goal, start, sparse=False)
@@ -274,10 +278,10 @@ class _Search:
 
     def _find_needed(self, lower: Bits, upper: Bits) -> tuple[int | None, bool]:
         """As :meth:`find`, by CP-SAT: an overlay that needs each of its edges in `lower`."""
-        formulated, clock = FORMULATED[self.problem.name], self.clock.share(_SHARE)
+        objective, clock = self.problem.objective, self.clock.share(_SHARE)
         try:
-            requirements = requirements_of(self.instance, clock, weighted=formulated.weighted)
-            model = build_model(requirements, Subproblem(formulated), "levels", clock)
+            requirements = requirements_of(self.instance, clock, objective)
+            model = build_model(requirements, Subproblem(objective), "levels", clock)
             model.require(model.edge.values(), [requirements.cost.get(e, 1) for e in model.edge], most=self.limit)
             model.costs = [0.0] * len(model.costs)
             for edge in np.flatnonzero((lower == 1) | (upper == 0)).tolist():

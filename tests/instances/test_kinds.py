@@ -12,9 +12,9 @@ from overlaybench.instances.topics.files import SEPARATED, TOPICS
 
 def test_every_problem_has_an_exact_method_by_default_and_every_kind_a_problem() -> None:
     for problem in PROBLEMS.values():
-        method = ob.METHODS[problem.default_method].answering(problem.name)
+        method = ob.METHODS[problem.default_method].answering(problem)
         assert method.exact
-        assert problem.name in method.problems
+        assert method.answers(problem)
     for kind in KINDS.values():
         assert PROBLEMS[kind.default_problem].kind == kind.name
 

@@ -34,6 +34,7 @@ import numpy.typing as npt
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, Report
 from ....instances.topics.instance import TopicInstance
+from ....instances.topics.objective import CONNECTED, Objective
 from ...engine.exact_method import SolverOutcome, check_size
 from ...engine.integer_model import IntegerModel
 
@@ -53,17 +54,15 @@ class Requirements:
     cost: Mapping[Edge, int] = field(default_factory=dict)
 
 
-def requirements_of(
-    instance: TopicInstance, clock: Clock, *, weighted: bool = False, fault_tolerant: bool = False
-) -> Requirements:
+def requirements_of(instance: TopicInstance, clock: Clock, objective: Objective = CONNECTED) -> Requirements:
     """Read an instance. Time and memory O(Σ_t |V_t|²), O(Σ_t |V_t|³) if fault-tolerant.
 
-    With `weighted`, edges have the costs of the instance. If fault-tolerant, a topic of three or more subscribers is
+    Edges have the costs of the objective. If topics are to be two-connected, a topic of three or more subscribers is
     replaced by its sets of all subscribers but one: an overlay connects all of these exactly if it is fault-tolerant.
     Raises OutOfTime and ModelTooLarge.
     """
     topics = sorted({tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics)})
-    if fault_tolerant:
+    if objective.rule == "two-connected":
         check_size(sum(len(subscribers) ** 2 for subscribers in topics), _MOST_SUBSCRIBERS)
         left = (
             part for topic in topics for part in (combinations(topic, len(topic) - 1) if len(topic) > 2 else [topic])
@@ -77,7 +76,7 @@ def requirements_of(
     forced = frozenset((topic[0], topic[1]) for topic in topics if len(topic) == 2)
     pairs = sorted(edges)
     ends = np.array(pairs, np.int64).reshape(-1, 2)
-    costs = instance.edge_costs(ends[:, 0], ends[:, 1]).tolist() if weighted else []
+    costs = instance.edge_costs(ends[:, 0], ends[:, 1]).tolist() if objective.weighted else []
     return Requirements(instance.num_nodes, topics, pairs, forced, dict(zip(pairs, costs, strict=False)))
 
 
@@ -218,24 +217,10 @@ class OverlayModel(IntegerModel):
 
 
 @dataclass(frozen=True)
-class Formulated:
-    """A topic problem as the compact models have it."""
-
-    value: Callable[[int, int], int] = lambda edges, degree: edges  # by edges and maximum degree; rises with both
-    weighted: bool = False
-    fault_tolerant: bool = False
-    of_degree: bool = False  # the maximum degree is minimised, not the edges
-    require: Callable[[OverlayModel, Subscribers], None] | None = None  # adds a topic's rows
-    cubic: bool = False  # these are O(|V_t|³)
-    front: bool = False  # solved by its Pareto front of edges and degree
-    lazy: bool = False  # CP-SAT adds rows to its LP once they are violated: all those of stars take seconds
-
-
-@dataclass(frozen=True)
 class Subproblem:
     """One minimisation; the costs of the edges and fault tolerance are in the requirements."""
 
-    problem: Formulated
+    objective: Objective
     least: int = 0  # a known lower bound on the value, which becomes a row of the model
     degree_cap: int | None = None  # no degree is above
     report: Report | None = None  # is given the value of each solution, and each bound on it
@@ -252,13 +237,13 @@ def build_model(requirements: Requirements, subproblem: Subproblem, formulation:
     The diameter-2 problems have one formulation. Columns and rows: O(Σ_t |V_t|³) for ``multi`` and the true diameter,
     O(Σ_t |V_t|²) for the others; ModelTooLarge is raised above `MOST_VARIABLES` columns, OutOfTime when the clock ends.
     """
-    problem = subproblem.problem
-    cubic = problem.cubic or (problem.require is None and formulation == "multi")
+    objective, rule = subproblem.objective, _FORMULATIONS.get(subproblem.objective.rule)
+    cubic = formulation == "multi" if rule is None else rule.cubic
     columns_of_topics = sum(len(subscribers) ** (3 if cubic else 2) for subscribers in requirements.topics)
     check_size(len(requirements.edges) + columns_of_topics, MOST_VARIABLES[formulation])
     model = OverlayModel(requirements.num_nodes, requirements.edges, requirements.forced)
-    model.lazy = problem.lazy
-    if problem.of_degree:
+    model.lazy = rule is not None and rule.lazy
+    if objective.of_degree:
         model.max_degree(subproblem.least, cost=1)
     else:
         for edge, x in model.edge.items():
@@ -267,11 +252,11 @@ def build_model(requirements: Requirements, subproblem: Subproblem, formulation:
     if subproblem.degree_cap is not None:
         for columns in model.incident().values():
             model.require(columns, most=subproblem.degree_cap)
-    if problem.require is not None:
+    if rule is not None:
         for subscribers in requirements.topics:
             clock.check()
             if len(subscribers) > 2:
-                problem.require(model, subscribers)
+                rule.require(model, subscribers)
         return model
     for topic in unconnected_topics(requirements, clock):
         clock.check()
@@ -378,13 +363,15 @@ def _common_neighbour(model: OverlayModel, u: int, v: int, w: int) -> int:
     return model.joint[u, v, w]
 
 
-FORMULATED = {
-    "min-tco": Formulated(),
-    "minmax-tco": Formulated(lambda edges, degree: degree, of_degree=True),
-    "low-tco": Formulated(lambda edges, degree: edges * degree, front=True),
-    "weighted-tco": Formulated(weighted=True),
-    "k-tco": Formulated(fault_tolerant=True),
-    "2d-star": Formulated(require=_require_star, lazy=True),
-    "2d-true": Formulated(require=_require_diameter, cubic=True),
+class _Formulation(NamedTuple):
+    """The rows of a topic under a rule other than connection."""
+
+    require: Callable[[OverlayModel, Subscribers], None]  # adds them
+    cubic: bool = False  # they are O(|V_t|³)
+    lazy: bool = False  # CP-SAT adds rows to its LP once they are violated: all those of stars take seconds
+
+
+_FORMULATIONS = {
+    "star": _Formulation(_require_star, lazy=True),
+    "diameter-2": _Formulation(_require_diameter, cubic=True),
 }
-"""The problems of the compact models by name."""

@@ -9,8 +9,9 @@ from itertools import count
 
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.run import Clock, OutOfTime
+from ....instances.topics.objective import CONNECTED
 from ...engine.exact_method import SolverOutcome
-from .overlay_model import FORMULATED, Minimise, SimpleBounds, Subproblem
+from .overlay_model import Minimise, SimpleBounds, Subproblem
 
 MinimiseAt = Callable[[int, Overlay | None, Clock, int], SolverOutcome[Overlay]]
 _FIRST_SHARE, _AGAIN_SHARE = 0.25, 0.8  # of the time left
@@ -164,7 +165,7 @@ def pareto_front(
     front = edges_by_degree(num_nodes, simple, starts)
 
     def under(cap: int, start: Overlay | None, clock: Clock, least: int) -> SolverOutcome[Overlay]:
-        subproblem = Subproblem(FORMULATED["min-tco"], least, None if cap == front.last else cap)
+        subproblem = Subproblem(CONNECTED, least, None if cap == front.last else cap)
         return minimise(subproblem, start, clock)
 
     front.search(under, clock)

@@ -42,9 +42,10 @@ from ....heuristics.topics.local_search.ruin_and_recreate import (
 from ....heuristics.topics.polish import searches_in_parts
 from ....heuristics.topics.ring_per_topic import harary_per_topic
 from ....instances.contract.arrays import Flags, Ids, Offsets
-from ....instances.contract.catalogue import methods_of
+from ....instances.contract.catalogue import PROBLEMS, methods_of
 from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.problem import family_of
 from ....instances.contract.run import Clock, offer
 from ....instances.topics.instance import TopicInstance
 from ....instances.topics.problems import AnyTopicProblem
@@ -74,19 +75,27 @@ def heuristic_overlays(
     """The overlays of the problem's own heuristics with their default options, the best first.
 
     The first one has all of the time, those after it a share: fast ones come first, then the promising ones. If one of
-    them does not end, :func:`any_overlay` stands for it. Cost: the heuristics'.
+    them does not end, :func:`any_overlay` stands for it. Of a problem of others, heuristics for the problems that its
+    objective names are taken, and their valid answers; there may be none. Cost: the heuristics'.
     """
-    known = [method for method in methods_of("overlaybench.heuristics.topics") if problem.name in method.starts]
+    asked = [PROBLEMS[name] for name in problem.objective.starts] or [problem]
+    known = [
+        (method, one)
+        for method in methods_of("overlaybench.heuristics.topics")
+        if (one := next((each for each in asked if family_of(each.name) in method.starts), None)) is not None
+    ]
     answers: dict[str, Overlay | None] = {}
     part = clock.share(share)
-    for method in sorted(known, key=lambda method: method.pace > _FAST and problem.name not in method.promising):
-        options = method.complete({}, problem.name)
-        solve = partial(method.solve, instance, problem, seed=seed, time_limit=None, **options)
+    for method, one in sorted(known, key=lambda each: each[0].pace > _FAST and each[1].name not in each[0].promising):
+        options = method.complete({}, one)
+        solve = partial(method.solve, instance, one, seed=seed, time_limit=None, **options)
         proposal = _run(solve, instance, clock if all(answer is None for answer in answers.values()) else part)
         answers[method.name] = None if proposal is None else proposal.answer
-    overlays = [overlay for method in known if (overlay := answers[method.name]) is not None]
-    if len(overlays) < len(known):
-        overlays.append(any_overlay(instance, problem))
+    overlays = [overlay for method, _ in known if (overlay := answers[method.name]) is not None]
+    if len(overlays) < len(known) or not known:
+        overlays += any_overlay(instance, problem)
+    if asked != [problem]:
+        overlays = [overlay for overlay in overlays if not problem.violations(instance, overlay)]
     return sorted(overlays, key=lambda overlay: problem.value(instance, overlay))
 
 
@@ -95,11 +104,14 @@ def greedy_merge_or_stars(instance: TopicInstance, clock: Clock) -> Overlay:
     return _run(partial(greedy_merge, instance), instance, clock) or stars(instance)
 
 
-def any_overlay(instance: TopicInstance, problem: AnyTopicProblem) -> Overlay:
-    """The better valid one of :func:`stars` and of a ring for each topic, in time O(Σ|T_v| log Σ|T_v|)."""
+def any_overlay(instance: TopicInstance, problem: AnyTopicProblem) -> list[Overlay]:
+    """The better valid one of :func:`stars` and of a ring for each topic, in time O(Σ|T_v| log Σ|T_v|).
+
+    Of a problem of others there may be none.
+    """
     both = stars(instance), harary_per_topic(instance, order="number")
     by_value = sorted(both, key=lambda overlay: problem.value(instance, overlay))
-    return next(overlay for overlay in by_value if not problem.violations(instance, overlay))
+    return [overlay for overlay in by_value if not problem.violations(instance, overlay)][:1]
 
 
 def stars(instance: TopicInstance) -> Overlay:

@@ -29,6 +29,7 @@ from .presolve import Presolved
 from .separation import Goal
 from .topic_rows import (
     DIAMETER,
+    EDGES,
     LEAVING,
     PARTITION,
     TWICE,
@@ -40,6 +41,7 @@ from .topic_rows import (
     count_links,
     cover,
     crossing,
+    edge_terms,
     joined,
     keys_of,
     no_rows,
@@ -50,7 +52,7 @@ from .topic_rows import (
 
 _PATIENCE = 60
 _REFINED = 100  # nodes of the tree at which rows of neighbours are looked for
-_KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice"}
+_KINDS = {PARTITION: "parts", DIAMETER: "pair", LEAVING: "leaving", TWICE: "twice", EDGES: "edges"}
 LP_LINKS = 30_000
 """Up to so many pairs of subscribers of a topic the LP alone gives the best bound within seconds."""
 
@@ -97,7 +99,11 @@ def proven_bound(
         factors = _rounded(near[1])
         reduced -= factors @ near[0].weights
         total += sum((factors * near[0].rhs).tolist())
-        excess, texts = -int(np.minimum(reduced, 0).sum()), partial(neighbour_texts, edges, near[0], factors)
+        texts = partial(neighbour_texts, edges, near[0], factors)
+    row, edge, value = edge_terms(rows, edges)
+    np.subtract.at(reduced, edge, units[row] * value)
+    if near is not None or len(row):  # all pairs are candidates
+        excess = -int(np.minimum(reduced, 0).sum())
     total -= int(excess)
     if lower is not None and upper is not None:
         negative = np.minimum(reduced, 0)
@@ -177,9 +183,10 @@ class CuttingPlanes(Relaxation[TopicRows]):
     def __init__(self, instance: TopicInstance, goal: Goal, start: Overlay, *, sparse: bool = True) -> None:
         super().__init__()
         self.instance, self.goal, n = instance, goal, instance.num_nodes
+        sparse = sparse and goal.rows is None
         pairs = starting_pairs(instance, start, sparse=sparse, weighted=goal.costs is not None)
         self.edges = self.columns = CandidateEdges(instance, pairs)
-        self._costs, self._separator = goal.costs_on(n), goal.separator()
+        self._costs, self._separator = goal.costs_on(n), goal.new_separator()
         self.lp, self.rows, self.idle = HighsLP(first=1), no_rows(), np.empty(0, np.int64)
         self.near: NeighbourRows | None = None
         self._near_separation: NeighbourSeparation | None = None
@@ -293,7 +300,10 @@ class CuttingPlanes(Relaxation[TopicRows]):
 
     def _add_rows(self, rows: TopicRows) -> None:
         offsets, crossed = crossing(rows, self.edges.links, 0)
-        self.lp.append_rows(rows.rhs.astype(np.float64), offsets[:-1], crossed + 1, np.ones(len(crossed)))
+        row, edge, value = edge_terms(rows, self.edges)
+        crossed, values = np.insert(crossed, offsets[row], edge), np.insert(np.ones(len(crossed)), offsets[row], value)
+        offsets = offsets + np.searchsorted(row, np.arange(len(offsets)))
+        self.lp.append_rows(rows.rhs.astype(np.float64), offsets[:-1], crossed + 1, values)
         self.rows = joined(self.rows, rows)
         self.idle = np.concatenate([self.idle, np.zeros(len(rows.topic), np.int64)])
 

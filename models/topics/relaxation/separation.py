@@ -21,10 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ....heuristics.topics.kernels.interest import EdgeCosts, unit_costs
+from ....heuristics.topics.kernels.interest import EdgeCosts, edge_costs, unit_costs
 from ....instances.contract.arrays import Ids, Offsets, entries_of, offsets_of
 from ....instances.contract.compiled import kernel
-from .topic_rows import DIAMETER, LEAVING, TWICE, CandidateEdges, TopicEdges, TopicRows, joined, no_rows
+from ....instances.topics.instance import TopicInstance
+from ....instances.topics.objective import Objective, SeparateRows
+from .topic_rows import DIAMETER, LEAVING, TWICE, CandidateEdges, TopicEdges, TopicRows, edge_rows, joined, no_rows
 
 Weights = npt.NDArray[np.float64]
 
@@ -103,6 +105,21 @@ class FaultSeparator(Separator):
         return TopicRows(topic[rows.topic], np.full_like(rows.kind, LEAVING), rows.rhs, offsets, label)
 
 
+class EdgeRowSeparator(Separator):
+    """The rows of connected topics, and where none of these is violated, those of a function."""
+
+    def __init__(self, rows: SeparateRows) -> None:
+        self._rows = rows
+
+    def violated(self, edges: CandidateEdges, x: Weights, *, tolerance: float, exact: bool) -> TopicRows:
+        """Rows that x violates: of the topics, then of the function by more than the tolerance."""
+        found = super().violated(edges, x, tolerance=tolerance, exact=exact)
+        if len(found.topic):
+            return found
+        pairs = np.stack([edges.u, edges.v], axis=1).astype(np.int64)
+        return edge_rows(edges, x, self._rows(edges.instance, pairs, x), tolerance)
+
+
 def _leavers(topic_offsets: Offsets) -> tuple[Ids, Ids]:
     """The topics of three or more subscribers, once for each of these, and the index of each in V_t."""
     sizes = np.diff(topic_offsets)
@@ -127,6 +144,14 @@ def _leaving_topics(topic: Ids, leaver: Ids, edges: CandidateEdges) -> tuple[Off
     return offsets, links
 
 
+_SEPARATORS: dict[str, type[Separator]] = {
+    "connected": Separator,
+    "two-connected": FaultSeparator,
+    "diameter-2": DiameterSeparator,
+    "star": Separator,
+}
+
+
 @dataclass(frozen=True)
 class Goal:
     """An objective over the overlays, edge_cost·Σ costs + degree_cost·D with D at least every degree, and limits on
@@ -139,11 +164,23 @@ class Goal:
     cap: int = 2**31
     costs: EdgeCosts | None = None  # of the edges, 1 each by default
     separator: type[Separator] = Separator  # of the rows that topics must satisfy: every topic is connected
+    rows: SeparateRows | None = None  # further ones, over pairs that must all be listed
+
+    @classmethod
+    def of(cls, objective: Objective, instance: TopicInstance) -> Goal:
+        """The goal of a problem whose edges or their cost are lowered, on a priced instance."""
+        costs = edge_costs(instance) if objective.weighted else None
+        cap = cls.cap if objective.cap is None else objective.cap
+        return cls(cap=cap, costs=costs, separator=_SEPARATORS[objective.rule], rows=objective.separator)
 
     @property
     def searchable(self) -> bool:
         """Whether every topic-connected overlay is valid, up to the cap: then local search applies."""
-        return self.separator is Separator
+        return self.separator is Separator and self.rows is None
+
+    def new_separator(self) -> Separator:
+        """A separator of the rows of topics, and of the further ones."""
+        return self.separator() if self.rows is None else EdgeRowSeparator(self.rows)
 
     def costs_on(self, num_nodes: int) -> EdgeCosts:
         """The costs of the edges on so many nodes."""

@@ -6,11 +6,15 @@ is −1: no edge at it crosses. In a row of kind `TWICE` two edges cross between
 three or more subscribers has no bridge. In a row of kind `DIAMETER`, two subscribers u and v have labels 0 and 1, those
 of a set W have 2 and the others 3; the edges uv, u–W and v–(V_t − W) cross: at least one, if u and v are adjacent or
 have a common neighbour in V_t.
+
+A row of kind `EDGES` is of no topic (−1): its labels are its right-hand side, then u, v and the coefficient of each of
+its pairs. All pairs are candidates then.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Iterable
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +24,10 @@ from ....heuristics.topics.kernels.common_topics import BLOCK, pairs_sharing
 from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, interest_of, positions_of
 from ....instances.contract.arrays import Ids, Offsets, entries_of, offsets_of
 from ....instances.contract.compiled import kernel
+from ....instances.contract.errors import BadInput
 from ....instances.contract.overlay import Overlay
 from ....instances.topics.instance import TopicInstance
+from ....instances.topics.objective import EdgeRow
 from ...engine.proof import Multipliers
 
 Edges = npt.NDArray[np.int64]
@@ -137,7 +143,7 @@ def _list_links(us: Ids, vs: Ids, interest: Interest, position: Ids) -> tuple[Id
     return common, edge, topic, a, b
 
 
-PARTITION, DIAMETER, LEAVING, TWICE = 0, 1, 2, 3
+PARTITION, DIAMETER, LEAVING, TWICE, EDGES = 0, 1, 2, 3, 4
 Units = npt.NDArray[np.int64]
 
 
@@ -187,6 +193,36 @@ def singleton_rows(interest: Interest) -> TopicRows:
     topic = np.arange(len(sizes), dtype=np.int32)
     label = (np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)).astype(np.int32)
     return TopicRows(topic, np.zeros_like(topic), (sizes - 1).astype(np.int32), offsets, label)
+
+
+def edge_rows(edges: CandidateEdges, x: Reals, given: Iterable[EdgeRow], tolerance: float) -> TopicRows:
+    """Rows over pairs, those that x violates by more than a tolerance; BadInput for a pair without a common topic."""
+    labels, value = [], dict(zip(edges.keys.tolist(), x.tolist(), strict=True))
+    for row in given:
+        try:
+            total = sum(value[u * edges.instance.num_nodes + v] * c for (u, v), c in row.coefficients.items())
+        except KeyError as error:
+            u, v = divmod(error.args[0], edges.instance.num_nodes)
+            raise BadInput(f"a row has the pair ({u}, {v}): give pairs u < v of nodes with a topic in common") from None
+        if total < row.least - tolerance:
+            terms = sorted((u, v, c) for (u, v), c in row.coefficients.items() if c)
+            labels.append(np.array([row.least, *chain.from_iterable(terms)], np.int32))
+    none, ones = np.full(len(labels), -1, np.int32), np.ones(len(labels), np.int32)
+    offsets = np.cumsum([0, *map(len, labels)]).astype(np.int64)
+    rhs = np.array([label[0] for label in labels], np.int32)
+    return TopicRows(none, EDGES * ones, rhs, offsets, np.concatenate([*labels, np.empty(0, np.int32)]))
+
+
+def edge_terms(rows: TopicRows, edges: CandidateEdges) -> tuple[Offsets, Offsets, Offsets]:
+    """The rows of kind `EDGES` by number, the candidate edge and the coefficient of each of their terms."""
+    row, edge, value = [], [], []
+    for r in np.flatnonzero(rows.kind == EDGES).tolist():
+        u, v, c = rows.label[rows.offsets[r] + 1 : rows.offsets[r + 1]].reshape(-1, 3).T.astype(np.int64)
+        row.append(np.full(len(u), r))
+        edge.append(np.searchsorted(edges.keys, u * edges.instance.num_nodes + v))
+        value.append(c)
+    none = [np.empty(0, np.int64)]
+    return np.concatenate(none + row), np.concatenate(none + edge), np.concatenate(none + value)
 
 
 @kernel

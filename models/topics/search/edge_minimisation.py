@@ -17,7 +17,14 @@ from ...engine.parallel_tree import search_tree
 from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
-from ..lp_heuristics.lp_guided import ANY_OVERLAY, GuidedIncumbent, flatter_along, flatter_overlays, guided_candidates
+from ..lp_heuristics.lp_guided import (
+    ANY_OVERLAY,
+    GuidedIncumbent,
+    flatter_along,
+    flatter_overlays,
+    guided_candidates,
+    stars,
+)
 from ..relaxation.cost_splitting import Splitting, is_affordable, proof_rows, split_by_pricing
 from ..relaxation.cutting_planes import ALL_PAIRS, CuttingPlanes, KeptRows, is_timely, write_case
 from ..relaxation.neighbour_rows import MOST_PAIRS
@@ -53,7 +60,7 @@ class SearchSettings:
 def minimise_edges(
     instance: TopicInstance,
     goal: Goal,
-    start: Overlay,
+    start: Overlay | None,
     clock: Clock,
     settings: SearchSettings,
     *,
@@ -66,9 +73,9 @@ def minimise_edges(
     bound with reduced-cost fixing. If half of the time does not suffice for a bound of the root LP, the search of
     :func:`.best` has the rest; if the gap is too wide for a tree, it has up to three quarters. Incumbent and bound
     remain after Ctrl-C, a time limit or a MemoryError. The `start` is valid, except that it may exceed the goal's cap
-    on degrees. `stop_at_first` stops at the first overlay within the limits. Where the LP would start from a split of
-    costs, it starts from the rows `kept` of a similar instance, if there are any. Exponential in the worst case. Where
-    the goal is not `searchable`, overlays come from the tree alone.
+    on degrees; None if no answer is known. `stop_at_first` stops at the first overlay within the limits. Where the LP
+    would start from a split of costs, it starts from the rows `kept` of a similar instance, if there are any.
+    Exponential in the worst case. Where the goal is not `searchable`, overlays come from the tree alone.
     """
     search = _Search(instance, goal, start, clock, settings, stop_at_first, kept)
     try:
@@ -83,7 +90,7 @@ def minimise_edges(
 class _Search:
     instance: TopicInstance
     goal: Goal
-    start: Overlay
+    start: Overlay | None
     clock: Clock
     settings: SearchSettings
     stop_at_first: bool
@@ -95,6 +102,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.incumbent = GuidedIncumbent(self.instance, self.goal, self.start, self.settings.seed)
+        self.base = self.start or stars(self.instance)  # topic-connected
         self.log = SearchLog(self.settings.progress, on_bound=offer_bound if self.settings.offers else None)
         self._rounds = 0
         self.case, self._is_root_written = NO_PROOF, False
@@ -102,20 +110,21 @@ class _Search:
     def run(self) -> None:
         if self._done():
             return
-        if not is_timely(self.instance, self.clock):
+        listed = self.goal.rows is None or count_links(self.instance) <= ALL_PAIRS
+        if not (listed and is_timely(self.instance, self.clock)):
             self._search_long(self.clock)
             return
         cap = self.goal.cap
         self.case = self.settings.proof.case(cap=cap if cap < self.instance.num_nodes else None)
         settings, incumbent, clock = self.settings, self.incumbent, self.clock
-        planes = self.planes = CuttingPlanes(self.instance, self.goal, self.start)
+        planes = self.planes = CuttingPlanes(self.instance, self.goal, self.base)
         guide, part = None, clock.share(0.2)
         split = len(planes.edges) > _FEW_EDGES and self.goal.separator.splits
         if split and self.kept is not None:
             split = not self.kept.give(planes)
         if split and count_links(self.instance) <= ALL_PAIRS and is_affordable(self.instance, part):
             weighted = self.goal.costs is not None
-            splitting = self.splitting = split_by_pricing(self.instance, self.start, part, weighted=weighted)
+            splitting = self.splitting = split_by_pricing(self.instance, self.base, part, weighted=weighted)
             planes.warm_start(splitting.used, *proof_rows(splitting))
             self._print()
             guide = splitting.usage_of(planes.edges.keys)
@@ -140,10 +149,10 @@ class _Search:
             return
         incumbent.improve_along(planes.edges, x, clock, goal=goal, steps=settings.steps)
         self._print(force=True)
-        far = searchable and self.start.num_edges > _MANY_EDGES and np.isfinite(clock.left)
+        far = searchable and self.base.num_edges > _MANY_EDGES and np.isfinite(clock.left)
         far = far and incumbent.value - goal > _CLOSED_BY_TREES * planes.cost_scale
         if far:
-            self._search_long(clock.share(0.75, most=_SEARCHED * self.start.num_edges))
+            self._search_long(clock.share(0.75, most=_SEARCHED * self.base.num_edges))
         if searchable and not far and not self._done():
             steps = max(_LONG_SEARCH, planes.lp.work // WORK_A_STEP)  # about as long as the LPs took
             incumbent.improve_along(planes.edges, along, clock.share(0.25), goal=goal, steps=steps)

@@ -25,7 +25,6 @@ from overlaybench.models.engine.integer_model import (
 )
 from overlaybench.models.engine.relaxation import HighsLP
 from overlaybench.models.topics.compact.overlay_model import (
-    FORMULATED,
     OverlayModel,
     Subproblem,
     build_model,
@@ -66,7 +65,12 @@ class TestBothSolvers:
 
 
 def model_of(problem: str, formulation: str = "multi") -> OverlayModel:
-    return build_model(requirements_of(INSTANCE, FOREVER), Subproblem(FORMULATED[problem]), formulation, FOREVER)
+    return build_model(
+        requirements_of(INSTANCE, FOREVER, ob.PROBLEMS[problem].objective),
+        Subproblem(ob.PROBLEMS[problem].objective),
+        formulation,
+        FOREVER,
+    )
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

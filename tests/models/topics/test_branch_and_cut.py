@@ -12,7 +12,7 @@ import overlaybench as ob
 from overlaybench.compare.studies.proofs import run_checker
 from overlaybench.instances.contract.run import Clock
 from overlaybench.models.engine.relaxation import HighsLP
-from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT, PROBLEMS_ANSWERED
+from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_bound import LP_BOUND
 from overlaybench.models.topics.relaxation.presolve import drop_implied_topics
 from overlaybench.models.topics.relaxation.separation import Goal
@@ -46,7 +46,7 @@ def test_rows_of_neighbours_prove_the_same_optimum(name: str, monkeypatch: pytes
     ("limit", "name"),
     [
         pytest.param(limit, name, marks=pytest.mark.slow if limit else [])
-        for limit, name in product((0.0, 0.05, 0.5), PROBLEMS_ANSWERED)
+        for limit, name in product((0.0, 0.05, 0.5), BRANCH_AND_CUT.problems)
     ],
 )
 def test_a_time_limit_leaves_incumbent_bound_and_gap(name: str, limit: float) -> None:
@@ -64,7 +64,7 @@ class TestInterrupted:
         with ctrl_c_at_answer():
             yield
 
-    @pytest.mark.parametrize("name", PROBLEMS_ANSWERED)
+    @pytest.mark.parametrize("name", BRANCH_AND_CUT.problems)
     def test_branch_and_cut_keeps_incumbent_and_bound(self, name: str) -> None:
         size = (50, 40, 15) if name == "2d-star" else (90, 60, 25)
         result = BRANCH_AND_CUT.run(uniform_instance(*size), ob.PROBLEMS[name])

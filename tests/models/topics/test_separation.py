@@ -220,7 +220,8 @@ def test_too_few_edges_are_not_possible() -> None:
 @property_test(100, SEEDS, quick=3)
 def test_the_lp_of_what_topics_are_is_between_that_of_pairs_and_the_optimum(seed: int) -> None:
     instance = small_instance(seed)
-    pairs = CuttingPlanes(instance, Goal(separator=DiameterSeparator), any_overlay(instance, ob.PROBLEMS["2d-true"]))
+    (start,) = any_overlay(instance, ob.PROBLEMS["2d-true"])
+    pairs = CuttingPlanes(instance, Goal(separator=DiameterSeparator), start)
     pairs.tighten(Clock(None))
     values = []
     for every_edge in (False, True):
