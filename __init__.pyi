@@ -3,6 +3,8 @@
 from .compare.catalogue import METHODS as METHODS
 from .compare.figures.draw import draw as draw
 from .compare.figures.style import DrawOptions as DrawOptions
+from .compare.python_api.atlas import Atlas as Atlas
+from .compare.python_api.atlas import atlas as atlas
 from .compare.python_api.instances import generate as generate
 from .compare.python_api.instances import load as load
 from .compare.python_api.instances import methods as methods

@@ -24,7 +24,7 @@ from .surveys import EXCLUDED, RANDOM, UNIT, Survey, SurveyRow, merged
 
 _MOST_PREFIXES, _MOST_PIECES, _PIECES_A_PART = 2000, 512, 32
 _FAST, _SLOW = 2048, 64  # instances a piece, about
-_HERE = 200_000  # instances up to which a survey by kernels needs no Spark
+_HERE, _HERE_SLOW = 200_000, 2000  # instances up to which a survey needs no Spark, by kernels or by runs
 
 
 class Piece(NamedTuple):
@@ -149,7 +149,8 @@ def gather_here(survey: Survey, pieces: Sequence[Piece]) -> list[SurveyRow]:
 @contextmanager
 def gathering(survey: Survey, chosen: Iterable[tuple[int, int]], master: str | None) -> Iterator[Gather]:
     """How pieces are surveyed: on a Spark master; without one in this process if they are few, else on all cores."""
-    if master is None and survey.is_fast and sum(number_of_instances(*size) for size in chosen) <= _HERE:
+    few = _HERE if survey.is_fast else _HERE_SLOW
+    if master is None and sum(number_of_instances(*size) for size in chosen) <= few:
         yield gather_here
         return
     from ..studies.spark_session import PlugIns, spark

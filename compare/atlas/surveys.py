@@ -204,6 +204,15 @@ class Survey:
         holds = self._claimed.holds(columns, len(rows)).astype(np.int64)
         yield from _grouped(CLAIM, np.zeros_like(holds), holds, rows)
 
+    def values_on(self, nodes: int, row: tuple[int, ...]) -> dict[str, int]:
+        """The optimum of an instance, and the values of the methods under their rules for ties, `worst` by default."""
+        rows = np.array([row], np.uint8)
+        by_term = {
+            name: int(term.values(self.problem, nodes, rows)[term.ties(self.problem)][0])
+            for name, term in self.terms.items()
+        }
+        return {**by_term, OPTIMUM: int(optima_of(nodes, rows, self.problem)[0])}
+
     @cached_property
     def _quantified(self) -> bool:
         used = [name for each in (self._claimed, self._condition) if each is not None for name in each.names]

@@ -129,7 +129,7 @@ def search_worst_case(
         raise BadInput(f"{nodes} nodes and {topics} topics: at least 2 nodes and 1 topic")
     term = term.normal(problem)
     method, has_ties = term.label, any(option.name == "ties" for option in chosen.options)
-    listed = _on_record(method, problem, nodes, topics)
+    listed = cases_on_record(method, problem, nodes, topics)
     worst_ties = searches_ties(chosen) and (nodes <= _EXTREME_NODES or any(case.exhaustive for case in listed))
     rule = ties or ("worst" if worst_ties else "lowest")
     chosen.complete({**dict(term.options), **({"ties": rule} if has_ties else {})}, problem)
@@ -189,7 +189,7 @@ def _run(method: str, problem: str, ties: str, instance: TopicInstance) -> float
     return method_named(term.method).run(instance, problem_named(problem), **options).value
 
 
-def _on_record(method: str, problem: str, nodes: int, topics: int) -> list[WorstCase]:
+def cases_on_record(method: str, problem: str, nodes: int, topics: int) -> list[WorstCase]:
     """The worst case of the cells on record of at most this size, exhaustive if all are."""
     return _worst_of(record().get((method, problem), {}), nodes, topics)
 

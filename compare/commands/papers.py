@@ -16,15 +16,28 @@ from msgspec import structs
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write
 from ...instances.topics.files import TOPICS
+from ..atlas.surveys import Term
 from ..claims.bench import rows_of, run_grids
 from ..claims.claim import Claim, LedgerRow
 from ..claims.data import FIGURES, TABLES, experiment_of
 from ..claims.figures import Figure, PaperTable, draw, points_of, table_of
 from ..claims.pages import listed, printed, row_of, write_pages
 from ..claims.register import CLAIMS, TimeToGo, claims_named, keep_rows, record, run_claims
-from ..claims.worst import HALL, WorstCase, add_case, search_worst_case, worst_cases
+from ..claims.worst import HALL, WorstCase, add_case, cases_on_record, search_worst_case, worst_cases
 from ..printable import StatusLine
-from .options import AS_JSON, CLAIM, FILE, MASTER, METHOD, PROBLEM_NAME, Positive, show, table
+from .options import (
+    AS_JSON,
+    CLAIM,
+    FILE,
+    MASTER,
+    METHOD,
+    OPTIONS,
+    PROBLEM_NAME,
+    Positive,
+    key_values,
+    show,
+    table,
+)
 
 
 @click.command("claims")
@@ -129,6 +142,7 @@ def reproduce(ids: tuple[str, ...], quick: bool, every: bool, out: Path | None, 
 
 @click.command("worst")
 @click.option("--method", type=METHOD, required=True, help="A heuristic.")
+@OPTIONS
 @click.option("--problem", type=PROBLEM_NAME, required=True, help="A topic problem that it answers.")
 @click.option("--nodes", type=click.IntRange(2, 200), default=6, show_default=True)
 @click.option("--topics", type=click.IntRange(1, 200), default=6, show_default=True)
@@ -142,15 +156,26 @@ def reproduce(ids: tuple[str, ...], quick: bool, every: bool, out: Path | None, 
 @click.option("-o", "--output", type=FILE, help="Write the instance to this file, which solve, draw and check read.")
 @AS_JSON
 def worst(
-    method: str, problem: str, hall: Path, only_known: bool, output: Path | None, as_json: bool, **search: Any
+    method: str,
+    options: tuple[str, ...],
+    problem: str,
+    hall: Path,
+    only_known: bool,
+    output: Path | None,
+    as_json: bool,
+    **search: Any,
 ) -> None:
     """Search for an instance on which a heuristic is far from the proven optimum.
+
+    Where the atlas has every instance of this size, the answer is proven (see `overlaybench atlas`).
 
     A terminal shows one line of progress; what solvers print goes to the file of --hall with the ending .log.
     """
     if output is not None and output.suffix not in (endings := (".json", *TOPICS.endings)):
         raise BadInput(f"{output}: unknown ending '{output.suffix}': use {', '.join(endings)}")
-    kept = (*worst_cases(HALL), *worst_cases(hall))
+    method = Term(method, tuple(key_values(options).items())).normal(problem).label
+    on_record = cases_on_record(method, problem, search["nodes"], search["topics"])
+    kept = (*on_record, *worst_cases(HALL), *worst_cases(hall))
     known = [case for case in kept if (case.method, case.problem) == (method, problem)]
     if only_known:
         case = _worst_of(known, **search)

@@ -120,6 +120,7 @@ def test_a_claim_has_its_smallest_counterexample_or_holds_on_all() -> None:
     assert 0 < held.instances < number_of_instances(4, 4)
 
 
+@pytest.mark.usefixtures("own_methods")
 def test_a_plain_function_is_surveyed_by_its_own_choices() -> None:
     ob.METHODS.register("first-star", first_star)
     found = cell(Survey("min-tco", "first-star"), 4, 3)

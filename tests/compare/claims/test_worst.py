@@ -90,7 +90,7 @@ def test_worst_keeps_a_case_and_writes_an_instance_that_solve_draw_and_check_rea
 
 
 def test_worst_knows_no_case_of_three_nodes_and_no_file_of_another_kind(tmp_path: Path) -> None:
-    names = ["worst", "--method", "gm", "--problem", "min-tco"]
+    names = ["worst", "--method", "dcb-m", "--problem", "min-tco"]
     for words, match in (
         (["--known", "--nodes", "3"], "no case of this size"),
         (["--known", "-o", str(tmp_path / "worst.stp")], "unknown ending '.stp'"),

@@ -1,0 +1,83 @@
+"""The command ``atlas`` and ``ob.atlas``: the worst instance, claims and their counterexamples, and own methods."""
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import overlaybench as ob
+from overlaybench.compare.command_line import cli
+from overlaybench.instances.contract.errors import BadInput
+from overlaybench.instances.topics.every_instance import number_of_instances
+
+call = partial(CliRunner().invoke, cli, catch_exceptions=False)
+OWN = '''
+import overlaybench as ob
+
+@ob.method("all-pairs-mine", problems=["min-tco"])
+def all_pairs(instance):
+    """Connect every two subscribers of a topic."""
+    for topic in range(instance.num_topics):
+        nodes = instance.subscribers(topic).tolist()
+        yield from ((u, v) for u in nodes for v in nodes if u < v)
+'''
+
+
+def test_the_worst_instance_is_shown_and_written_and_solved_again(tmp_path: Path) -> None:
+    file = tmp_path / "worst.json"
+    words = ["atlas", "--method", "gm", "--nodes", "4", "--topics", "4"]
+    shown = call([*words, "-o", str(file)]).stdout
+    assert "5/4 on 4 nodes and 4 topics; none of all 154 instances is worse" in shown
+    assert "t3: n1 n2 n3" in shown
+    solved = json.loads(call(["solve", str(file), "--method", "gm", "--option", "ties=worst", "--json"]).stdout)
+    assert solved["value"] == 5
+    document = json.loads(call([*words, "--json"]).stdout)
+    assert document["values"] == {"gm": 5, "optimum": 4}
+    assert len(document["instance"]) == 4
+    every = sum(number_of_instances(n, t) for n in (2, 3, 4) for t in (1, 2, 3, 4))
+    assert sum(document["histogram"]["worst"].values()) == every
+    rows = [row for row in document["sizes"] if row["ties"] == "worst" and (row["nodes"], row["topics"]) == (4, 4)]
+    assert [(row["not_optimal"], row["worst"], row["as_bad"]) for row in rows] == [(1, "5/4", 1)]
+
+
+def test_a_claim_gets_its_smallest_counterexample_or_all_instances() -> None:
+    found = ob.atlas(claim="gm <= 1.2 * low-oda[k=3]", nodes=5, topics=5)
+    assert found.values == {"gm": 5, "low-oda[k=3]": 4, "optimum": 4}
+    assert found.instance is not None
+    assert (found.instance.num_nodes, found.instance.num_topics) == (4, 4)
+    assert ob.solve(found.instance, "min-tco", "gm", ties="worst").value == 5
+    assert ob.solve(found.instance, "min-tco", "low-oda", ties="worst").value == 4
+    held = ob.atlas(claim="gm <= 2 * optimum", where="max_degree <= 3", nodes=4, topics=4)
+    assert "holds on all" in held.answer
+    assert held.instance is None
+    assert 0 < int(held.rows["instances"].sum()) < 154
+    none = ob.atlas(claim="gm <= optimum", where="nodes > 9", nodes=3, topics=2)
+    assert none.answer.endswith("no instance of this size satisfies the condition")
+
+
+@pytest.mark.usefixtures("own_methods")
+def test_a_method_of_ones_own_is_surveyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine_of_the_atlas.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    found = ob.atlas("mine_of_the_atlas:all_pairs", nodes=3, topics=2)
+    assert found.values is not None
+    assert found.values["optimum"] == 2
+    assert set(found.rows["ties"]) == {"own"}
+    claim = ob.atlas(claim="mine_of_the_atlas:all_pairs <= gm", nodes=3, topics=2)
+    assert (claim.values or {})["gm"] == 2
+
+
+def test_what_cannot_be_surveyed_is_one_line() -> None:
+    for words, said in (
+        ([], "name a method or a claim"),
+        (["--method", "gm", "--claim", "gm <= optimum"], "and not both"),
+        (["--method", "gm", "--nodes", "8"], "from 2 to 7 nodes"),
+        (["--method", "gm", "--problem", "k-tco"], "of the atlas"),
+        (["--method", "gm", "--option", "runs=2"], "leave option 'runs' at 1"),
+        (["--claim", "gm"], "is no comparison"),
+        (["--method", "gm", "-o", "worst.svg"], "unknown ending"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            call(["atlas", *words])
