@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from ..instances.contract.catalogue import DOMAINS, KINDS, PROBLEMS, WORKLOADS, Catalogue, methods_of
+from ..instances.contract.catalogue import DOMAINS, KINDS, PROBLEMS, WORKLOADS, Catalogue, home_of, methods_of
+from ..instances.contract.code import OURS, ROOT, digest_of
 from ..instances.contract.method import Method
-from .plug_in_code import plug_in_digest, source_digest
-
-_ROOT = Path(__file__).resolve().parent.parent
+from .plug_in_code import digest_of_main
 
 
 def _own_methods(name: str) -> Iterator[Method[Any, Any]]:
@@ -27,29 +25,40 @@ kind_named, problem_named, workload_named, method_named = (KINDS.named, PROBLEMS
 
 
 @cache
-def code_version(root: Path = _ROOT) -> str:
-    """A digest (12 hexadecimal digits) of the source of the layers that decide answers: all but ``compare/``."""
-    files = [file for layer in ("instances", "heuristics", "models") for file in sorted((root / layer).rglob("*.py"))]
-    return source_digest({file.relative_to(root).as_posix(): file for file in files})
+def code_version() -> str:
+    """A digest (12 hexadecimal digits) of all code that decides answers: of all layers but ``compare/``."""
+    layers = (file for layer in ("instances", "heuristics", "models") for file in (ROOT / layer).rglob("*.py"))
+    return digest_of(f"{OURS}.{'.'.join(file.relative_to(ROOT).with_suffix('').parts)}" for file in layers)
 
 
 def version_of(method: str, problem: str) -> str:
-    """The code version of runs: :func:`code_version`, and where they use plug-ins, a ``+`` and a digest of those."""
-    version = _plug_in_version(method_named(method).answering(problem), problem_named(problem))
-    return f"{code_version()}+{version}" if version else code_version()
+    """The version of the code of a run: of its method, its problem, and all that these import (:func:`.digest_of`).
+
+    Where one of them is defined in ``__main__``, a ``+`` and a digest of what is there follow.
+    """
+    return _version(method_named(method).answering(problem), problem_named(problem))
 
 
 def workload_version(workload: str) -> str:
-    """A digest of the code of a workload that is a plug-in; "" for any other."""
-    return _plug_in_version(WORKLOADS[workload])
+    """The version of the code of a workload that is a plug-in; "" for any other."""
+    item = WORKLOADS[workload]
+    return _version(item) if item in WORKLOADS.plug_ins.values() else ""
 
 
-def _plug_in_version(*items: Any) -> str:
+def _version(*items: Any) -> str:
     every = {**METHODS.plug_ins, **PROBLEMS.plug_ins, **WORKLOADS.plug_ins}
-    plug_ins = {reference: item for reference, item in every.items() if any(item is each for each in items)}
-    return plug_in_digest(plug_ins) if plug_ins else ""
+    references = {id(item): reference for reference, item in every.items()}
+    modules = {_module_of(item, references.get(id(item), "")) for item in items}
+    here = {references[id(item)]: item for item in items if references.get(id(item), "").startswith("__main__:")}
+    version = digest_of(modules)
+    return f"{version}+{digest_of_main(here)}" if here else version
+
+
+def _module_of(item: Any, reference: str) -> str:
+    """The module that defines an item: as it was referred to or found, or that of its class (of a problem's)."""
+    return reference.partition(":")[0] or home_of(item) or type(item).__module__
 
 
 def own_part(version: str) -> str:
-    """The part of a code version that is a version of this project's code."""
+    """The part of a code version that is a version of files."""
     return version.partition("+")[0]

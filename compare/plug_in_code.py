@@ -1,51 +1,37 @@
-"""The code behind plug-ins: the files of their modules, and a digest of it for the keys of runs."""
+"""The code behind plug-ins: the files of their modules, and a digest of those that a notebook defines."""
 
 from __future__ import annotations
 
 import ast
-import functools
 import hashlib
 import inspect
 import marshal
 import pickle
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+from ..instances.contract.code import OURS, digest_of, is_local, locations, syntax
 from ..instances.contract.compiled import names_in
 
-_OURS = "overlaybench"
 _SHOWN = ("summary", "source", "guarantee", "cost", "pace", "colour", "marker")
 _NAMED = (FunctionType, type, ModuleType)
 _WRAPPED = ("py_func", "__wrapped__", "__func__", "fget")
 _NO_CODE = ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__firstlineno__", "__annotations__")
 
 
-def source_digest(files: Mapping[str, Path]) -> str:
-    """A digest (12 hexadecimal digits) of the bytes of files by name, in their order."""
-    sha = hashlib.sha256()
-    for name, file in files.items():
-        sha.update(f"{name}\n".encode() + file.read_bytes())
-    return sha.hexdigest()[:12]
+def digest_of_main(plug_ins: Mapping[str, Any]) -> str:
+    """A digest (12 hexadecimal digits) of plug-ins, by reference, that were defined in ``__main__`` (a notebook).
 
-
-def plug_in_digest(plug_ins: Mapping[str, Any]) -> str:
-    """A digest (12 hexadecimal digits) of the source of plug-ins, by reference.
-
-    That of a module is of its files (see :func:`plug_in_files`). Of an object that was defined in ``__main__`` (a
-    notebook), it is the text of its functions and the constants of all that it refers to there.
+    It is of the syntax of their functions and the constants of all that they refer to there, and of the modules of the
+    user that they name.
     """
-    python = {name: file for name, file in plug_in_files(plug_ins).items() if file.suffix == ".py"}
-    parts = [source_digest(python)]
-    for reference, item in sorted(plug_ins.items(), key=lambda pair: pair[0]):
-        if _is_main(reference):
-            parts += _parts(item, {})
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+    parts = [part for _, item in sorted(plug_ins.items(), key=lambda pair: pair[0]) for part in _parts(item, {})]
+    modules = {name for reference, item in plug_ins.items() for name in _modules(reference, item)}
+    return hashlib.sha256("\n".join([*parts, digest_of(modules)]).encode()).hexdigest()[:12]
 
 
 def plug_in_files(plug_ins: Mapping[str, Any]) -> dict[str, Path]:
@@ -72,8 +58,7 @@ def _is_main(reference: str) -> bool:
 
 def _modules(reference: str, item: Any) -> Iterator[str]:
     if not _is_main(reference):
-        top = reference.partition(":")[0].partition(".")[0]
-        yield from () if top == _OURS else (top,)
+        yield from filter(is_local, [reference.partition(":")[0].partition(".")[0]])
         return
     referred: dict[int, Any] = {}
     list(_parts(item, referred))
@@ -85,7 +70,7 @@ def _modules(reference: str, item: Any) -> Iterator[str]:
 
 
 def _files(top: str) -> Iterator[tuple[str, Path]]:
-    for folder, file in _locations(top):
+    for folder, file in locations(top):
         if file is not None:
             yield file.name, file
         else:
@@ -94,31 +79,6 @@ def _files(top: str) -> Iterator[tuple[str, Path]]:
                 hidden = any(part.startswith(".") or part == "__pycache__" for part in name.parts)
                 if path.is_file() and not hidden:
                     yield name.as_posix(), path
-
-
-def _locations(top: str) -> list[tuple[Path, Path | None]]:
-    """Where a top-level module is: the folders of a package (and None), or a file and its folder."""
-    spec = None
-    with suppress(ValueError, ImportError):
-        spec = find_spec(top)
-    if spec is None:
-        return []
-    if spec.submodule_search_locations is not None:
-        return [(Path(folder), None) for folder in spec.submodule_search_locations]
-    return [(Path(spec.origin).parent, Path(spec.origin))] if spec.has_location and spec.origin else []
-
-
-def is_local(top: str) -> bool:
-    """Whether a top-level module is a user's own: not Python's, not ours, and not in a folder of installed packages."""
-    if top in sys.stdlib_module_names or top in (_OURS, "__main__", ""):
-        return False
-    roots = [folder if file is not None else folder.parent for folder, file in _locations(top)]
-    return bool(roots) and not any(_is_of_packages(root) for root in roots)
-
-
-@functools.cache
-def _is_of_packages(folder: Path) -> bool:
-    return folder.name in ("site-packages", "dist-packages") or any(folder.glob("*.dist-info"))
 
 
 def _imports(file: Path) -> Iterator[str]:
@@ -159,7 +119,7 @@ def _parts_of_object(value: Any, seen: dict[int, Any]) -> Iterator[str]:
         body = {name: each for name, each in vars(value).items() if name not in _NO_CODE}
         yield from _parts((value.__bases__, body), seen)
     elif is_dataclass(value) and not isinstance(value, type):
-        shown = _SHOWN if type(value).__module__.startswith(f"{_OURS}.") else ()
+        shown = _SHOWN if type(value).__module__.startswith(f"{OURS}.") else ()
         yield from _parts([type(value), *(getattr(value, f.name) for f in fields(value) if f.name not in shown)], seen)
     elif type(value).__module__ == "__main__":
         yield from _parts((type(value), getattr(value, "__dict__", {})), seen)
@@ -171,6 +131,6 @@ def _parts_of_object(value: Any, seen: dict[int, Any]) -> Iterator[str]:
 
 def _source(function: FunctionType) -> str:
     try:
-        return inspect.getsource(function)
+        return syntax(inspect.getsource(function))
     except (OSError, TypeError):  # as of code that Python reads from its standard input
         return marshal.dumps(function.__code__, 2).hex()

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ...instances.contract.catalogue import Catalogue, defined_in
+from ...instances.contract.catalogue import Catalogue, defined_in, home_of
+from ...instances.contract.code import closure, digest_of
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.method import Method
 from ..catalogue import METHODS, code_version
-from ..plug_in_code import source_digest
 from ..studies.progress import duration
 from .bench import Bench, RunFailed, rows_here, rows_of, run_grids
 from .claim import Claim, Judgement, LedgerRow, Verdict
 from .data import claims_on_rows, experiment_of
 
 _SPARK_STARTS = 15.0
-_HERE, _COMPARE = Path(__file__).parent, Path(__file__).parents[1]
-RECORD = _HERE / "record.json"
+RECORD = Path(__file__).parent / "record.json"
 
 
 def _claims(_name: str) -> list[Claim]:
@@ -105,41 +102,23 @@ def run_claims(
 def version_of_claim(claim: Claim) -> str:
     """A digest of the code that runs and judges a claim.
 
-    It covers the layers below, the file that defines the claim and what this imports from ``compare/``, with the data
-    (JSON) beside these files, and the text of a claim that is data. A claim of a plug-in has none (""), so that its
-    judge is always repeated.
+    It covers the layers below, the module that defines the claim with all that it imports, the data (JSON) beside these
+    files, and the text of a claim that is data. A claim of a plug-in has none (""), so that its judge is always
+    repeated.
     """
-    modules = {file: vars(import_module(f"{__package__}.{file.stem}")) for file in sorted(_HERE.glob("*.py"))}
-    defining = [file for file, names in modules.items() if any(one is claim for one in names.values())]
+    defining = {home_of(claim)} - {""}
     if claim.module:
-        defining = [_HERE / "data.py", *_HERE.glob(f"{claim.module}.py")]
-    return f"{code_version()}-{_digest(tuple(defining), claim.data)}" if defining else ""
+        defining = {f"{__package__}.data", f"{__package__}.{claim.module}"}
+    return f"{code_version()}-{_digest(frozenset(defining), claim.data)}" if defining else ""
 
 
 @cache
-def _digest(defining: tuple[Path, ...], data: str = "") -> str:
-    waiting, files = [*defining], dict[str, Path]()
-    while waiting:
-        file = waiting.pop()
-        if (name := file.relative_to(_COMPARE).as_posix()) not in files:
-            files[name] = file
-            waiting += _imported_by(file)
-    digest = hashlib.sha256(source_digest(dict(sorted(files.items()))).encode() + data.encode())
-    for beside in sorted(file.with_suffix(".json") for file in files.values()):
+def _digest(defining: frozenset[str], data: str = "") -> str:
+    digest = hashlib.sha256(digest_of(defining).encode() + data.encode())
+    for file in closure(defining).values():
+        beside = file.with_suffix(".json")
         digest.update(beside.read_bytes() if beside.is_file() else b"")
     return digest.hexdigest()[:12]
-
-
-@cache
-def _imported_by(file: Path) -> tuple[Path, ...]:
-    """The files of ``compare/`` that a file imports, wherever in it."""
-    found = []
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = file.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            modules = [base.with_suffix(".py"), *(base / f"{alias.name}.py" for alias in node.names)]
-            found += [module for module in modules if module.is_file() and module.is_relative_to(_COMPARE)]
-    return tuple(found)
 
 
 def _judgement(claim: Claim, bench: Bench) -> Judgement:

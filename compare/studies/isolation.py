@@ -28,6 +28,7 @@ from typing import Any
 import psutil
 
 from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.code import is_local
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal, judged
 from ...instances.contract.problem import Problem
@@ -35,7 +36,6 @@ from ...instances.contract.result import Result, Status
 from ...instances.contract.run import PAUSES, Trajectory, die_with_parent, watched
 from ...instances.contract.signals import SIGNALS, default_signals, forking, keeping, stopped
 from ..catalogue import METHODS, method_named, problem_named
-from ..plug_in_code import is_local
 from ..printable import StatusLine, plain
 
 MIB = 2**20

@@ -21,7 +21,7 @@ from pyspark import Accumulator, AccumulatorParam, SparkContext
 from pyspark.core.broadcast import Broadcast
 
 from ...instances.contract.errors import BadInput
-from ..catalogue import code_version, kind_named, method_named, own_part, problem_named
+from ..catalogue import kind_named, method_named, own_part, problem_named, version_of
 from .isolation import IsolatedRun, Job, Solver, memory_bounded
 from .progress import Bar, RunTally
 from .proofs import run_with_evidence
@@ -278,12 +278,15 @@ def _work(shared: Broadcast[_Round], failure: Accumulator[str], plug_ins: PlugIn
         failure.add(str(error))
 
 
+_version_here = cache(version_of)
+
+
 def _check_code(task: Task) -> None:
-    """Raise where this project's code in this worker is not that of the driver, which sends that of plug-ins."""
-    wanted = own_part(task.code_version)
-    if code_version() != wanted:
+    """Raise where the code of a run in this worker is not that of the driver, which sends that of plug-ins."""
+    wanted, found = own_part(task.code_version), own_part(_version_here(task.method, task.problem))
+    if found != wanted:
         raise BadInput(
-            f"a worker has code of version {code_version()}, the study is for {wanted}: "
+            f"a worker has code of version {found} for {task.method} on {task.problem}, the study is for {wanted}: "
             "give its workers the driver's code (`overlaybench archive`)"
         )
 

@@ -25,7 +25,7 @@ from ...instances.contract.method import Proposal, judged
 from ...instances.contract.result import Status
 from ...instances.contract.run import Clock, Point, Trajectory
 from ...models.engine.stoppable import finished_within
-from ..catalogue import METHODS, code_version, kind_named, own_part, version_of
+from ..catalogue import METHODS, kind_named, version_of
 from .bounds import disagreements, exceeds, proven
 from .isolation import Solver, memory_bounded
 from .progress import Bar
@@ -160,8 +160,6 @@ def faults_of_row(row: Row, folder: str) -> list[str]:
     """The faults of a row of a results folder, a sentence each; whatever its fields hold, nothing is raised."""
     if faults := impossible(row):
         return faults
-    if row["method"] not in METHODS and "+" not in row["code_version"]:
-        return [f"has the unknown method '{row['method']}'"]
     return [fault for check in CHECKS for fault in _found(partial(check, row, folder))]
 
 
@@ -181,8 +179,11 @@ def _other(row: Row, wanted: Row) -> Iterator[str]:
 
 
 def _is_current(row: Row) -> bool:
-    """Whether a row is of this version of the code, and its method is known."""
-    return own_part(row["code_version"]) == code_version() and row["method"] in METHODS
+    """Whether a row is of this version of the code of its method, which is known, and of its problem."""
+    return row["method"] in METHODS and row["code_version"] == _version_here(row["method"], row["problem"])
+
+
+_version_here = lru_cache(version_of)
 
 
 def _task(row: Row, folder: str) -> Iterator[str]:
@@ -198,8 +199,7 @@ def _task(row: Row, folder: str) -> Iterator[str]:
 def _recipe(row: Row, folder: str) -> Iterator[str]:
     recipe = Recipe.from_json(row["recipe"])
     yield from _other(row, {"recipe": recipe.to_json(), "family": recipe.family})
-    current = own_part(row["code_version"]) == code_version()
-    if _generated(row["recipe"], current) not in (None, row["instance"]):
+    if _generated(row["recipe"], _is_current(row)) not in (None, row["instance"]):
         yield "its recipe gives another instance"
 
 
@@ -223,7 +223,7 @@ def _outcome(row: Row, folder: str) -> Iterator[str]:
     yield from _other(row, derived)
     yield from (f"has not {sentence}" for sentence, holds in RULES.items() if not holds(row))
     method = METHODS.get(row["method"])
-    if method is None or "+" in row["code_version"]:
+    if method is None:
         return
     method = method.answering(problem)
     if row["lower_bound"] is not None and not (method.exact or method.bounds):

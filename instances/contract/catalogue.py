@@ -15,6 +15,7 @@ from traceback import walk_tb
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
+from .code import assigned_in
 from .errors import BadInput, unknown, unknown_ending
 from .files import start_of_json, unpacked_name
 from .kind import Kind
@@ -204,11 +205,24 @@ def defined_in(package: str, kind: type, name: str = "") -> tuple[Any, ...]:
     objects: dict[int, Any] = {}
     for module, text in _texts(package).items():
         if not name or f'"{name}"' in text:
-            public = (value for key, value in vars(import_module(module)).items() if not key.startswith("_"))
-            for value in public:
+            loaded = import_module(module)
+            own = assigned_in(Path(str(loaded.__file__)))
+            for key, value in vars(loaded).items():
                 each = value if isinstance(value, tuple) else (value,)
-                objects |= {id(item): item for item in each if isinstance(item, kind)}
+                found = {id(item): item for item in each if isinstance(item, kind)} if not key.startswith("_") else {}
+                objects |= found
+                if key in own:
+                    _HOMES.update(dict.fromkeys(found, module))
     return tuple(objects.values())
+
+
+_HOMES: dict[int, str] = {}
+"""The module that defines an item, by its identity: modules keep their items."""
+
+
+def home_of(item: object) -> str:
+    """The module that defines an item of the project's own; "" for any other."""
+    return _HOMES.get(id(item), "")
 
 
 @cache

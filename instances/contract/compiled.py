@@ -1,6 +1,6 @@
 """Kernels: functions of numbers and plain arrays that numba compiles at their first call and caches on disk.
 
-A compiled kernel is stored under a digest of its own source and of all that it calls, in a folder that every checkout
+A compiled kernel is stored under a digest of its own syntax and of all that it calls, in a folder that every checkout
 and every process of a user shares. So a kernel is compiled once a machine: a change elsewhere leaves it in the cache,
 and a process that needs a kernel which another one is compiling waits for it.
 
@@ -35,6 +35,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from .code import syntax
 from .run import PAUSES, die_with_parent, setting
 from .signals import default_signals, forking
 
@@ -90,7 +91,10 @@ class Kernel:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of the source of this kernel, and of all kernels, constants and types that it uses."""
+        """A digest of the syntax of this kernel, and of all kernels, constants and types that it uses.
+
+        That is finer than a digest of modules, as a compilation takes longer than many runs.
+        """
         sha = hashlib.sha256(_NUMBERED)
         for part in _parts_of(self.py_func, {}):
             sha.update(part.encode() + b"\0")
@@ -253,15 +257,18 @@ def _show_progress(done: int, of: int) -> None:
         print(f"\rkernels: {done} of {of} compiled" + ("\n" if done == of else ""), end="", file=sys.stderr, flush=True)
 
 
-_source_of = cache(inspect.getsource)  # which parses the whole file to find a class, and kernels share their types
+@cache
+def _syntax_of(source: Any) -> str:
+    """A digest of the syntax of a function, class or module, once for each: kernels share their types."""
+    return syntax(inspect.getsource(source))
 
 
 def _parts_of(function: Callable[..., Any], seen: dict[int, None]) -> list[str]:
-    """The sources of a function and of what it names, each once, in the order in which they are named."""
+    """The syntax of a function and of what it names, each once, in the order in which they are named."""
     if id(function) in seen:
         return []
     seen[id(function)] = None
-    parts = [_source_of(function)]
+    parts = [_syntax_of(function)]
     # A compiled kernel names the types of its arguments by their modules.
     types = re.findall(r"\w+", " ".join(map(str, function.__annotations__.values())))
     for name in (*names_in(function.__code__), *types):
@@ -291,9 +298,9 @@ def _parts_of_value(value: Any, seen: dict[int, None]) -> list[str]:
         fields = re.findall(r"\w+", " ".join(map(str, inspect.get_annotations(value).values())))
         known = vars(sys.modules[value.__module__])
         nested = [part for name in fields if name in known for part in _parts_of_value(known[name], seen)]
-        return [named, _source_of(value), *nested]
+        return [named, _syntax_of(value), *nested]
     if isinstance(value, ModuleType):
-        return [_source_of(value) if value.__name__.startswith(_PACKAGE) else value.__name__]
+        return [_syntax_of(value) if value.__name__.startswith(_PACKAGE) else value.__name__]
     return [repr(value)]
 
 

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import overlaybench as ob
-from overlaybench.compare.catalogue import code_version, version_of, workload_version
+from overlaybench.compare.catalogue import version_of, workload_version
 from overlaybench.compare.claims.bench import Bench
 from overlaybench.compare.claims.register import claims_named
 from overlaybench.compare.commands.listing import explanations
-from overlaybench.compare.plug_in_code import plug_in_digest, plug_in_files
+from overlaybench.compare.plug_in_code import digest_of_main, plug_in_files
 from overlaybench.compare.python_api.studies import own_name
 from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.spark_session import PlugIns, find_plug_ins
@@ -26,6 +26,7 @@ from overlaybench.compare.studies.store import Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.catalogue import WORKLOADS, Catalogue, modules_beside
+from overlaybench.instances.contract.code import closure, digest_of
 from tests.compare.loopback_cluster import loopback_cluster
 
 MINE = '''
@@ -124,23 +125,12 @@ def test_a_study_names_plug_ins_by_their_own_names(folder: Path) -> None:
     }
 
 
-def test_the_text_and_the_path_of_a_file_that_decides_answers_change_the_code_version(tmp_path: Path) -> None:
-    def version(code: str = "LIMIT = 3", name: str = "models/search.py") -> str:
-        file = tmp_path / str(len(list(tmp_path.iterdir()))) / name
-        file.parent.mkdir(parents=True)
-        file.write_text(code)
-        return code_version(file.parents[1])
-
-    assert len({version(), version(), version("LIMIT = 4"), version(name="models/other.py")}) == 3
-    assert version(name="compare/a.py") == version("LIMIT = 4", name="compare/a.py")
-
-
-def test_only_runs_of_plug_ins_have_their_code_in_the_key(folder: Path) -> None:
+def test_runs_of_plug_ins_have_their_code_and_what_they_use_of_ours_in_the_key(folder: Path) -> None:
     read_study(folder / "study.toml")
-    assert version_of("gm", "min-tco") == code_version()
-    mine = version_of("mine", "min-tco")
-    ours, plus, digest = mine.partition("+")
-    assert (ours, plus, len(digest)) == (code_version(), "+", 12)
+    assert version_of("mine", "min-tco") == digest_of(["module_of_mine", "overlaybench.instances.topics.problems"])
+    files = closure(["module_of_mine"])
+    assert {"module_of_mine", "helper_of_mine", "overlaybench.instances.topics.instance"} <= set(files)
+    assert not any(name.startswith("overlaybench.heuristics") for name in files)
 
 
 def test_a_change_of_a_plug_ins_helper_changes_the_key(folder: Path) -> None:
@@ -216,7 +206,7 @@ def cell(code: str) -> str:
     name, scope = f"cell {hash(code)}", dict[str, Any](__name__="__main__")
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
     exec(compile(code, name, "exec"), scope)
-    return plug_in_digest({"__main__:of_a_cell": scope["of_a_cell"]})
+    return digest_of_main({"__main__:of_a_cell": scope["of_a_cell"]})
 
 
 def test_the_version_of_a_notebooks_method_is_that_of_its_source_and_what_it_refers_to() -> None:

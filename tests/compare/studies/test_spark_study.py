@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from overlaybench.compare.catalogue import code_version
+from overlaybench.compare.catalogue import version_of
 from overlaybench.compare.studies import spark_study
 from overlaybench.compare.studies.isolation import session_members
 from overlaybench.compare.studies.row import MEASURED, SCHEMA
@@ -255,10 +255,10 @@ def test_one_core_two_cores_and_a_cluster_give_the_same_rows(
 
 
 def test_a_worker_with_other_code_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = Task("0", "{}", "f", "min-tco", "gm", "{}", 1, 1.0, 100, code_version())
+    task = Task("0", "{}", "f", "min-tco", "gm", "{}", 1, 1.0, 100, version_of("gm", "min-tco"))
     _check_code(task)
-    monkeypatch.setattr(spark_study, "code_version", lambda: "another")
-    with pytest.raises(BadInput, match="a worker has code of version another, the study is for"):
+    monkeypatch.setattr(spark_study, "_version_here", lambda method, problem: "another")
+    with pytest.raises(BadInput, match="a worker has code of version another for gm on min-tco, the study is for"):
         _check_code(task)
 
 
@@ -268,7 +268,7 @@ def test_the_code_of_a_cluster_is_the_archive(tmp_path: Path, cluster: Cluster) 
     other = tmp_path / "other.zip"
     with zipfile.ZipFile(code) as source, zipfile.ZipFile(other, "w") as changed:
         for entry in source.infolist():
-            more = b"\nANOTHER_VERSION = 1\n" if entry.filename == "overlaybench/models/__init__.py" else b""
+            more = b"\nANOTHER_VERSION = 1\n" if entry.filename == "overlaybench/instances/contract/overlay.py" else b""
             changed.writestr(entry, source.read(entry) + more)
     status, last = ended(study(tmp_path, cluster.master, "--archive", str(other), PYSPARK_PYTHON=sys.executable))
     assert status == 2
