@@ -38,7 +38,10 @@ from .study import library_runs
 from .table import Known, LibraryTable, Record, by_text, number_text, write_table
 
 _CHECKER = Path(__file__).resolve().parents[2] / "models" / "checker"
-_SCRIPTS = ("check_all", "check_proof", "answers", "cases", "topics", "kinds", "trees", "steiner", "content", "traces")
+_SCRIPTS = (
+    *("check_all", "check_proof", "answers", "cases", "rows"),
+    *("topics", "kinds", "trees", "steiner", "content", "traces"),
+)
 _FOLDER, _SUMS, _TABLE = "overlaybench-library", "SHA256SUMS", "table.csv"
 _COLUMNS = (
     *("instance", "problem", "kind", "digest", "file"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from array import array
 
 INFINITE = math.inf
 
@@ -105,95 +106,151 @@ class Model:
 
 
 class Case:
-    """The tree of one statement; `below` is what its end says."""
+    """The tree of one statement; `below` is what its end says.
 
-    def __init__(self, model, below):
+    A leaf is closed once its bound leaves no answer better than `below`: nothing more is kept of it than that. An open
+    one has its fixings as a chain (those of the node above, its own): each is a place of `rows`, twice, plus the value.
+    """
+
+    def __init__(self, model, below, rows):
         need(below is None or model.may_end(below), f"the end, {below}, is no value of an answer")
-        self.model, self.below = model, below
-        self.root = model.assumed(below)  # the fixings of node 0
-        self.open = {0: (self.root, 0)}  # leaf: its fixings, its bound in units (INFINITE: holds no answer)
-        self.pending = {}  # leaf: the last bound and its reduced costs, until the leaf has another or branches
-        self.created = 0
+        self.model, self.below, self.rows = model, below, rows
+        self.root = None, self.codes(model.assumed(below))  # the fixings of node 0
+        self.open = {0: (self.root, 0)}  # leaf: its fixings, and its bound in units
+        self.closed = bytearray(1)  # of each node, whether it was a leaf when it was closed
+        self.known = None, {}  # fixings, and their values by place
+        self.last = None  # of node 0, its last bound and reduced costs: they fix columns only where that is needed
 
-    def bound(self, node, multipliers, prices, without_costs):
-        """Bound a leaf by rows with multipliers and nodes' degree rows with prices."""
-        fixed, best = self.settled(node)
-        if best == INFINITE:
+    def codes(self, values):
+        return array("q", (2 * self.rows.place_of(column) + value for column, value in values.items()))
+
+    def bound(self, node, multipliers, prices, tag="bound"):
+        """Bound a leaf by rows and multipliers in turn, and nodes' degree rows with prices.
+
+        With the tag "none" costs do not count; with "paths" the model says by the reduced costs what to fix at 0.
+        """
+        if not self.is_open(node):
             return
-        total, covers = 0, {}
-        for coefficients, rhs, factor in multipliers:
-            total += factor * rhs
-            for column, value in coefficients:
-                covers[column] = covers.get(column, 0) + factor * value
+        fixings, fixed, best = self.settled(node)
+        total, reduced = self.rows.combined(multipliers, with_costs=tag != "none")
         total += self.model.price_term(prices)
-        cost = (lambda column: 0) if without_costs else self.model.cost
-
-        def reduced(column):
-            return cost(column) - covers.get(column, 0) + self.model.price(column, prices)
-
-        for column in covers:
-            if column not in fixed:
-                total += min(0, reduced(column))
-        for column, value in fixed.items():
-            if value:
-                total += reduced(column)
-        if without_costs:
+        self.add_prices(reduced, 0, prices)
+        total += (sum(reduced) - sum(map(abs, reduced))) // 2  # the negative ones
+        for place, value in fixed.items():
+            cost = reduced[place]
+            if value == (cost > 0):
+                total += abs(cost)  # a column at 1 counts whatever it costs, one at 0 never
+        if tag == "none":
             if total > 0:
-                self.open[node] = ({}, INFINITE)
+                self.close(node)
             return
-        if total > best:
-            self.open[node] = (fixed, total)
-        self.pending[node] = total, reduced
+        best = max(best, total)
+        if self.below is not None and self.model.value_of(best) >= self.model.least(self.below):
+            self.close(node)
+            return
+        if tag == "paths":
+            need(not any(fixed.values()), "paths count a column that is fixed at 1, which the bound counts too")
+            fixings = self.excluded(fixings, total, reduced, prices)
+        elif node == 0:
+            self.last = total, reduced, prices
+        else:
+            fixings = self.fixed(fixings, fixed, total, reduced, prices)
+        self.open[node] = fixings, best
 
     def trees(self, total):
         """Bound the root by the weight of spanning trees, whatever is fixed there."""
-        fixed, best = self.settled(0)
-        self.open[0] = (fixed, max(best, total))
-
-    def exclude(self, node):
-        """Fix the columns at 0 that the model excludes by the reduced costs of the last bound."""
-        fixed, best = self.open[node]
-        need(not any(fixed.values()), "paths count a column that is fixed at 1, which the bound counts too")
-        total, reduced = self.pending.pop(node)
-        if self.below is not None:
-            excluded = self.model.excluded(reduced, self.model.units_below(self.below) - total)
-            self.open[node] = (fixed | dict.fromkeys(excluded, 0), best)
+        if self.is_open(0):
+            fixings, _, best = self.settled(0)
+            self.open[0] = fixings, max(best, total)
 
     def branch(self, node, column):
-        column = self.model.column(column)
-        fixed, best = self.settled(node)
-        del self.open[node]
+        """Split a leaf by a column into two, at 1 and at 0."""
+        place = self.rows.place_of(self.model.column(column))
+        is_open = self.is_open(node)
+        if is_open:
+            fixings, fixed, best = self.settled(node)
+            del self.open[node]
+        self.closed[node] = False
         for value in (1, 0):
-            self.created += 1
-            if best == INFINITE or fixed.get(column, value) != value:
-                self.open[self.created] = ({}, INFINITE)
+            if is_open and fixed.get(place, value) == value:
+                self.open[len(self.closed)] = (fixings, (2 * place + value,)), best
+                self.closed.append(False)
             else:
-                self.open[self.created] = ({**fixed, column: value}, best)
+                self.closed.append(True)
+
+    def is_open(self, node):
+        """Whether a leaf is open; no other node may have a line."""
+        need(node in self.open or (is_count(node) and node < len(self.closed) and self.closed[node]), "no such leaf")
+        return node in self.open
+
+    def close(self, node):
+        del self.open[node]
+        self.closed[node] = True
 
     def settled(self, node):
-        """A leaf's fixings and bound, once the reduced costs of its last bound have fixed what they can."""
-        need(node in self.open, f"node {node} is no leaf")
-        fixed, best = self.open[node]
-        if node in self.pending:
-            total, reduced = self.pending.pop(node)
-            if best != INFINITE and self.below is not None:
-                fixed = fixed | self.fixable(fixed, self.model.units_below(self.below) - total, reduced)
-                self.open[node] = (fixed, best)
+        """The fixings of an open leaf, the same by place, and its bound; of the root once its last bound has fixed."""
+        fixings, best = self.open[node]
+        fixed = self.by_place(fixings)
         if node == 0:
-            self.root = fixed
-        return fixed, best
+            if self.last is not None:
+                fixings, self.last = self.fixed(fixings, fixed, *self.last), None
+                fixed, self.open[0] = self.by_place(fixings), (fixings, best)
+            self.root = fixings
+        return fixings, fixed, best
 
-    def fixable(self, fixed, allowed, reduced):
-        """The columns whose other value, by their reduced costs, no answer better than `below` has."""
-        gains = ((column, reduced(column)) for column in self.model.columns if column not in fixed)
-        return {column: int(gain < 0) for column, gain in gains if abs(gain) > allowed}
+    def by_place(self, fixings):
+        """The values of fixed columns; those of the chain that was asked for last are at hand."""
+        link, own = fixings, []
+        while link is not None and link is not self.known[0]:
+            link, codes = link
+            own.append(codes)
+        fixed = {} if link is None else dict(self.known[1])
+        for codes in own:
+            fixed.update((code >> 1, code & 1) for code in codes)
+        self.known = fixings, fixed
+        return fixed
+
+    def fixed(self, fixings, fixed, total, reduced, prices):
+        """Fix the columns whose other value, by their reduced costs, no answer better than `below` has."""
+        if self.below is None:
+            return fixings
+        allowed = self.model.units_below(self.below) - total
+        self.complete(reduced, prices)
+        large = [place for place, cost in enumerate(reduced) if not -allowed <= cost <= allowed]
+        return fixings, array("q", [2 * place + (reduced[place] < 0) for place in large if place not in fixed])
+
+    def excluded(self, fixings, total, reduced, prices):
+        """Fix at 0 what the model excludes by the reduced costs of the last bound."""
+        if self.below is None:
+            return fixings
+        self.complete(reduced, prices)
+        allowed = self.model.units_below(self.below) - total
+        none = self.model.excluded(lambda column: reduced[self.rows.place[column]], allowed)
+        return fixings, self.codes(dict.fromkeys(none, 0))
+
+    def complete(self, reduced, prices):
+        """Add the reduced costs of the columns that no row has named so far."""
+        known = len(reduced)
+        self.rows.place_all()
+        reduced += self.rows.costs[known:]
+        self.add_prices(reduced, known, prices)
+
+    def add_prices(self, reduced, start, prices):
+        if prices:
+            for place in range(start, len(reduced)):
+                reduced[place] += self.model.price(self.rows.columns[place], prices)
+
+    def root_fixings(self):
+        """What the root fixes, by column."""
+        if 0 in self.open:
+            self.settled(0)
+        return {self.rows.columns[place]: value for place, value in self.by_place(self.root).items()}
 
     def proven(self):
         """The bound of the case: the least of its leaves', and of `below`."""
-        least = min(best for _, best in self.open.values())
-        if least == INFINITE:
+        if not self.open:
             return INFINITE if self.below is None else self.model.least(self.below)
-        value = self.model.value_of(least)
+        value = self.model.value_of(min(best for _, best in self.open.values()))
         return value if self.below is None else min(value, self.model.least(self.below))
 
 

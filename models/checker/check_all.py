@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 import math
 import sys
 from decimal import ROUND_CEILING, ROUND_FLOOR
@@ -94,7 +95,7 @@ def check_row(folder, row):
     if row["proof"]:
         try:
             proof = str(folder / row["proof"])
-            _, (_, head) = next(lines_of(proof))
+            _, head = json.loads(next(lines_of(proof))[1])
             need(head["instance"] == row["digest"], "the proof is about another instance")
             problem, answered, proven, optimal = outcome(*examine(instance, proof))
             need(problem == row["problem"], f"the proof is about {problem}")

@@ -17,30 +17,47 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import sys
+from collections import deque
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from itertools import count
 
-from cases import Case, NoInstance, Wrong, is_count, need
+from cases import Case, NoInstance, Wrong, need
 from content import ContentRules
+from rows import Rows
 from steiner import SteinerRules
 from topics import TopicRules
 from traces import TraceRules
 
 KINDS = (TopicRules, SteinerRules, ContentRules, TraceRules)
-LONGEST, MOST = 2**26, 2**30  # characters of a line, and of all: a small file may unpack to any number
+# Bytes of a line, its lists, and bytes of all: so many, and more for each byte of the file.
+LONGEST, LISTS, MOST = (2**22, 8), (2**16, 0.5), (2**24, 32)
+END = b'["end"'
 
 
-def lines_of(path, word=""):
-    """The lines of a proof that have a word, with their numbers."""
-    number, read = 0, 0
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        while line := file.readline(LONGEST + 1):
-            number, read = number + 1, read + len(line)
-            need(len(line) <= LONGEST, f"line {number} has more than {LONGEST:,} characters")
-            need(read <= MOST, f"the proof has more than {MOST:,} characters")
-            if word in line:
-                yield number, json.loads(line)
+def lines_of(path):
+    """The lines of a proof as bytes, with their numbers; a small file unpacks to no more than it should."""
+    size, read = os.path.getsize(path), 0
+    longest, lists, most = (base + int(more * size) for base, more in (LONGEST, LISTS, MOST))
+    with gzip.open(path) as file:
+        for number in count(1):
+            if not (line := file.readline(longest + 1)):
+                return
+            read += len(line)
+            need(len(line) <= longest, f"line {number} has more than {longest:,} bytes")
+            need(line.count(b"[") <= lists, f"line {number} has more than {lists:,} lists")
+            need(read <= most, f"the proof has more than {most:,} bytes")
+            yield number, line
+
+
+def ends_of(path):
+    """The values at which the cases of a proof end: a case fixes columns by its own."""
+    for number, line in lines_of(path):
+        if line.startswith(END):
+            need(len(line) < 200, f"line {number} is too long for an end")
+            yield json.loads(line)[1]
 
 
 def check(instance, proof):
@@ -61,48 +78,55 @@ def examine(instance, proof):
     """Check a proof; returns the model, the cases as (facts, bound), the answer's value, the bound and the claim."""
     number = 0
     try:
-        ends = [line[1] for _, line in lines_of(proof, '"end"') if line[0] == "end"]
-        model, rules, case, cases, rows, claim = None, None, None, [], [], None
-        for number, (tag, *items) in lines_of(proof):  # noqa: B007, an error names it
+        values = deque(ends_of(proof))
+        model, rules, case, cases, rows, trees, claim = None, None, None, [], None, [], None
+        for number, line in lines_of(proof):  # noqa: B007, an error names it
+            tag, *items = json.loads(line)
             need(claim is None, "nothing may follow the claim")
+            need(tag == "proof" or model is not None, "the first line is no head")
+            if tag in ("row", "drop", "bound", "none", "paths", "tree", "trees", "branch", "end"):
+                need(case is not None, f"{tag!r} outside a case")
             if tag == "proof":
                 need(model is None, "a second head")
                 need(items[0]["format"] == "overlaybench-proof/1", "another format")
                 kind = next((kind for kind in KINDS if kind.poses(items[0]["problem"])), None)
                 need(kind is not None, f"no such problem as {items[0]['problem']!r}")
                 model = rules = kind(instance, items[0])
+                rows = Rows(rules)
             elif tag == "snapshot":
                 need(case is None, "a section within a case")
-                rules, cases, rows = model.section(cases, *items), [], []
-            elif tag == "row":
-                need(case is not None, "a row outside a case")
-                rows.append(rules.row(*items))
+                rules, cases = model.section(cases, *items), []
+                rows = Rows(rules)
             elif tag == "case":
-                need(case is None and ends, "a case without an end")
+                need(case is None and values, "a case without an end")
                 facts = rules.begin(items[0])
-                case = Case(rules, ends.pop(0))
+                case = Case(rules, values.popleft(), rows)
             elif tag in ("node", "edge", "leaf"):
                 need(case is None and not cases, "a reduction after the first case")
                 getattr(rules, tag)(*items)
+            elif tag == "row":
+                rows.add(line, items)
+            elif tag == "drop":
+                rows.drop(items)
             elif tag in ("bound", "none", "paths"):
                 node, listed, *prices = items
                 priced = prices[0] if prices else []
-                factors, charged = listed[1::2], priced[1::2]
-                need(
-                    all(map(is_count, listed + priced)) and not (len(listed) | len(priced)) % 2, "negative multipliers"
-                )
-                given = [(*rows[row], factor) for row, factor in zip(listed[::2], factors, strict=True)]
-                case.bound(node, given, dict(zip(priced[::2], charged, strict=True)), tag == "none")
-                if tag == "paths":
-                    case.exclude(node)
+                numbers = [0, *listed, *priced]
+                need(set(map(type, numbers)) == {int} and min(numbers) >= 0, "negative multipliers")
+                need(not (len(listed) | len(priced)) % 2, "a number lacks its multiplier")
+                case.bound(node, listed, dict(zip(priced[::2], priced[1::2], strict=True)), tag)
+            elif tag == "tree":
+                trees.append(rules.tree(*items))
             elif tag == "trees":
-                case.trees(rules.trees(items))
+                case.trees(rules.weight_of(trees))
+                trees = []
             elif tag == "branch":
                 case.branch(*items)
             elif tag == "seen":
                 need(case is None, "an answer within a case")
                 rules.see(items[0])
             elif tag == "end":
+                need(not trees, "trees whose weight nothing asks for")
                 cases.append((facts, case.proven()))
                 rules.learn(case)
                 case = None

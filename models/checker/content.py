@@ -116,7 +116,7 @@ class ContentRules(Model):
 
     def on(self, u, sign):
         """A user is on one broker."""
-        need(type(sign) is int and abs(sign) == 1, "the sign is 1 or -1")
+        need(sign in (1, -1), "the sign is 1 or -1")
         return [(("x", u, b), sign) for b in self.brokers], sign
 
     def capacity(self, b, scale):
@@ -157,7 +157,7 @@ class ContentRules(Model):
 
     def links(self, sign):
         """A spanning tree of all brokers has one link fewer than there are brokers."""
-        need(type(sign) is int and abs(sign) == 1, "the sign is 1 or -1")
+        need(sign in (1, -1), "the sign is 1 or -1")
         return [(("t", i, j), sign) for i, j in combinations(self.brokers, 2)], sign * (len(self.brokers) - 1)
 
     def along(self, k, i, j):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from cases import INFINITE, Model, document, is_count, is_integer, need, need_labels, neighbours, reached, reading
 from kinds import Kinds, links_of
-from trees import as_rows, weight_of
+from trees import as_rows, tree, weight_of
 
 MOST_COST, MOST_SITES = 1_000_000, 20_000
 
@@ -26,7 +26,7 @@ class TopicRules(Kinds, Model):
     A column is a pair of nodes u < v as u·n + v, or beyond n² what a topic is.
     """
 
-    trees, trees_as_rows = weight_of, as_rows
+    tree, weight_of, trees_as_rows = tree, weight_of, as_rows
     problems = ("min-tco", "minmax-tco", "low-tco", "weighted-tco", "k-tco", "2d-star", "2d-true")
 
     def __init__(self, path, head):
@@ -115,9 +115,7 @@ class TopicRules(Kinds, Model):
             return
         known = self.settled.setdefault(case.below, {})
         if not self.given:
-            if 0 in case.open:
-                case.settled(0)
-            known.update((column, value) for column, value in case.root.items() if column in self.pairs)
+            known.update((column, value) for column, value in case.root_fixings().items() if self.is_pair(column))
         elif case.proven() >= case.below:
             ((column, value),) = self.given.items()
             need(known.get(column, 1 - value) == 1 - value, "no overlay has the value")
@@ -144,8 +142,22 @@ class TopicRules(Kinds, Model):
         if len(pair) != 2 and self.problem.startswith("2d-"):
             return (self.none, None, self.centre, self.other)[len(pair) - 1](*pair[: max(1, len(pair) - 1)])
         u, v = pair
-        need(u * self.n + v in self.pairs and 0 <= u < v < self.n, f"{pair} is no pair of subscribers of a topic")
+        need(0 <= u < v < self.n and self.is_pair(u * self.n + v), f"{pair} is no pair of subscribers of a topic")
         return u * self.n + v
+
+    def is_pair(self, column):
+        """Whether a column is that of two nodes with a topic in common."""
+        u, v = divmod(column, self.n)
+        return u < self.n and not self.topics_of[u].isdisjoint(self.topics_of[v])
+
+    @cached_property
+    def topics_of(self):
+        """The topics of each node."""
+        found = [set() for _ in range(self.n)]
+        for topic, nodes in enumerate(self.every):
+            for v in nodes:
+                found[v].add(topic)
+        return found
 
     def cost(self, column):
         if column >= self.n * self.n:
@@ -177,7 +189,7 @@ class TopicRules(Kinds, Model):
         need(len(labels) == len(nodes) > 0, "the labels are not those of the topic's subscribers")
         pairs = combinations(zip(nodes, labels, strict=True), 2)
         if kind == "parts":
-            crossing = [(u * self.n + v, 1) for (u, a), (v, b) in pairs if a != b]
+            crossing = ((u * self.n + v, 1) for (u, a), (v, b) in pairs if a != b)
             return crossing, len(set(labels)) - 1
         if kind in ("leaving", "twice"):
             need(self.problem == "k-tco", "a row of fault tolerance is not valid here")

@@ -7,12 +7,15 @@ better than the bound, and unsplits merge them. A reader of the certificate beli
 
 from __future__ import annotations
 
+import json
 import sys
 from fractions import Fraction
 from functools import partial
 from math import ceil, lcm
+from tempfile import TemporaryFile
 
 from cases import INFINITE, NoInstance, Wrong, need
+from certificate import Certificate
 from check_proof import ROUND_CEILING, ROUND_FLOOR, examine, lines_of, shown
 from compact import CompactOverlayModel, SteinerModel, untranslated
 from compact_content import CompactContentModel
@@ -22,120 +25,7 @@ from topics import TopicRules
 
 _SIMPLE = (12, 60, 420)  # denominators by which multipliers are tried before those of the proof: shorter numbers
 _LARGEST = 10**6
-
-
-class Certificate:
-    """Variables, constraints and derivations. Constraints are known by their numbers; all variables come first."""
-
-    def __init__(self):
-        self.names, self.integer, self.number, self.objective = [], [], {}, {}
-        self.bounds, self.rows, self.derived = [], [], []
-        self.low, self.up = [], {}
-
-    def variable(self, name, upper=None, integer=True):
-        """A variable of at least 0; its number."""
-        need(not self.rows, "variables come before constraints")
-        variable = self.number[name] = len(self.names)
-        self.names.append(name)
-        if integer:
-            self.integer.append(variable)
-        self.low.append(len(self.bounds))
-        self.bounds.append((f"l{variable}", "G", 0, {variable: 1}))
-        if upper is not None:
-            self.up[variable] = len(self.bounds)
-            self.bounds.append((f"u{variable}", "L", upper, {variable: 1}))
-        return variable
-
-    def constraint(self, name, sense, rhs, coefficients):
-        """A constraint of the problem; its number."""
-        self.rows.append((name, sense, rhs, {i: factor for i, factor in coefficients.items() if factor}))
-        return len(self.bounds) + len(self.rows) - 1
-
-    def derive(self, reason, sense, rhs, coefficients, terms=None):
-        """Derive by ``asm``, ``lin`` or ``rnd`` from constraints with multipliers; the new constraint's number."""
-        used = {number: factor for number, factor in (terms or {}).items() if factor}
-        self.derived.append((reason, sense, rhs, coefficients, used))
-        return len(self.bounds) + len(self.rows) + len(self.derived) - 1
-
-    def unsplit(self, one, its, other, others, sense="G", rhs=1, coefficients=None):
-        """What holds under either of two assumptions, by default an absurdity, holds without them."""
-        self.derived.append(("uns", sense, rhs, coefficients or {}, (one, its, other, others)))
-        return len(self.bounds) + len(self.rows) + len(self.derived) - 1
-
-    def split(self, absurd, less, coefficients, bound):
-        """Coefficients ≥ bound, as less is absurd."""
-        more = self.derive("asm", "G", bound, coefficients)
-        return self.unsplit(absurd, less, more, more, "G", bound, coefficients)
-
-    def text(self, coefficients):
-        if coefficients is self.objective:
-            return "OBJ"
-        return f"{len(coefficients)} {' '.join(f'{i} {v}' for i, v in coefficients.items())}".rstrip()
-
-    def write(self, path, last, bound, value, solution):
-        """Write what the last derivation needs."""
-        given = self.bounds + self.rows
-        start = len(given)
-        last_use, needed = {last: -1}, {last}
-        for k in range(last, start - 1, -1):
-            if k in needed:
-                for used in self.derived[k - start][4]:
-                    last_use.setdefault(used, k)
-                    needed.add(used)
-        kept = sorted(k for k in needed if k >= start)
-        place = {k: start + i for i, k in enumerate(kept)}
-        with open(path, "w", encoding="ascii") as file:
-            file.write(f"VER 1.0\nVAR {len(self.names)}\n" + "\n".join(self.names))
-            file.write(f"\nINT {len(self.integer)}\n" + " ".join(map(str, self.integer)))
-            file.write(f"\nOBJ min\n{self.text(dict(self.objective))}\nCON {start} {len(self.bounds)}\n")
-            file.writelines(f"{name} {sense} {rhs} {self.text(terms)}\n" for name, sense, rhs, terms in given)
-            file.write(f"RTP range {bound} {'inf' if value is None else value}\n")
-            best = "" if solution is None else f"best {self.text(dict(sorted(solution.items())))}\n"
-            file.write(f"SOL {int(solution is not None)}\n{best}")
-            file.write(f"DER {len(kept)}\n")
-            for k in kept:
-                reason, sense, rhs, coefficients, used = self.derived[k - start]
-                if reason == "uns":
-                    why = "uns " + " ".join(str(place.get(i, i)) for i in used)
-                elif reason == "asm":
-                    why = "asm"
-                else:
-                    terms = " ".join(f"{place.get(i, i)} {factor}" for i, factor in used.items())
-                    why = f"{reason} {len(used)} {terms}"
-                end = -1 if k == last else place[last_use[k]]
-                file.write(f"d{place[k]} {sense} {rhs} {self.text(coefficients)} {{ {why} }} {end}\n")
-
-    def write_mps(self, path):
-        """Write the problem in free MPS."""
-        columns = [[("obj", 0)] for _ in self.names]
-        for variable, cost in self.objective.items():
-            columns[variable][0] = "obj", cost
-        for name, _, _, terms in self.rows:
-            for variable, factor in terms.items():
-                columns[variable].append((name, factor))
-        whole = set(self.integer)
-        with open(path, "w", encoding="ascii") as file:
-            file.write("NAME overlaybench\nROWS\n N obj\n")
-            file.writelines(f" {sense} {name}\n" for name, sense, _, _ in self.rows)
-            file.write("COLUMNS\n")
-            marked = False
-            for variable, entries in enumerate(columns):
-                if marked != (variable in whole):
-                    marked = not marked
-                    file.write(f" M{variable} 'MARKER' '{'INTORG' if marked else 'INTEND'}'\n")
-                for name, factor in entries:
-                    file.write(f" {self.names[variable]} {name} {decimal(factor)}\n")
-            file.write(" M 'MARKER' 'INTEND'\n" * marked + "RHS\n")
-            file.writelines(f" RHS {name} {decimal(rhs)}\n" for name, _, rhs, _ in self.rows if rhs)
-            file.write("BOUNDS\n")
-            for variable, name in enumerate(self.names):
-                file.write(f" UP BND {name} 1\n" if variable in self.up else f" PL BND {name}\n")
-            file.write("ENDATA\n")
-
-
-def decimal(number):
-    """A number as MPS writes it: as near as a float is."""
-    return number if isinstance(number, int) else repr(float(number))
+MOST_READ = 5_000  # rows whose coefficients are at hand
 
 
 class Fixing:
@@ -249,7 +139,7 @@ class DerivedTree:
                 total, reduced = self.weigh(fixed, free, *way)
                 if total > 0:
                     terms = self.terms(fixed, free, reduced, *way)
-                    self.closed[node] = self.file.derive("lin", "G", total, {}, terms)
+                    self.closed[node], self.nodes[node] = self.file.derive("lin", "G", total, {}, terms), None
                     return
         elif not free:
             self.pending[node] = -total, reduced, (multipliers, prices)
@@ -294,6 +184,7 @@ class DerivedTree:
         self.kids[node] = new
         if fixed is None:
             return
+        self.nodes[node] = None  # only its children need what it fixes
         variable = self.compact.columns[column]
         for child, value in zip(new, (1, 0)):
             self.split[child] = assumed = self.file.derive("asm", "LG"[value], value, {variable: 1})
@@ -324,16 +215,12 @@ class Translation:
     def __init__(self, instance, proof):
         self.model, cases, self.value, self.bound, claim = examine(instance, proof)
         need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
-        lines = [line for _, line in lines_of(proof)]
-        self.given = [line[1:] for line in lines if line[0] == "row"]
-        lines = [self.model.trees_as_rows(self.given, line[1:]) if line[0] == "trees" else line for line in lines]
-        tags = {line[0] for line in [*lines, *self.given]} & untranslated(self.model.problem)
-        need(not tags, f"lines {sorted(tags)} have no translation: solve with --option presolve=false")
+        self.given, self.cases = {}, []  # rows as lines; where cases start
+        self.lines = TemporaryFile()  # noqa: SIM115, their lines
         self.read, self.made = {}, {}
-        begins = [k for k, line in enumerate(lines) if line[0] == "case"]
-        self.cases = [lines[k:end] for k, end in zip(begins, [*begins[1:], len(lines) - 1])]
-        self.file, facts = Certificate(), self.cases[0][0][1] if self.cases else {}
-        self.compact = COMPACT[type(self.model)](self.file, self.model, lines[0][1], facts)
+        head, facts = self.unpack(proof)
+        self.file = Certificate()
+        self.compact = COMPACT[type(self.model)](self.file, self.model, head, facts)
         self.file.objective = self.compact.objective
         self.solution = None if claim[1] is None else self.compact.solution(claim[1])
         need(self.bound != INFINITE, "that there is no answer has no translation")
@@ -345,21 +232,53 @@ class Translation:
             terms = {self.file.low[variable]: cost for variable, cost in self.file.objective.items()}
             self.last = self.file.derive("lin", "G", 0, self.file.objective, terms)
 
+    def unpack(self, proof):
+        """Keep the rows, and the lines of cases in a file; returns what the head says, and the first case."""
+        left, trees, first, head, number = untranslated(self.model.problem), [], {}, {}, 0
+        for _, line in lines_of(proof):
+            tag, *items = json.loads(line)
+            need(tag not in left, f"lines {tag!r} have no translation: solve with --option presolve=false")
+            if tag == "proof":
+                head = items[0]
+            elif tag == "row":
+                need(items[0] not in left, f"rows {items[0]!r} have no translation: solve with --option presolve=false")
+                self.given[number] = line
+                number += 1
+            elif tag == "tree":
+                trees.append(items)
+            elif tag == "case":
+                first = first if self.cases else items[0]
+                self.cases.append(self.lines.tell())
+            if tag == "trees":
+                rows, line = self.model.trees_as_rows(trees, len(self.given) - number)
+                self.given |= {row: json.dumps(["row", *items]) for row, items in rows.items()}
+                line, trees = json.dumps(line).encode() + b"\n", []
+            if tag in ("case", "bound", "none", "trees", "branch", "end"):
+                self.lines.write(line)
+        return head, first
+
     def row(self, number, derived=False):
         """The coefficients and right-hand side of a row, or the constraint that says the same."""
         if derived:
             if number not in self.made:
-                self.made[number] = self.compact.row(*self.given[number])
+                self.made[number] = self.compact.row(*json.loads(self.given[number])[1:])
             return self.made[number]
         if number not in self.read:
-            self.read[number] = self.model.row(*self.given[number])
+            coefficients, rhs = self.model.row(*json.loads(self.given[number])[1:])
+            if len(self.read) >= MOST_READ:
+                self.read.clear()
+            self.read[number] = list(coefficients), rhs
         return self.read[number]
 
     def lower(self, number, below, within=None):
         """Costs ≥ below by a case, or an absurdity if it has no answer."""
-        (_, facts), *lines = self.cases[number]
+        self.lines.seek(self.cases[number])
+        lines = map(json.loads, iter(self.lines.readline, b""))
+        _, facts = next(lines)
         tree = DerivedTree(self, below, facts.get("cap"), within)
         for tag, *items in lines:
+            if tag == "end":
+                break
             if tag in ("bound", "none"):
                 node, listed, *priced = items
                 tree.bound(node, listed, priced[0] if priced else [], tag == "none")

@@ -18,7 +18,7 @@ from ...instances.contract.errors import BadInput
 FORMAT = "overlaybench-proof/1"
 _LEVEL = 1
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, check_circular=False).encode
-_ROWS_KNOWN = 100_000
+_ROWS_KNOWN = 20_000  # rows that may be used again; others are dropped, and written anew where they are needed
 
 
 class Multipliers(NamedTuple):
@@ -104,7 +104,9 @@ class ProofFile:
         if self._file is None:
             return
         if trees := list(given.trees):
-            self.line("trees", *trees)
+            for tree in trees:
+                self.line("tree", *tree)
+            self.line("trees")
             return
         listed: list[int] = []
         for row, factor in given.rows:
@@ -113,11 +115,13 @@ class ProofFile:
                 number = self._rows[row] = self._count
                 self._count += 1
                 self.line("row", *row)  # type: ignore[misc]
-                if len(self._rows) > _ROWS_KNOWN:
-                    self._rows.popitem(last=False)
+            self._rows.move_to_end(row)
             listed += (number, factor)
         prices = [number for pair in given.prices for number in pair]
         self.line(tag, node, listed, *([prices] if prices else []))
+        if len(self._rows) > _ROWS_KNOWN:
+            dropped = [self._rows.popitem(last=False)[1] for _ in range(len(self._rows) - _ROWS_KNOWN)]
+            self.line("drop", *dropped)
 
 
 class ProofTree:

@@ -1,6 +1,11 @@
 """Damaged proofs and instances are named; every spelling of an instance is read."""
 
 import gzip
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -77,9 +82,65 @@ def test_a_proof_that_unpacks_to_too_much_is_named(tmp_path: Path, monkeypatch: 
     with gzip.open(file, "wt", compresslevel=9) as opened:
         for _ in range(80):
             opened.write(" " * 2**20)
-    assert file.stat().st_size < 10**6
-    assert verdict(tmp_path / "t.csv", file) == "line 0: line 1 has more than 67,108,864 characters"
+    longest = 2**22 + 8 * file.stat().st_size
+    assert longest < 10**7
+    assert verdict(tmp_path / "t.csv", file) == f"line 0: line 1 has more than {longest:,} bytes"
     write_lines(file, proof(*[["row", "parts", 0, [0, 1]]] * 100))
     assert not isinstance(verdict(tmp_path / "t.csv", file), str)
-    monkeypatch.setattr(checker(), "MOST", 3000)
-    assert verdict(tmp_path / "t.csv", file) == "line 0: the proof has more than 3,000 characters"
+    monkeypatch.setattr(checker(), "MOST", (3000, 0))
+    assert verdict(tmp_path / "t.csv", file) == "line 0: the proof has more than 3,000 bytes"
+
+
+@pytest.mark.parametrize("tag", ["row", "drop", "bound", "none", "paths", "tree", "trees", "branch", "end"])
+def test_a_line_of_a_case_outside_one_is_named(tag: str, tmp_path: Path) -> None:
+    PATH.write(tmp_path / "t.csv")
+    lines = proof()
+    write_lines(tmp_path / "p.gz", [lines[0], [tag, 0, []], *lines[1:], ["end", None]])
+    assert verdict(tmp_path / "t.csv", tmp_path / "p.gz") == f"line 2: {tag!r} outside a case"
+
+
+def test_a_row_that_was_dropped_is_used_no_more(tmp_path: Path) -> None:
+    PATH.write(tmp_path / "t.csv")
+    row, bound = ["row", "parts", 1, [0, 1, 2]], ["bound", 0, [0, 1]]
+    write_lines(tmp_path / "p.gz", proof(row, bound, ["drop", 0]))
+    assert not isinstance(verdict(tmp_path / "t.csv", tmp_path / "p.gz"), str)
+    write_lines(tmp_path / "p.gz", proof(row, ["drop", 0], bound))
+    assert verdict(tmp_path / "t.csv", tmp_path / "p.gz") == "line 5: row 0 was dropped"
+
+
+def repeated_rows() -> Iterator[str]:
+    yield from ['["row","parts",1,[0,1,2]]'] * 500_000
+
+
+def open_leaves() -> Iterator[str]:
+    for k in range(30_000):
+        yield f'["bound",{2 * k},[]]'
+        yield f'["branch",{2 * k},[0,1]]'
+
+
+def lists_in_lists() -> Iterator[str]:
+    yield '["bound",0,[' + ",".join(["[]"] * 1_300_000) + "]]"
+
+
+def many_ends() -> Iterator[str]:
+    yield from ['["end",5]'] * 1_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lines", [repeated_rows, open_leaves, lists_in_lists, many_ends])
+def test_a_small_file_costs_little_memory(lines: Callable[[], Iterator[str]], tmp_path: Path) -> None:
+    PATH.write(tmp_path / "t.csv")
+    head, case, *last = (json.dumps(line) for line in proof())
+    with gzip.open(tmp_path / "p.gz", "wt", compresslevel=6) as file:
+        file.writelines(f"{line}\n" for line in (head, case, *lines(), *last))
+    assert (tmp_path / "p.gz").stat().st_size < 10**6
+    script = Path(checker().__file__)
+    limit = 200 * 10**6
+    checked = subprocess.run(
+        [sys.executable, script, "t.csv", "p.gz"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
+    )
+    assert checked.stdout.startswith(("proven", "wrong: p.gz: line")), checked

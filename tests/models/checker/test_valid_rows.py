@@ -17,6 +17,7 @@ from tests.content_brute_force import assignments as all_assignments
 from tests.models.checker.tiny import (
     CONTENT_PROBLEMS,
     Tiny,
+    case_of,
     checker,
     draw_content,
     draw_steiner,
@@ -46,7 +47,8 @@ def model_of(tiny: Tiny, **head: Any) -> Any:
 def row_of(model: Any, items: Any) -> Any:
     """Coefficients and right-hand side, None if the row is refused."""
     try:
-        return model.row(*items)
+        coefficients, rhs = model.row(*items)
+        return list(coefficients), rhs
     except Exception:
         return None
 
@@ -141,13 +143,11 @@ def test_trees_prove_no_more_than_the_optimum_and_as_much_as_their_rows(seed: in
             for t, nodes in enumerate(model.members)
             if draw.random() < 0.9
         ]
-        weight = model.trees(trees)
+        weight = model.weight_of([model.tree(*tree) for tree in trees])
         assert weight <= 4 * best
-        given: list[Any] = []
-        _, _, listed = model.trees_as_rows(given, trees)
-        case = checker("cases").Case(model, None)
-        factors = zip(listed[::2], listed[1::2], strict=True)
-        case.bound(0, [(*model.row(*given[row]), factor) for row, factor in factors], {}, False)
+        given, (_, _, listed) = model.trees_as_rows(trees, 0)
+        case = case_of(model, None, [model.row(*row) for row in given.values()])
+        case.bound(0, [number for k, factor in enumerate(listed[1::2]) for number in (k, factor)], {})
         assert max(weight, 0) == case.open[0][1]
 
 
@@ -205,16 +205,17 @@ def assert_paths(draw: random.Random, model: Any, rows: list[Any], trees: list[t
     """No tree below the end of a case uses an arc that paths exclude."""
     for _ in range(5):
         below = draw.randint(0, max(cost for cost, _ in trees) + 1)
-        case = checker("cases").Case(model, below)
-        case.bound(0, [(*row, 1) for row in draw.sample(rows, min(len(rows), draw.randint(0, 3)))], {}, False)
+        chosen = draw.sample(rows, min(len(rows), draw.randint(0, 3)))
+        case = case_of(model, below, chosen)
         try:
-            case.exclude(0)
-        except Exception:
+            case.bound(0, [number for row in range(len(chosen)) for number in (row, 1)], {}, "paths")
+        except checker("cases").Wrong:
             continue
-        fixed, bound = case.open[0]
         better = [(cost, values) for cost, values in trees if cost < below]
-        assert all(cost >= bound for cost, _ in better)
-        assert not any(values.get(arc) for _, values in better for arc in fixed)
+        assert better == [] or case.open, "closed though a tree is better"
+        for _, bound in case.open.values():
+            assert all(cost >= bound for cost, _ in better)
+            assert not any(values.get(arc) for _, values in better for arc in case.root_fixings())
 
 
 def arborescences(near: Any, terminals: Any, root: int) -> Iterator[tuple[int, Values]]:

@@ -20,6 +20,7 @@ from tests.models.checker.tiny import (
     TRACES,
     Line,
     Tiny,
+    case_of,
     check,
     checker,
     draw_tiny,
@@ -158,8 +159,8 @@ def test_a_bound_counts_what_the_bound_before_it_fixed() -> None:
         def cost(self, column: str) -> int:
             return {"a": 2, "b": 5}[column]
 
-    case = cases.Case(Pair(), 2)
-    case.bound(0, [([("a", 1), ("b", 1)], 1, 1)], {}, False)  # reduced costs 1 and 4 exceed what is left: 0
-    case.bound(0, [([("a", 1), ("b", 3)], 1, 2)], {}, False)  # 1 if b were free, 2 as it is fixed to 0
-    assert case.open == {0: ({"a": 0, "b": 0}, 2)}
+    case = case_of(Pair(), 3, [([("a", 1), ("b", 1)], 1), ([("a", 1), ("b", 3)], 1)])
+    case.bound(0, [0, 1], {})  # of the reduced costs 1 and 4 the second exceeds what is left: 1
+    case.bound(0, [1, 2], {})  # 1 if b were free, 2 as it is fixed to 0
+    assert case.root_fixings() == {"b": 0}
     assert case.proven() == 2

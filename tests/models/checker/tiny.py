@@ -51,6 +51,15 @@ def checker(name: str = "check_proof") -> Any:
     return importlib.import_module(name)
 
 
+def case_of(model: Any, below: Any, rows: Sequence[Any]) -> Any:
+    """A case of the checker whose rows, numbered in order, are given as coefficients and right-hand side."""
+    kept = checker("rows").Rows(model)
+    for row in rows:
+        kept.lines.append(None)
+        kept.keep(len(kept.lines) - 1, *row)
+    return checker("cases").Case(model, below, kept)
+
+
 @dataclass(frozen=True)
 class Tiny:
     """A problem on an instance small enough for enumeration."""
