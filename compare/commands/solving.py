@@ -429,7 +429,7 @@ def draw(
 @PROBLEM_OF_KIND
 @click.option("--mesh", type=click.IntRange(min=1), help="gossipsub: a random mesh of so many connections, no ANSWER.")
 @click.option("--messages", default=0, show_default=True, type=click.IntRange(0, 100_000), help="gossipsub: published.")
-@click.option("--bytes", "size", default=1024, show_default=True, type=click.IntRange(1, 2**27), help="Of a message.")
+@click.option("--bytes", "size", default=1024, show_default=True, type=click.IntRange(8, 10 * 2**20), help="Of a message.")
 @OPTIONS
 @SEED
 @column_options

@@ -24,7 +24,8 @@ def script(
 ) -> dict[str, object]:
     """The parameters of an experiment: every node starts GossipSub, connects, subscribes, and some publish.
 
-    The messages are published by random subscribers of random topics, 12 seconds apart from second 120 on.
+    The messages are published by random subscribers of random topics, 12 seconds apart from second 120 on. Each has 8
+    bytes, which its identifier takes, to 10 MiB, which the runners of the tests allow.
     """
     return {"script": [*_instructions(instance, overlay), *_published(instance, messages, message_bytes, seed)]}
 

@@ -122,8 +122,11 @@ def incidences_of_hif(data: Any) -> Incidences:
 
 def hif_of(sets: Iterable[tuple[str, Sequence[str]]], vertices: Iterable[str]) -> dict[str, object]:
     """A list of (name, members) and all vertices as JSON data of the Hypergraph Interchange Format."""
-    rows = [{"edge": name, "node": member} for name, members in sets for member in members]
-    return {"network-type": "undirected", "incidences": rows, "nodes": [{"node": vertex} for vertex in vertices]}
+    listed = list(sets)
+    rows = [{"edge": name, "node": member} for name, members in listed for member in members]
+    edges = [{"edge": name} for name, _ in listed]  # which hypergraphx needs
+    nodes = [{"node": vertex} for vertex in vertices]
+    return {"network-type": "undirected", "incidences": rows, "edges": edges, "nodes": nodes}
 
 
 def incidences_of_object(hypergraph: Any) -> Incidences | None:

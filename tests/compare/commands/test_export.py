@@ -75,6 +75,16 @@ def test_a_script_of_a_random_mesh_needs_no_answer(files: tuple[Path, Path]) -> 
     assert sum(len(each["connectTo"]) for _, each in of_type(script_of(out), "connect")) == 6
 
 
+@pytest.mark.parametrize(("size", "status"), [(7, 2), (8, 0), (10 * 2**20, 0), (10 * 2**20 + 1, 2)])
+def test_a_message_has_room_for_its_identifier_and_fits_the_runners(
+    files: tuple[Path, Path], size: int, status: int
+) -> None:
+    out = files[0].with_name("params.json")
+    words = ("export", "gossipsub", files[0], "--mesh", "2", "--messages", "1", "--bytes", size, "-o", out)
+    assert run(*words).exit_code == status
+    assert out.exists() == (status == 0)
+
+
 @pytest.mark.parametrize("ending", [".hif.json", ".sets", ".csv", ".parquet"])
 def test_an_instance_is_converted(files: tuple[Path, Path], ending: str) -> None:
     out = files[0].with_name(f"converted{ending}")

@@ -106,7 +106,7 @@ def test_hif_is_read_back(tmp_path_factory: pytest.TempPathFactory, subscription
     instance = ob.TopicInstance.from_subscriptions({**subscriptions, "of no set": set()})
     path = tmp_path_factory.getbasetemp() / "graph.hif.json"
     write_topics(instance, path)
-    assert {*json.loads(path.read_text())} == {"network-type", "incidences", "nodes"}
+    assert {*json.loads(path.read_text())} == {"network-type", "incidences", "edges", "nodes"}
     assert same(kind_of_file(path).read(path, {}).instance, instance)
 
 
