@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from importlib import import_module, invalidate_caches, metadata
 from importlib.util import find_spec
 from pathlib import Path
+from threading import RLock
 from traceback import walk_tb
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
@@ -62,13 +63,16 @@ class Catalogue(Mapping[str, Item]):
         self._errors: dict[str, BadInput] = {}
         self._plug_ins: dict[str, Item] = {}
         self._others: dict[str, Item] = {}
-        self._is_searched = not group
+        self._is_searched, self._is_searching, self._lock = not group, False, RLock()
 
     def _own_named(self, name: str) -> Item | None:
         if name not in self._own:
+            found: dict[str, Item] = {}
             for item in self._load(name):
                 if item.name == name:
-                    self._add(self._own, item)
+                    self._add(found, item)
+            if name in found:  # whole at once: another thread may look up the same name
+                self._own.setdefault(name, found[name])
         return self._own.get(name)
 
     @cached_property
@@ -97,7 +101,14 @@ class Catalogue(Mapping[str, Item]):
     def _search(self) -> None:
         if self._is_searched:
             return
-        self._is_searched = True
+        with self._lock:
+            if self._is_searching:  # what is loaded looks something up
+                return
+            self._is_searching = True
+            self._load_entry_points()
+            self._is_searched = True
+
+    def _load_entry_points(self) -> None:
         for entry in sorted(metadata.entry_points(group=self._group), key=lambda entry: entry.name):
             try:
                 registered: Any = entry.load()
@@ -128,6 +139,10 @@ class Catalogue(Mapping[str, Item]):
 
         Raises BadInput if its name is that of another item.
         """
+        with self._lock:
+            self._register(reference, item)
+
+    def _register(self, reference: str, item: Item) -> None:
         if any(item is each for each in self.plug_ins.values()):
             return
         # In a notebook, a cell that is changed and run again replaces its plug-in.

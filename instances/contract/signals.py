@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import select
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -90,6 +91,42 @@ def keeping(answer: bool = True) -> Iterator[None]:
         if own:
             signal.signal(signal.SIGINT, before)
             _received.clear()
+
+
+@contextmanager
+def at_signal(call: Callable[[], object]) -> Iterator[None]:
+    """Meanwhile, let a signal call a function again and again, in another thread; its handler runs as usual afterwards.
+
+    Handlers of Python run between instructions of the main thread: not while compiled code goes on that it has called.
+    Outside the main thread, which has no signals to wait for, nothing is done.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received, wake = os.pipe()
+    os.set_blocking(wake, False)
+
+    def wait() -> None:
+        came = False
+        while True:
+            if select.select([received], [], [], _POLL_SECONDS if came else None)[0]:
+                if not (number := os.read(received, 1)[0]):
+                    return
+                came |= number in SIGNALS
+            if came:  # what is not yet at work cannot be stopped
+                call()
+
+    before = signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.write(wake, b"\0")  # no signal has this number
+        waiting.join()
+        os.close(received)
+        os.close(wake)
 
 
 @contextmanager

@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 import re
 import shutil
-import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import copy_context
@@ -24,7 +22,8 @@ import numpy.typing as npt
 
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Answer
-from ...instances.contract.run import Clock, OutOfTime, Report, interruptible, offer_made, on_trial
+from ...instances.contract.run import Clock, OutOfTime, Report, interruptible, offer_made
+from ...instances.contract.signals import at_signal
 from .exact_method import SolverOutcome
 from .model_files import write_model
 
@@ -385,7 +384,6 @@ _INCLUSION_WORK = 0
 """OR-Tools 9.15 may cut off every optimum when presolve merges at-most-ones with linear rows they overlap (its issue
 5293): CP-SAT then reports a wrong optimum as proven. Without work for it, presolve leaves the step out."""
 _LARGEST = 2.0**50
-_EARLY_SECONDS = 0.5
 
 
 def minimise_with_cp_sat(
@@ -439,7 +437,14 @@ def minimise_with_cp_sat(
             context.copy().run(offer_made, lambda: answer_of(self))
 
     solver.best_bound_callback = lambda bound: reported(None, bound)
-    status = _solve_and_keep_interrupts(solver, cp, Solutions(), clock)
+    solver.parameters.catch_sigint_signal = False  # its handler would keep Ctrl-C from Python's
+
+    def stop() -> None:
+        clock.interrupt()
+        solver.stop_search()
+
+    with interruptible(clock), at_signal(stop):
+        status = solver.solve(cp, Solutions())
     counters = {"nodes": float(solver.num_conflicts), "variables": len(columns), "constraints": model.num_rows}
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"CP-SAT refuses the model: {cp.validate()[:200]}")
@@ -479,24 +484,3 @@ def _unit(costs: Reals) -> float:
     if total < _LARGEST and (costs == np.floor(costs)).all():
         return 1.0
     return 2.0 ** math.floor(math.log2(_LARGEST / total)) if total > 0 else 1.0
-
-
-def _solve_and_keep_interrupts(
-    solver: cp_model.CpSolver, model: cp_model.CpModel, callback: cp_model.CpSolverSolutionCallback, clock: Clock
-) -> cp_model.CpSolverStatus:
-    """Solve, and give Ctrl-C back to Python: CP-SAT stops at it, but leaves it with the system's action, death.
-
-    A search that ends before its limit without a proof was interrupted: CP-SAT does not say so.
-    """
-    from ortools.sat.python import cp_model
-
-    solver.parameters.catch_sigint_signal = not on_trial.get()
-    try:
-        status = solver.solve(model, callback)
-    finally:
-        handler = signal.getsignal(signal.SIGINT)
-        if handler is not None and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, handler)
-    if status in (cp_model.FEASIBLE, cp_model.UNKNOWN) and clock.left > _EARLY_SECONDS:
-        clock.interrupt()
-    return status

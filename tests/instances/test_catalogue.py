@@ -1,7 +1,11 @@
 """The catalogue: names, and packages that register items."""
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -59,6 +63,27 @@ def test_its_error_is_a_line_with_the_package(methods: Catalogue[ob.Method[Any, 
     assert str(caught.value) == f"{expected}: correct or uninstall the package"
     assert caught.value in methods.errors
     assert len(methods.errors) == 3
+
+
+def test_threads_that_look_up_one_name_at_once_get_one_item() -> None:
+    parts = [OWN, replace(OWN, problems=("minmax-tco",))]
+    together = Barrier(4)
+
+    def load(name: str) -> Iterator[ob.Method[Any, Any]]:
+        for part in parts:
+            together.wait(20)
+            yield part
+
+    catalogue = Catalogue("method", load, kind=ob.Method, join=ob.Method.joined)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: catalogue["own"], range(4)))
+    assert [method is found[0] for method in found] == [True] * 4
+    assert found[0].problems == ("min-tco", "minmax-tco")
+
+
+def test_threads_wait_for_the_search_for_packages(methods: Catalogue[ob.Method[Any, Any]]) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(lambda _: methods["good"].name, range(4))] == ["good"] * 4
 
 
 def test_names_must_be_distinct_where_items_cannot_be_joined() -> None:

@@ -1,9 +1,12 @@
 """Work that cannot check the time is ended from outside, and the earlier results are returned."""
 
+import importlib
 import os
 import signal
 import time
+from contextlib import nullcontext
 from functools import partial
+from threading import Timer
 
 import numpy as np
 import psutil
@@ -12,6 +15,7 @@ import pytest
 import overlaybench as ob
 from overlaybench.instances.contract.run import Clock, interruptible
 from overlaybench.instances.topics.constructions import SetCover
+from overlaybench.models.engine.integer_model import IntegerModel, minimise_with_cp_sat
 from overlaybench.models.engine.stoppable import finished_within
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.enumeration import minimum_set_cover
@@ -91,6 +95,40 @@ def test_stars_and_a_bound_come_back_where_no_heuristic_ends_in_time(name: str) 
         result = method.run(LARGE, ob.PROBLEMS[name], time_limit=0.5)
         assert result.status is ob.Status.TIME_LIMIT
         assert 0 < bound_of(result) < value_of(result)
+
+
+@pytest.mark.parametrize("raises", [True, False])
+def test_cp_sat_stops_at_ctrl_c_and_leaves_it_to_the_handler(raises: bool) -> None:
+    """As in a loop over instances: CP-SAT's own handler would keep the signal, and the loop would go on."""
+    model, clock, received = market_split(5, 40), Clock(60), list[int]()
+    importlib.import_module("ortools.sat.python.cp_model")
+
+    def handle(number: int, _frame: object) -> None:
+        received.append(number)
+        if raises:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, handle)
+    press = Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    press.start()
+    try:
+        with pytest.raises(KeyboardInterrupt) if raises else nullcontext():
+            outcome = minimise_with_cp_sat(model, clock, answer=lambda values: values)
+            assert outcome.stopped
+            assert clock.interrupted
+    finally:
+        press.join()
+        assert signal.signal(signal.SIGINT, before) is handle
+    assert received == [signal.SIGINT]
+
+
+def market_split(rows: int, columns: int) -> IntegerModel:
+    """Equations of random integers, which no solver settles while a test runs (Cornuéjols and Dawande 1999)."""
+    model, draw = IntegerModel(), np.random.default_rng(1)
+    chosen = model.add(np.zeros(columns)).tolist()
+    for values in draw.integers(0, 100, (rows, columns)).tolist():
+        model.require(chosen, values, least=sum(values) // 2, most=sum(values) // 2)
+    return model
 
 
 def test_ctrl_c_raises_after_cp_sat_has_solved() -> None:
