@@ -49,6 +49,7 @@ _WIDTH = 80
 _LONG = ("choices", "snapshot_bounds", "system_series", "system_hop_counts", "system_pair_delays")
 _PARQUET, _PROOFS = ".parquet", (".gz", VIPR)
 MODEL_FORMATS = (".mps", ".lp", ".opb")
+_MESSAGE_BYTES = click.IntRange(8, 10 * 2**20)  # of its identifier, and the most that the runners take
 _WHAT = ("instance", "answer", "model", "gossipsub")
 
 
@@ -429,7 +430,7 @@ def draw(
 @PROBLEM_OF_KIND
 @click.option("--mesh", type=click.IntRange(min=1), help="gossipsub: a random mesh of so many connections, no ANSWER.")
 @click.option("--messages", default=0, show_default=True, type=click.IntRange(0, 100_000), help="gossipsub: published.")
-@click.option("--bytes", "size", default=1024, show_default=True, type=click.IntRange(8, 10 * 2**20), help="Of a message.")
+@click.option("--bytes", "size", default=1024, show_default=True, type=_MESSAGE_BYTES, help="Of a message.")
 @OPTIONS
 @SEED
 @column_options
