@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from ...instances.contract.files import atomic_write
+from ...instances.topics.every_instance import number_of_instances
 from .cells import AtlasCell
-from .surveys import RANDOM
+from .surveys import RANDOM, WORST
 
 FILE = Path(__file__).with_suffix(".json")
+_SHOWN = (WORST, "best")
+_DIGITS = 7
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a cell has under a rule for ties."""
+    """What a cell has under a rule for ties: the worst value and optimum, and how many instances have that ratio.
+
+    `topics` are the subscribers of each topic of the first of them, on record for the worst and the best ties.
+    """
 
     not_optimal: int
     value: int
     optimum: int
     cases: int
     mean_ratio: float
-    topics: tuple[tuple[int, ...], ...]
+    topics: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -35,21 +41,22 @@ class AtlasEntry:
     problem: str
     nodes: int
     topics: int
-    instances: int
     found: Mapping[str, Found]
-    random: float  # the mean ratio under random ties; 0 where it is not known
+    random: float  # the mean ratio under random ties
+
+    @property
+    def instances(self) -> int:
+        return number_of_instances(self.nodes, self.topics)
 
 
 def entry_of(method: str, problem: str, cell: AtlasCell) -> AtlasEntry:
     """The entry of a cell."""
     found = {}
     for ties in cell.rules:
-        worst = cell.worst(ties)
-        mean = round(cell.mean_ratio(ties), 9)
-        numbers = cell.not_optimal(ties), worst.value, worst.optimum, worst.cases
-        found[ties] = Found(*numbers, mean, cell.example(worst))
-    random = round(cell.mean_ratio(RANDOM), 9) if cell.of(RANDOM) else 0.0
-    return AtlasEntry(method, problem, cell.nodes, cell.topics, cell.instances, found, random)
+        worst, mean = cell.worst(ties), round(cell.mean_ratio(ties), _DIGITS)
+        topics = cell.example(worst) if ties in _SHOWN else ()
+        found[ties] = Found(cell.not_optimal(ties), worst.value, worst.optimum, worst.cases, mean, topics)
+    return AtlasEntry(method, problem, cell.nodes, cell.topics, found, round(cell.mean_ratio(RANDOM), _DIGITS))
 
 
 @cache
@@ -57,11 +64,13 @@ def record(file: Path = FILE) -> dict[tuple[str, str], dict[tuple[int, int], Atl
     """The entries on record by method and problem, and then by nodes and topics."""
     entries: dict[tuple[str, str], dict[tuple[int, int], AtlasEntry]] = {}
     for line in json.loads(file.read_text(encoding="utf-8")) if file.exists() else ():
-        found = {
-            ties: Found(**{**each, "topics": tuple(map(tuple, each["topics"]))}) for ties, each in line["found"].items()
-        }
-        entry = AtlasEntry(**{**line, "found": found})
-        entries.setdefault((entry.method, entry.problem), {})[entry.nodes, entry.topics] = entry
+        key = line["method"], line["problem"]
+        for nodes, topics, random, rules in line["cells"]:
+            found = {
+                ties: Found(*[*each[:-1], tuple(tuple(map(int, topic)) for topic in each[-1].split())])
+                for ties, each in rules.items()
+            }
+            entries.setdefault(key, {})[nodes, topics] = AtlasEntry(*key, nodes, topics, found, random)
     return entries
 
 
@@ -70,7 +79,19 @@ def keep(new: Iterable[AtlasEntry], file: Path = FILE) -> None:
     known = {key: dict(cells) for key, cells in record(file).items()}
     for entry in new:
         known.setdefault((entry.method, entry.problem), {})[entry.nodes, entry.topics] = entry
-    kept = [entry for _, cells in sorted(known.items()) for _, entry in sorted(cells.items())]
-    lines = ",\n".join(json.dumps(asdict(entry), separators=(",", ":")) for entry in kept)
-    atomic_write(file, f"[\n{lines}\n]\n")
+    lines = []
+    for (method, problem), entries in sorted(known.items()):
+        cells = [[n, t, entry.random, _rules(entry)] for (n, t), entry in sorted(entries.items())]
+        lines.append(json.dumps({"method": method, "problem": problem, "cells": cells}, separators=(",", ":")))
+    atomic_write(file, "[\n" + ",\n".join(lines) + "\n]\n")
     record.cache_clear()
+
+
+def _rules(entry: AtlasEntry) -> dict[str, list[object]]:
+    return {
+        ties: [
+            *(each.not_optimal, each.value, each.optimum, each.cases, each.mean_ratio),
+            " ".join("".join(map(str, members)) for members in each.topics),
+        ]
+        for ties, each in entry.found.items()
+    }

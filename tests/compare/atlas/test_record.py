@@ -1,0 +1,62 @@
+"""The atlas on record: its examples have the values that it says, and the page is made of it."""
+
+import numpy as np
+import pytest
+
+from overlaybench.compare.atlas.cells import surveyed
+from overlaybench.compare.atlas.record import AtlasEntry, entry_of, record
+from overlaybench.compare.atlas.surveys import Survey
+from overlaybench.compare.claims.worst import search_worst_case, wrong_with
+from overlaybench.docs.atlas_page import PAGE, failing, growth, matrices, plain, sizes_on_record
+from overlaybench.heuristics.topics.kernels.every_tie import BEST_TIES, WORST_TIES, values_under_ties
+from overlaybench.instances.topics.every_instance import node_sets
+from overlaybench.models.topics.small_optima import PROBLEMS, optima_of
+
+ENTRIES = [entry for cells in record().values() for entry in cells.values()]
+QUICK_NODES = 6
+
+
+def values_of(entry: AtlasEntry, ties: str, number: int) -> tuple[int, int]:
+    """The value and the optimum of the example, computed again."""
+    index = {s: k for k, s in enumerate(node_sets(entry.nodes).tolist())}
+    topics = entry.found[ties].topics
+    row = np.array([sorted(index[sum(1 << v for v in members)] for members in topics)], np.uint8)
+    survey = Survey(entry.problem, entry.method)
+    rule = survey.term.found(entry.problem).rule
+    assert rule is not None
+    values = values_under_ties(entry.nodes, row, rule(**survey.term.given(entry.problem))).values
+    value = values[0, number, PROBLEMS[entry.problem][1]]
+    return int(value), int(optima_of(entry.nodes, row, entry.problem)[0])
+
+
+@pytest.mark.parametrize(("ties", "number"), [("worst", WORST_TIES), ("best", BEST_TIES)])
+def test_every_example_on_record_has_the_values_that_stand_beside_it(ties: str, number: int) -> None:
+    chosen = [entry for entry in ENTRIES if entry.nodes <= QUICK_NODES][::3]
+    assert len(chosen) > 500
+    for entry in chosen:
+        found = entry.found[ties]
+        assert values_of(entry, ties, number) == (found.value, found.optimum), entry
+        assert (found.not_optimal == 0) == (found.value == found.optimum)
+        assert found.mean_ratio <= entry.random if ties == "best" else found.mean_ratio >= entry.random
+
+
+def test_cells_on_record_are_surveyed_alike_again() -> None:
+    chosen = [entry for entry in ENTRIES if entry.instances < 2500][::90]
+    assert len({entry.method for entry in chosen}) > 5
+    for entry in chosen:
+        survey = Survey(entry.problem, entry.method)
+        (cell,) = surveyed(survey, [(entry.nodes, entry.topics)])
+        assert entry_of(entry.method, entry.problem, cell) == entry
+
+
+def test_worst_answers_from_the_record_at_once() -> None:
+    case = search_worst_case("gm", "min-tco", nodes=6, topics=6, time_limit=1e-9)
+    assert case.exhaustive
+    assert (case.value, case.optimum) == (9, 6)
+    assert wrong_with(case) == ""
+
+
+def test_the_page_is_made_of_the_record() -> None:
+    known, text = plain(), PAGE.read_text(encoding="utf-8")
+    for part in (sizes_on_record(known), failing(known), growth(known), matrices(known)):
+        assert part in text, "run python -m overlaybench.docs.atlas_page"
