@@ -23,7 +23,7 @@ from ...instances.contract.result import Status
 from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
-from ..catalogue import kind_named, own_part
+from ..catalogue import kind_named
 from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.charts import TOPIC_CHARTS, anytime_chart, overview_chart
 from ..figures.draw import embedded_json, overlay_drawing
@@ -260,9 +260,15 @@ class StudyPage:
         """The variables of the page's template that are not about figures."""
         runs = self.runs
         self.keep("runs", runs[run_columns(runs)])
-        versions = sorted(runs["code_version"].map(own_part).unique())
-        if len(versions) > 1:
-            notes = [*notes, f"The runs come from {len(versions)} versions of the code: {', '.join(versions)}."]
+        versions = sorted(runs["code_version"].unique())
+        several = runs.groupby(["method", "problem"], sort=False)["code_version"].unique()
+        notes = [
+            *notes,
+            *(
+                f"The runs of {method} on {problem} are of {len(own)} versions of the code: {', '.join(sorted(own))}."
+                for (method, problem), own in several[several.map(len) > 1].items()
+            ),
+        ]
         made = {
             "notes": notes,
             "facts": self._facts(),

@@ -298,7 +298,7 @@ def test_every_kind_of_instance_has_its_verdict_and_its_runs(tmp_path: Path) -> 
 @pytest.mark.usefixtures("no_charts")
 def test_runs_of_several_code_versions_are_noted(tmp_path: Path) -> None:
     rows = frame(run(value=3, code_version="aaa"), run(value=3, seed=2, code_version="bbb"))
-    assert "2 versions of the code: aaa, bbb" in write(tmp_path, rows)
+    assert "on min-tco are of 2 versions of the code: aaa, bbb" in write(tmp_path, rows)
 
 
 DEGENERATE = {
