@@ -28,13 +28,13 @@ from .directed_cuts import Ascent, DirectedCuts, dual_ascent, least_through
 from .reduction import ReducedInstance, reduce
 from .terminal_sets import cheaper_tree
 
-_STARTS, _REDUCTION_ROOTS, _ROOTS = 20, 10, 20
+_STARTS, _REDUCTION_ROOTS, _ROOTS, _FEW_ROOTS = 20, 10, 20, 3
 _FEW_STARTS, _SEARCHED = 4, 20_000_000  # starts of large instances; nodes times edges in all starts of others
 _TREES, _NOISE = 2, 2.0  # trees grown along the LP values of a round; the largest factor of their costs
 _LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
 _REDUCING = 0.4  # of the time
 _ARCS, _ALL_ARCS = 200_000, 20_000_000
-_STEPS = 200_000_000  # of the search over terminal sets, before the LP
+_STEPS = 100_000_000  # of the search over terminal sets, before the LP
 PRESOLVE = Option("presolve", True, "reduce the instance first, and leave out arcs on no cheap path")
 
 
@@ -53,10 +53,10 @@ class SteinerIncumbent(Incumbent):
         self._order = np.argsort(instance.costs, kind="stable").astype(np.int32)
         self._grown, self._random = 0, np.random.default_rng(0)
 
-    def start(self) -> None:
+    def start(self, most: int = _STARTS) -> None:
         """Grow and improve trees from several terminals, from fewer where a local search takes long."""
         size = max(1, self.instance.num_nodes * self.instance.num_edges)
-        starts = min(_STARTS, max(_FEW_STARTS, _SEARCHED // size))
+        starts = min(most, max(_FEW_STARTS, _SEARCHED // size))
         for terminal in evenly_spaced(self.instance.terminals, starts):
             if not self._clock.passed or not np.isfinite(self.value):
                 self._grow(self._costs, terminal)
@@ -116,14 +116,14 @@ class BoundReduction:
         self.value = np.inf
         self.is_optimal = False
 
-    def superfluous(self, reduced: ReducedInstance, clock: Clock) -> Flags:
+    def superfluous(self, reduced: ReducedInstance, clock: Clock, roots: int = _REDUCTION_ROOTS) -> Flags:
         """The edges of a reduced instance without which it keeps all trees cheaper than the best one, shape (m,).
 
         Those for which the bound of dual ascent plus the least reduced cost of a path through them reaches the best
         tree's cost in both directions (docs/steiner.md; Duin 1993; Polzin, Vahdati Daneshmand 2001,
         https://doi.org/10.1016/S0166-218X(00)00319-X). An edge once excluded costs too much for a cheaper tree in the
-        ascent from the next root. Trees are grown along the reduced costs. Cost: ten ascents; with more than `_LARGEST`
-        edges times terminals, none is made and no edge removed, to keep time limits.
+        ascent from the next root. Trees are grown along the reduced costs. Cost: one ascent for each root; with more
+        than `_LARGEST` edges times terminals, none is made and no edge removed, to keep time limits.
         """
         instance = reduced.instance
         graph = graph_of(instance.num_nodes, instance.edges)
@@ -132,11 +132,11 @@ class BoundReduction:
         removed = np.zeros(instance.num_edges, np.bool_)
         if instance.num_edges * instance.num_terminals > _LARGEST:
             return removed
-        for root in evenly_spaced(instance.terminals, _REDUCTION_ROOTS):
+        for root in evenly_spaced(instance.terminals, roots):
             if clock.passed:
                 break
             if not np.isfinite(incumbent.value):
-                incumbent.start()
+                incumbent.start(_FEW_STARTS)
                 if incumbent.chosen is None:
                     break
             costs = np.where(removed, int(incumbent.value), instance.costs)
@@ -183,12 +183,12 @@ def steiner_branch_and_cut(
             file.head(problem="steiner", instance=instance.digest)
         offer(mehlhorn(instance))
         best = BoundReduction(instance)
+        counters: dict[str, float | str] = {} if file.is_written else _search_sets(instance, best, clock)
+        if best.is_optimal:
+            return Proposal(best.tree, best.value, None, counters)
         bounding = None if file.is_written else best.superfluous
         reduced = reduce(instance, file, clock.share(_REDUCING) if presolve else Clock(0.0), bounding)
-        counters: dict[str, float | str] = {
-            "reduced_nodes": reduced.instance.num_nodes,
-            "reduced_edges": reduced.instance.num_edges,
-        }
+        counters["reduced_nodes"], counters["reduced_edges"] = reduced.instance.num_nodes, reduced.instance.num_edges
         bound, reason = best.value, ""
         if reduced.instance.num_terminals == 1:
             best.keep(reduced, np.zeros(reduced.instance.num_edges, np.bool_))
@@ -200,6 +200,33 @@ def steiner_branch_and_cut(
             return Proposal(None, None, Status.INFEASIBLE, counters, reason)
         file.claim(best.value, bound, best.tree.edges.tolist())
         return Proposal(best.tree, bound, None if bound >= best.value else Status.TIME_LIMIT, counters, reason)
+
+
+def _search_sets(instance: SteinerInstance, best: BoundReduction, clock: Clock) -> dict[str, float | str]:
+    """Search for a cheaper tree than the best one by sets of terminals, without the edges that bounds exclude."""
+    each = tuple((e,) for e in range(instance.num_edges))
+    whole = ReducedInstance(instance, (), each, 0, tuple(range(instance.num_nodes)))
+    removed = best.superfluous(whole, clock, _FEW_ROOTS)
+    if best.is_optimal or not np.isfinite(best.value) or instance.num_terminals < 3 or clock.passed:
+        return {}
+    kept = np.flatnonzero(~removed)
+    used = np.union1d(instance.edges[kept], instance.terminals)
+    edges, terminals = np.searchsorted(used, instance.edges[kept]), np.searchsorted(used, instance.terminals)
+    smaller = SteinerInstance(len(used), edges.astype(np.int32), instance.costs[kept], terminals.astype(np.int32))
+    graph = graph_of(smaller.num_nodes, smaller.edges)
+    root, ascent = _best_ascent(smaller, graph, best.value, clock, _ARCS, _FEW_ROOTS)
+    search = cheaper_tree(smaller, root, ascent, int(best.value), clock, _STEPS)
+    if search.chosen is not None:
+        chosen = np.zeros(instance.num_edges, np.bool_)
+        chosen[kept] = search.chosen
+        best.keep(whole, chosen)
+    best.is_optimal = search.is_complete
+    return {
+        "reduced_nodes": smaller.num_nodes,
+        "reduced_edges": smaller.num_edges,
+        "dual_ascent": ascent.bound,
+        "pairs": search.pairs,
+    }
 
 
 def _search(
@@ -233,13 +260,6 @@ def _search(
     spans = zip(ascent.node_offsets[:-1], ascent.node_offsets[1:], strict=True) if file.is_written else ()
     sides = [("cut", *(names[v] for v in sorted(ascent.nodes[first:last].tolist()))) for first, last in spans]
     is_open = bound < incumbent.value and not clock.passed
-    if is_open and not file.is_written and instance.num_terminals > 2:
-        search = cheaper_tree(instance, root, ascent, int(incumbent.value), clock, _STEPS)
-        counters["pairs"] = search.pairs
-        if search.chosen is not None:
-            incumbent.keep(search.chosen)
-        if search.is_complete:
-            return incumbent.value, "", counters
     planes = DirectedCuts(instance, graph, root, arcs, ascent, names, sides) if is_open else None
     unit = 1 if planes is None else planes.unit
     # The proof begins with the bound of dual ascent, and the arcs that it excludes.
@@ -267,11 +287,11 @@ def _search(
 
 
 def _best_ascent(
-    instance: SteinerInstance, graph: Graph, enough: float, clock: Clock, most_arcs: int
+    instance: SteinerInstance, graph: Graph, enough: float, clock: Clock, most_arcs: int, roots: int = _ROOTS
 ) -> tuple[int, Ascent]:
     """The root of best dual ascent bound among some terminals, until one has `enough`, and its dual ascent."""
     costs, best = np.repeat(instance.costs, 2), None
-    for terminal in evenly_spaced(instance.terminals, _ROOTS):
+    for terminal in evenly_spaced(instance.terminals, roots):
         if best is not None and (clock.passed or best[1].bound >= enough):
             break
         ascent = dual_ascent(graph, costs, instance.terminals, terminal, most_arcs)
