@@ -136,7 +136,7 @@ class BoundReduction:
             if clock.passed:
                 break
             if not np.isfinite(incumbent.value):
-                incumbent.start(_FEW_STARTS)
+                incumbent.start(1)
                 if incumbent.chosen is None:
                     break
             costs = np.where(removed, int(incumbent.value), instance.costs)
