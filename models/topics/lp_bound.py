@@ -22,7 +22,7 @@ from ..engine.proof import ProofFile, Proven
 from ..engine.relaxation import UNIT, Bound
 from .branch_and_cut import is_searched
 from .lp_heuristics.lp_guided import GuidedIncumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays, stars
-from .relaxation.cost_splitting import MOST_PROVEN, is_affordable, proof_trees, split_by_pricing
+from .relaxation.cost_splitting import MOST_PROVEN, PricingParameters, is_affordable, proof_trees, split_by_pricing
 from .relaxation.cutting_planes import LP_LINKS, CuttingPlanes, begin_proof, write_case
 from .relaxation.dual_fitting import fitted_multipliers, fitted_within, mean_degree_bound
 from .relaxation.node_cover import node_cover
@@ -30,7 +30,9 @@ from .relaxation.presolve import PRESOLVE, presolved
 from .relaxation.separation import Goal
 from .relaxation.topic_rows import count_links
 
-_SMOOTHING, _STALL, _LP_STALL = 0.005, 2e-5, 1e-3
+_PRICING = PricingParameters(smoothing=0.005, stall=2e-5)
+_PRICING_OF_LARGE = PricingParameters(reach=150, shortest=6, longest=100, stall=2e-5)
+_LARGE, _LP_STALL = 300_000, 1e-3
 _BUILD_EVERY, _STEPS = 10, 10_000
 _METHODS = ("auto", "lp", "splitting", "fitting")
 
@@ -132,9 +134,8 @@ def _by_splitting(
     incumbent: GuidedIncumbent, start: Overlay, clock: Clock, log: SearchLog, weighted: bool, enough: float
 ) -> LowerBound:
     instance, part = incumbent.instance, clock.share(0.9)
-    splitting = split_by_pricing(
-        instance, start, part, smoothing=_SMOOTHING, stall=_STALL, progress=log, weighted=weighted, enough=enough
-    )
+    parameters = _PRICING if instance.num_subscriptions < _LARGE else _PRICING_OF_LARGE
+    splitting = split_by_pricing(instance, start, part, parameters, progress=log, weighted=weighted, enough=enough)
     least = -(-splitting.units // UNIT)
     incumbent.improve_along(*splitting.used_or_in(start), clock, goal=least, steps=_STEPS)
     counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.columns)}

@@ -157,28 +157,33 @@ def lists_of(n: int, keys: Keys, weights: Weights | None = None) -> CandidateLis
 _MOST_VISITS = 2_000_000_000
 
 
-def nearest_pairs(instance: TopicInstance, count: int = 40, *, by_cost: bool = False) -> npt.NDArray[np.int64]:
+def nearest_pairs(
+    instance: TopicInstance, count: int = 40, *, by_cost: bool = False, reach: int = 2**31 - 1
+) -> npt.NDArray[np.int64]:
     """The pairs u < v, as ascending numbers u·|V| + v, of every node with its `count` ≥ 1 nearest neighbours.
 
     The proximity of two nodes is the sum of ln(2·max|V_s| ÷ |V_t|) over their common topics t: rare topics weigh more.
     With `by_cost` it is divided by the cost of the edge. Of equally near nodes the first are taken.
 
-    Time O(Σ_t |V_t|²) and memory O(|V| · count). Where Σ_t |V_t|² exceeds 2·10⁹, each node considers only the
-    subscribers of its topics whose positions are close to its own.
+    Time O(Σ_t |V_t|²) and memory O(|V| · count). Each node considers the subscribers of its topics at most `reach`
+    positions from its own, and fewer where Σ_t |V_t|² exceeds 2·10⁹.
     """
     costs = edge_costs(instance) if by_cost else None
-    return np.unique(nearest_to(np.arange(instance.num_nodes, dtype=np.int32), interest_of(instance), count, costs))
+    nodes = np.arange(instance.num_nodes, dtype=np.int32)
+    return np.unique(nearest_to(nodes, interest_of(instance), count, costs, reach))
 
 
-def nearest_to(nodes: Ids, interest: Interest, count: int, costs: EdgeCosts | None = None) -> npt.NDArray[np.int64]:
+def nearest_to(
+    nodes: Ids, interest: Interest, count: int, costs: EdgeCosts | None = None, reach: int = 2**31 - 1
+) -> npt.NDArray[np.int64]:
     """The pairs of :func:`nearest_pairs` for some of the nodes, in any order; some occur twice."""
     sizes = np.diff(interest.topic_offsets)
     # Integers: their sums are the same on any machine.
     weights = np.rint(100 * np.log(2 * sizes.max() / sizes)).astype(np.int64)
     visits = int((sizes.astype(np.int64) ** 2).sum())
-    reach = int(sizes.max()) if visits <= _MOST_VISITS else max(1, _MOST_VISITS // (2 * len(interest.topic_nodes)))
+    most = int(sizes.max()) if visits <= _MOST_VISITS else max(1, _MOST_VISITS // (2 * len(interest.topic_nodes)))
     paid = unit_costs(len(interest.node_offsets) - 1) if costs is None else costs
-    return _nearest(nodes, interest, weights, count, reach, paid)
+    return _nearest(nodes, interest, weights, count, min(reach, most), paid)
 
 
 @kernel

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from ....heuristics.graph import root_of
-from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, edge_costs, positions_of, unit_costs
+from ....heuristics.topics.kernels.interest import Interest, edge_costs, unit_costs
 from ....heuristics.topics.local_search.overlay_search import nearest_pairs
 from ....instances.contract.arrays import Flags, Ids, Offsets, Reals, offsets_of
 from ....instances.contract.compiled import kernel
@@ -26,6 +26,7 @@ from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog
 from ...engine.proof import Multipliers
 from ...engine.relaxation import UNIT, Units
+from .price_join import pairs_above, price_trees, prices_of
 from .topic_rows import (
     CandidateEdges,
     Edges,
@@ -43,7 +44,7 @@ MOST_PROVEN = 2**28
 _SHORT, _SPAN = 1e-3, 200
 _USED = 0.02
 _SHORTER, _TRIES = 0.7, 10
-_SPARSE = 200
+_SPARSE, _BUCKETS = 20, 2**14
 
 
 @dataclass
@@ -239,14 +240,20 @@ def _span(
     for t in range(len(topic_offsets) - 1):
         first, n = topic_offsets[t], topic_offsets[t + 1] - topic_offsets[t]
         begin, end = links.offsets[t], links.offsets[t + 1]
+        if n < 2:
+            continue
         if n * n > _SPARSE * (end - begin):
-            parent = np.arange(n)
-            for k in begin + np.argsort(weight[begin:end], kind="mergesort"):
+            parent, left = np.arange(n), n - 1
+            for i in _rising(weight[begin:end]):
+                if left == 0:
+                    break
+                k = begin + i
                 a, b = root_of(parent, int(links.a[k])), root_of(parent, int(links.b[k]))
                 if a != b:
                     parent[a] = b
                     total += weight[k]
                     in_tree[k] = True
+                    left -= 1
             continue
         nearest, best = np.full(n, np.int64(2**62)), np.zeros(n, np.int64)
         outside = np.arange(n)
@@ -266,6 +273,37 @@ def _span(
             total += nearest[v]
             in_tree[best[v]] = True
     return total, in_tree
+
+
+@kernel
+def _rising(values: Units) -> Ids:
+    """The indices of nonnegative values in rising order, as by a stable sort. Cost O(len(values)) for even ones."""
+    count, shift, buckets = len(values), 0, 16
+    while buckets < min(count, _BUCKETS):
+        buckets *= 2
+    most = values.max()
+    while most >> shift >= buckets:
+        shift += 1
+    starts, order = np.zeros(buckets + 1, np.int64), np.empty(count, np.int32)
+    for value in values:
+        starts[(value >> shift) + 1] += 1
+    for bucket in range(buckets):
+        starts[bucket + 1] += starts[bucket]
+    for i in range(count):
+        bucket = values[i] >> shift
+        order[starts[bucket]] = i
+        starts[bucket] += 1
+    first = 0
+    for bucket in range(buckets):
+        last = starts[bucket]
+        falls = False
+        for i in range(first + 1, last):
+            falls |= values[order[i - 1]] > values[order[i]]
+        if falls:
+            some = order[first:last]
+            order[first:last] = some[np.argsort(values[some], kind="mergesort")]
+        first = last
+    return order
 
 
 @kernel
@@ -301,66 +339,89 @@ def _step(shares: Reals, direction: Reals, costs: Reals, offsets: Offsets, order
     return moved
 
 
-_FEW, _NEAREST = 0.5, 10
-_MOST_LINKS, _LINKS_A_SECOND, _MOST_SUBSCRIPTIONS = 2_000_000_000, 20_000_000, 2_000_000
-_SHORTEST, _LONGEST = 50, 800
+_FEW = 0.5
+_LINKS_A_SECOND, _ROWS_A_SECOND, _MOST_SUBSCRIPTIONS = 200_000_000, 50_000, 4_000_000
 _TOLERANCE = 1e-8
-_STEP, _STEPS = 1.05, 200  # of thresholds
 _ROUNDED = 1 - 1e-12  # more than floating point numbers round up
-_ALL = 2**62
+
+
+@dataclass(frozen=True)
+class PricingParameters:
+    """How :func:`split_by_pricing` searches; the defaults suit up to 100,000 subscriptions."""
+
+    nearest: int = 10
+    """Pairs of each node at the start."""
+    reach: int = 2**31 - 1
+    """Nearest nodes are looked for among so many subscribers before and after a node in each topic."""
+    shortest: int = 50
+    """Rounds before the first pricing; between the next ones twice as many each time."""
+    longest: int = 800
+    """Most rounds between two pricings."""
+    listed: float = 1.0
+    """Most pairs that a pricing adds, for each listed before."""
+    rounds: int = 20_000
+    """Most rounds in all."""
+    smoothing: float = 0.02
+    """Weight of a round's trees in their average; see :func:`.split_costs`."""
+    stall: float = 1e-4
+    """The least relative rise of the bound in 200 rounds."""
 
 
 def is_affordable(instance: TopicInstance, clock: Clock) -> bool:
-    """Whether there is time and memory to split costs by pricing: for each second left 20,000,000 pairs of subscribers
-    of a topic, 2,000,000,000 at most, and 2,000,000 subscriptions.
+    """Whether there is time and memory to split costs by pricing: a second for 200,000,000 pairs of subscribers of a
+    topic and one for 50,000 subscriptions, of which there are at most 4,000,000.
     """
-    most = min(_MOST_LINKS, _LINKS_A_SECOND * clock.left)
-    return count_links(instance) <= most and instance.num_subscriptions <= _MOST_SUBSCRIPTIONS
+    seconds = count_links(instance) / _LINKS_A_SECOND + instance.num_subscriptions / _ROWS_A_SECOND
+    return seconds <= clock.left and instance.num_subscriptions <= _MOST_SUBSCRIPTIONS
 
 
 def split_by_pricing(
     instance: TopicInstance,
     start: Overlay,
     clock: Clock,
+    parameters: PricingParameters = PricingParameters(),
     *,
-    stall: float = 1e-4,
-    rounds: int = 20_000,
-    smoothing: float = 0.02,
     progress: SearchLog | None = None,
     weighted: bool = False,
     enough: float = np.inf,
 ) -> Splitting:
     """As :func:`.split_costs` among all pairs, by column generation and without a list of them.
 
-    It begins with the edges of an overlay and each node's 10 nearest. Given a split among some pairs, the price of
+    It begins with the edges of an overlay and the nearest of each node. Given a split among some pairs, the price of
     another one in a topic is the heaviest edge on the tree path between its ends: with these shares, or smaller ones,
     it makes no tree lighter. Where its prices add up to more than its cost, it gets shares in proportion and is listed.
-    Each split goes on from the last one, for 50 rounds at first, then for twice as many each time, at most 800, and its
-    bound is computed among all pairs. If half of all pairs would be listed at the start, all are. A bound as large as
-    the overlay's cost, or `enough`, ends it. Pricing takes O(Σ_t |V_t|²); a run that has no time for it proves nothing.
+    Each split goes on from the last one, and its bound is computed among all pairs. If half of all pairs would be
+    listed at the start, all are. A bound as large as the overlay's cost, or `enough`, ends it.
+
+    A round takes 60 ns for each link of a listed pair to a topic, of which there are about 6 to 10 a subscription;
+    memory 120 bytes for each. Pricing is :func:`.pairs_above`; a run that has no time for it proves nothing.
     """
+    given = parameters
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
     begin, enough = time.perf_counter(), min(enough, target)
-    near = np.union1d(nearest_pairs(instance, _NEAREST, by_cost=weighted), keys_of(start))
-    listed = CandidateEdges(instance, useful_edges(instance, near))
-    split_for = partial(split_costs, instance, target, stall=stall, smoothing=smoothing, weighted=weighted)
+    near = nearest_pairs(instance, given.nearest, by_cost=weighted, reach=given.reach)
+    listed = CandidateEdges(instance, useful_edges(instance, np.union1d(near, keys_of(start))))
+    split_for = partial(split_costs, instance, target, stall=given.stall, smoothing=given.smoothing, weighted=weighted)
     if len(listed.links.edge) >= _FEW * count_links(instance):
-        return split_for(clock, rounds=rounds, progress=progress, enough=enough)
-    best, length, shares = Splitting.of(listed), _SHORTEST, None
+        return split_for(clock, rounds=given.rounds, progress=progress, enough=enough)
+    best, length, shares = Splitting.of(listed), given.shortest, None
     seconds = time.perf_counter() - begin  # of the next pricing, at most
-    while best.rounds < rounds and not best.converged and clock.left > seconds:
+    while best.rounds < given.rounds and not best.converged and clock.left > seconds:
         part = clock.share(1.0, clock.left - seconds)
-        split = split_for(part, rounds=min(length, rounds - best.rounds), among=listed, shares=shares)
-        begin, length = time.perf_counter(), min(_LONGEST, 2 * length)
-        listed, shares, excess = _with_cheap(split, weighted)
+        split = split_for(part, rounds=min(length, given.rounds - best.rounds), among=listed, shares=shares)
+        begin, length = time.perf_counter(), min(given.longest, 2 * length)
+        priced = _with_cheap(split, weighted, int(given.listed * len(listed)), clock)
+        best.rounds += split.rounds
+        if priced is None:
+            break
+        listed, shares, excess = priced
         units = rounded_shares(shares / excess * _ROUNDED, costs_of(listed, weighted), *listed.links_by_edge)
         total, _ = spanning(listed)(units)
-        best.rounds += split.rounds
         if total > best.units:
             best.edges, best.units, best.shares = listed, int(total), units
         if split.limit < best.limit:
             best.columns, best.usage, best.limit = split.columns, split.usage, split.limit
-        best.converged = split.converged and best.units >= (1 - stall) * split.units
+        best.converged = split.converged and best.units >= (1 - given.stall) * split.units
         best.converged |= -(-best.units // UNIT) >= enough
         seconds = time.perf_counter() - begin
         if progress is not None:
@@ -368,29 +429,29 @@ def split_by_pricing(
     return best
 
 
-def _with_cheap(split: Splitting, weighted: bool) -> tuple[CandidateEdges, Reals, float]:
+def _with_cheap(
+    split: Splitting, weighted: bool, most: int, clock: Clock
+) -> tuple[CandidateEdges, Reals, float] | None:
     """The pairs of a split and those that are too cheap, their shares, and the most that others' prices ÷ cost are.
 
-    At most as many are added as there are, the cheapest. The shares ÷ this number hold among all pairs.
+    At most `most` are added, the cheapest. The shares ÷ this number hold among all pairs. None if the clock passes.
     """
     few = split.edges
     instance, interest = few.instance, few.interest
+    _, in_tree = spanning(few)(split.shares)
+    trees = price_trees(instance.topic_offsets, few.links, split.shares, in_tree)
     link_costs = edge_costs(instance) if weighted else unit_costs(instance.num_nodes)
-    find = partial(_too_cheap, interest, positions_of(interest), *_trees_of(split), link_costs)
-    excess, most = 1 + _TOLERANCE, len(few)
-    keys, topics, prices, counts = find(excess, most)
-    if counts.sum() > most:
-        above = np.cumsum(counts[::-1])[::-1]
-        above[-1] = 0
-        excess = _STEP ** float(np.flatnonzero(above <= most)[0])
-        keys, topics, prices, _ = find(excess, _ALL)  # some more by rounding, and none may be left out
+    found = pairs_above(interest, trees, link_costs, 1 + _TOLERANCE, most, clock)
+    if found is None:
+        return None
+    keys, _, excess = found
     edges = CandidateEdges(instance, np.union1d(few.keys, keys))
     before = np.zeros(len(edges), np.bool_)
     before[np.searchsorted(edges.keys, few.keys)] = True
     given = before[edges.links.edge]
     shares = np.empty(len(given))
     shares[given] = split.shares / UNIT
-    shares[~given] = prices[np.lexsort((keys, topics))] / UNIT
+    shares[~given] = prices_of(instance.topic_offsets, edges.links, np.flatnonzero(~given), trees) / UNIT
     costs = costs_of(edges, weighted)
     price = np.bincount(edges.links.edge, shares, len(edges))
     return edges, shares * (costs / np.maximum(price, costs))[edges.links.edge], excess
@@ -424,60 +485,3 @@ def _rows_of_trees(
             row[p], place[first + v], gap[p] = interest.topic_nodes[first + v], p, before[v]
             v = following[v]
     return row, place, gap
-
-
-@kernel
-def _too_cheap(
-    interest: Interest, position: Ids, row: Ids, place: Offsets, gap: Units, costs: EdgeCosts, excess: float, most: int
-) -> tuple[Edges, Ids, Units, Offsets]:
-    """The pairs whose prices add up to more than `excess` times their cost: key, topic and price of each link.
-
-    Not all are returned where there are more than `most`; the last array counts them by the logarithm of their excess.
-    """
-    # A link's price is the widest gap of its topic's row between its ends: one walk to each side of u finds all of u's.
-    n = len(interest.node_offsets) - 1
-    total, dear, others = np.zeros(n, np.int64), np.full(n, -1, np.int32), np.empty(n, np.int32)
-    keys, topics, prices = np.empty(1024, np.int64), np.empty(1024, np.int32), np.empty(1024, np.int64)
-    counts, found, size = np.zeros(_STEPS, np.int64), 0, 0
-    for u in range(n):
-        touched, any_here = 0, False
-        for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
-            t, p = interest.node_topics[i], place[position[i]]
-            first, last = interest.topic_offsets[t], interest.topic_offsets[t + 1]
-            for step, end in ((1, last), (-1, first - 1)):
-                widest = np.int64(0)
-                for q in range(p + step, end, step):
-                    widest = max(widest, gap[max(q, q - step)])
-                    v = row[q]
-                    if total[v] == 0 and widest > 0:
-                        others[touched] = v
-                        touched += 1
-                    total[v] += widest
-        for v in others[:touched]:
-            if v > u and total[v] > UNIT:
-                cost = UNIT * cost_of(u, v, costs)
-                if total[v] > np.int64(cost * excess):
-                    any_here = True
-                    found += 1
-                    dear[v] = u
-                    counts[min(_STEPS - 1, int(np.log(total[v] / cost) / np.log(_STEP)))] += 1
-            total[v] = 0
-        # Few nodes have such a pair: only their links are walked along again and written down.
-        if not any_here or found > most:
-            continue
-        for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
-            t, p = interest.node_topics[i], place[position[i]]
-            first, last = interest.topic_offsets[t], interest.topic_offsets[t + 1]
-            if size + last - first > len(keys):
-                room = size + last - first
-                keys = np.concatenate((keys, np.empty(room, np.int64)))
-                topics = np.concatenate((topics, np.empty(room, np.int32)))
-                prices = np.concatenate((prices, np.empty(room, np.int64)))
-            for step, end in ((1, last), (-1, first - 1)):
-                widest = np.int64(0)
-                for q in range(p + step, end, step):
-                    widest = max(widest, gap[max(q, q - step)])
-                    if dear[row[q]] == u:
-                        keys[size], topics[size], prices[size] = np.int64(u) * n + row[q], t, widest
-                        size += 1
-    return keys[:size].copy(), topics[:size].copy(), prices[:size].copy(), counts

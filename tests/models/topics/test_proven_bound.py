@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import combinations, pairwise
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.heuristics.topics.kernels.interest import costs_of, edge_costs, interest_of, unit_costs
 from overlaybench.heuristics.topics.local_search.overlay_search import nearest_pairs
 from overlaybench.heuristics.topics.minmax_oda import minmax_oda
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
@@ -26,6 +28,7 @@ from overlaybench.models.topics.lp_bound import lower_bound
 from overlaybench.models.topics.relaxation import cost_splitting
 from overlaybench.models.topics.relaxation.cost_splitting import (
     MOST_PROVEN,
+    PricingParameters,
     _rows_of_trees,
     proof_trees,
     spanning,
@@ -40,6 +43,7 @@ from overlaybench.models.topics.relaxation.dual_fitting import (
     fitted_multipliers,
 )
 from overlaybench.models.topics.relaxation.node_cover import node_cover
+from overlaybench.models.topics.relaxation.price_join import pairs_above, price_of, price_trees
 from overlaybench.models.topics.relaxation.separation import Goal
 from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs, keys_of, singleton_rows
 from tests.models.checker.tiny import proven_by, proven_value
@@ -231,10 +235,12 @@ def least_neighbours(instance: ob.TopicInstance, v: int) -> int:
     )
 
 
+_TWO_NEAREST = PricingParameters(nearest=2, rounds=300)
+
+
 @pytest.fixture
 def _two_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that instances small enough to judge have pairs to price."""
-    monkeypatch.setattr(cost_splitting, "_NEAREST", 2)
     monkeypatch.setattr(cost_splitting, "_FEW", 1.0)
 
 
@@ -283,7 +289,7 @@ def test_shares_of_all_pairs_prove_the_bound(seeds: range, weighted: bool) -> No
         instance = small_instance(seed)
         if weighted:
             instance = priced(instance, seed)
-        splitting = split_by_pricing(instance, greedy_merge(instance), Clock(None), rounds=300, weighted=weighted)
+        splitting = split_by_pricing(instance, greedy_merge(instance), Clock(None), _TWO_NEAREST, weighted=weighted)
         total, spent = _prices(splitting.edges, splitting.shares.tolist())
         assert splitting.units == total, f"seed {seed}"
         assert (splitting.shares >= 0).all()
@@ -303,8 +309,10 @@ def test_of_many_cheap_pairs_the_cheapest_are_listed(seeds: range) -> None:
         instance = uniform_instance(30, 5, 4, seed)
         few = CandidateEdges(instance, keys_of(greedy_merge(instance)))
         split = split_costs(instance, 30.0, Clock(None), rounds=30, among=few)
-        edges, shares, most = cost_splitting._with_cheap(split, weighted=False)
-        assert len(edges) <= 2 * len(few)  # the instances have no price at a threshold
+        priced = cost_splitting._with_cheap(split, False, len(few), Clock(None))
+        assert priced is not None
+        edges, shares, most = priced
+        assert len(edges) <= 2 * len(few)
         _, before = _prices(few, split.shares.tolist())
         cheap = {pair: price / UNIT for pair, price in before.items() if price > UNIT * (1 + 1e-8)}
         added = {divmod(key, instance.num_nodes) for key in np.setdiff1d(edges.keys, few.keys).tolist()}
@@ -324,7 +332,7 @@ def test_pricing_reaches_the_bound_of_the_cutting_planes(seeds: range) -> None:
         planes.tighten(Clock(None))
         few = CandidateEdges(instance, np.union1d(nearest_pairs(instance, 2), keys_of(start)))
         alone = split_costs(instance, start.num_edges, Clock(None), rounds=3000, among=few)
-        splitting = split_by_pricing(instance, start, Clock(None), rounds=3000)
+        splitting = split_by_pricing(instance, start, Clock(None), replace(_TWO_NEAREST, rounds=3000))
         assert alone.units > 1.01 * planes.lp.value * UNIT, "the pairs of the start suffice"
         assert 0.98 * planes.best_units <= splitting.units <= planes.lp.value * UNIT * (1 + 1e-6)
         assert planes.lp.value - 1e-3 <= splitting.limit == pytest.approx(splitting.usage.sum())
@@ -353,6 +361,39 @@ def test_the_widest_gap_in_a_row_is_the_heaviest_edge_on_the_path(seeds: range) 
             for u, v in combinations(where, 2):
                 begin, end = sorted((where[u], where[v]))
                 assert gap[begin + 1 : end + 1].max() == _heaviest(tree, u, v), f"seed {seed}, topic {t}, {u} to {v}"
+
+
+@pytest.mark.parametrize("seeds", tiers(20, 200))
+def test_the_join_finds_exactly_the_pairs_whose_prices_exceed_their_cost(seeds: range) -> None:
+    found_above = 0
+    for seed in seeds:
+        random = np.random.default_rng(seed)
+        instance = small_instance(seed) if seed % 2 else uniform_instance(24, 6, 4, seed)
+        costs = edge_costs(priced(instance, seed)) if seed % 4 > 1 else unit_costs(instance.num_nodes)
+        edges = CandidateEdges(instance, all_pairs(instance))
+        most = UNIT * int(costs.table.max(initial=1))
+        # Prices of 0 are those that the join leaves out, and equal ones are not those of the core.
+        weight = random.choice([0, 0, 0, most // 5, most // 3, most // 2, most], len(edges.links.edge))
+        _, in_tree = spanning(edges)(weight)
+        trees = price_trees(instance.topic_offsets, edges.links, weight, in_tree)
+        totals = dict.fromkeys(all_pairs(instance).tolist(), 0)
+        for t in range(instance.num_topics):
+            tree, first = _tree(edges, weight.tolist(), t), int(instance.topic_offsets[t])
+            for (i, u), (j, v) in combinations(enumerate(instance.subscribers(t).tolist()), 2):
+                assert price_of(first + i, first + j, trees) == _heaviest(tree, u, v), f"seed {seed}, topic {t}"
+                totals[u * instance.num_nodes + v] += _heaviest(tree, u, v)
+        u, v = np.divmod(np.array(list(totals), np.int64), instance.num_nodes)
+        paid = costs_of(u.astype(np.int32), v.astype(np.int32), costs)
+        ratios = dict(zip(totals, np.array(list(totals.values())) / UNIT / paid, strict=True))
+        for most_pairs in (10**6, 3):
+            found = pairs_above(interest_of(instance), trees, costs, 1.0, most_pairs, Clock(None))
+            assert found is not None
+            keys, given, least = found
+            assert sorted(keys.tolist()) == sorted(key for key, ratio in ratios.items() if ratio > least)
+            assert given.tolist() == [ratios[key] for key in keys.tolist()]
+            assert len(keys) <= most_pairs
+            found_above += len(keys)
+    assert found_above
 
 
 def test_an_overlay_of_other_edges_than_the_split_has_is_a_candidate_as_a_whole() -> None:

@@ -1,0 +1,187 @@
+"""The pairs of nodes whose prices in all topics add up to more than the edge costs, found by a join with weights.
+
+In a topic's tree the price of a pair is the heaviest edge on the path between its ends, an ultrametric. Let b(t, v) be
+the price of v and the topic's *core*, one of its subscribers. The price of u and v is at most max(b(t, u), b(t, v)),
+and equal to it where the two differ. Popular topics have b = 0 for nearly all their subscribers, because edges that are
+paid for by rarer topics connect these too. So only the pairs of a topic of which one end has b > 0 are looked at: a
+positive subscriber with all, the others with the positive ones. Few pairs have Σ_t max(b(t, u), b(t, v)) > cost; their
+prices are computed exactly. This is an overlap join with weights (Chaudhuri, Ganti and Kaushik 2006) in which the
+subscriptions of weight 0 are filtered from the inverted lists (Bayardo, Ma and Srikant 2007).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, positions_of
+from ....instances.contract.arrays import Flags, Ids, Offsets, Reals
+from ....instances.contract.compiled import in_place_kernel, kernel
+from ....instances.contract.run import Clock
+from ...engine.relaxation import UNIT, Units
+from .topic_rows import Edges, TopicEdges
+
+_PARTS, _LEAST_PART = 64, 1000
+_ROOT = 2**62
+
+
+class PriceTrees(NamedTuple):
+    """A tree for each topic, with an item for each subscription in the order of ``topic_nodes``.
+
+    The heaviest edge on the path between two nodes is that of the topic's minimum spanning tree, and the way to the
+    root, the core of the topic, has O(log |V_t|) edges, of rising weight.
+    """
+
+    parent: Ids
+    weight: Units  # of the edge to the parent
+    to_core: Units  # b: the price of the subscriber and the core
+
+
+@kernel
+def price_trees(topic_offsets: Offsets, links: TopicEdges, weight: Units, in_tree: Flags) -> PriceTrees:
+    """The trees whose links are marked, by Kruskal's algorithm with union by size.
+
+    Cost O(Σ|V_t| log |V_t|) and 20 bytes for each subscription.
+    """
+    size = topic_offsets[-1]
+    parent, up, to_core = np.arange(size).astype(np.int32), np.full(size, np.int64(_ROOT)), np.zeros(size, np.int64)
+    members = np.ones(size, np.int32)
+    for t in range(len(topic_offsets) - 1):
+        first, last = topic_offsets[t], topic_offsets[t + 1]
+        tree = np.flatnonzero(in_tree[links.offsets[t] : links.offsets[t + 1]]) + links.offsets[t]
+        for k in tree[np.argsort(weight[tree])]:
+            x, y = first + links.a[k], first + links.b[k]
+            while parent[x] != x:
+                x = np.int64(parent[x])
+            while parent[y] != y:
+                y = np.int64(parent[y])
+            if members[x] > members[y]:
+                x, y = y, x
+            parent[x], up[x] = y, weight[k]
+            members[y] += members[x]
+        for p in range(first, last):
+            x = p
+            while parent[x] != x:
+                to_core[p], x = up[x], np.int64(parent[x])
+    return PriceTrees(parent, up, to_core)
+
+
+@in_place_kernel
+def price_of(x: int, y: int, trees: PriceTrees) -> int:
+    """The heaviest edge on the path between two different subscriptions of a topic. Cost O(log |V_t|)."""
+    heaviest = np.int64(0)
+    while x != y:
+        # The edges to the root become heavier: the lighter one of the two is on the path.
+        if trees.weight[x] > trees.weight[y]:
+            x, y = y, x
+        heaviest = max(heaviest, trees.weight[x])
+        x = np.int64(trees.parent[x])
+    return int(heaviest)
+
+
+@kernel
+def prices_of(topic_offsets: Offsets, links: TopicEdges, chosen: Offsets, trees: PriceTrees) -> Units:
+    """The prices of some links, given by their numbers, which rise."""
+    prices, t = np.empty(len(chosen), np.int64), 0
+    for i in range(len(chosen)):
+        k = chosen[i]
+        while k >= links.offsets[t + 1]:
+            t += 1
+        prices[i] = price_of(topic_offsets[t] + links.a[k], topic_offsets[t] + links.b[k], trees)
+    return prices
+
+
+def pairs_above(
+    interest: Interest, trees: PriceTrees, costs: EdgeCosts, least: float, most: int, clock: Clock
+) -> tuple[Edges, Reals, float] | None:
+    """The pairs whose prices add up to more than a multiple of their cost: keys, prices ÷ cost, and this multiple.
+
+    The multiple is `least`, or a larger one such that at most `most` pairs are above it. None if the clock passes.
+    Cost O(Σ_t |V_t|·|positive subscribers of t|) steps of 2 ns, memory 4 bytes for each subscription, 12 for each node
+    and 32 for each of `most` pairs and of those in a 64th of the nodes.
+    """
+    n = len(interest.node_offsets) - 1
+    position, positive = positions_of(interest), np.flatnonzero(trees.to_core > 0).astype(np.int32)
+    ends = np.searchsorted(positive, interest.topic_offsets)
+    following, keys, ratios = ends[:-1].copy(), np.empty(0, np.int64), np.empty(0)
+    step = max(_LEAST_PART, -(-n // _PARTS))
+    sums, others = np.zeros(n, np.int64), np.empty(n, np.int32)
+    for first in range(0, n, step):
+        if clock.passed and first != 0:
+            return None
+        above = np.int64(first), np.int64(min(n, first + step))
+        found = _above(interest, position, trees, positive, ends, following, costs, least, *above, sums, others)
+        keys, ratios = np.concatenate([keys, found[0]]), np.concatenate([ratios, found[1]])
+        if len(keys) > most:
+            least = float(np.partition(ratios, len(ratios) - most - 1)[len(ratios) - most - 1])
+            keys, ratios = keys[ratios > least], ratios[ratios > least]
+    return keys, ratios, least
+
+
+@kernel
+def _above(
+    interest: Interest,
+    position: Ids,
+    trees: PriceTrees,
+    positive: Ids,
+    ends: Offsets,
+    following: Offsets,
+    costs: EdgeCosts,
+    least: float,
+    first: int,
+    last: int,
+    total: Units,
+    others: Ids,
+) -> tuple[Edges, Reals]:
+    """The pairs u < v with u from `first` to `last`; ``following[t]`` is the first positive subscription beyond u's."""
+    n, topics, b = len(interest.node_offsets) - 1, interest.node_topics, trees.to_core
+    keys, ratios, size = np.empty(1024, np.int64), np.empty(1024), 0
+    for u in range(first, last):
+        touched = 0
+        for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
+            t, p = topics[i], position[i]
+            while following[t] < ends[t + 1] and positive[following[t]] <= p:
+                following[t] += 1
+            own = b[p]
+            if own > 0:
+                for q in range(p + 1, interest.topic_offsets[t + 1]):
+                    v = interest.topic_nodes[q]
+                    if total[v] == 0:
+                        others[touched] = v
+                        touched += 1
+                    total[v] += max(own, b[q])
+            else:
+                for q in positive[following[t] : ends[t + 1]]:
+                    v = interest.topic_nodes[q]
+                    if total[v] == 0:
+                        others[touched] = v
+                        touched += 1
+                    total[v] += b[q]
+        if size + touched > len(keys):
+            room = size + touched
+            keys, ratios = np.concatenate((keys, np.empty(room, np.int64))), np.concatenate((ratios, np.empty(room)))
+        for v in others[:touched]:
+            # No edge costs less than 1.
+            if total[v] > UNIT:
+                ratio = _price_in_all(u, v, interest, position, trees) / (np.float64(UNIT) * cost_of(u, v, costs))
+                if ratio > least:
+                    keys[size], ratios[size] = np.int64(u) * n + v, ratio
+                    size += 1
+            total[v] = 0
+    return keys[:size].copy(), ratios[:size].copy()
+
+
+@in_place_kernel
+def _price_in_all(u: int, v: int, interest: Interest, position: Ids, trees: PriceTrees) -> int:
+    """The sum of a pair's prices over its common topics. Cost O(|T_u| + |T_v|) and that of the prices."""
+    topics, price = interest.node_topics, np.int64(0)
+    i, end_i = interest.node_offsets[u], interest.node_offsets[u + 1]
+    j, end_j = interest.node_offsets[v], interest.node_offsets[v + 1]
+    while i < end_i and j < end_j:
+        one, other = topics[i], topics[j]
+        if one == other:
+            price += price_of(np.int64(position[i]), np.int64(position[j]), trees)
+        i += one <= other
+        j += other <= one
+    return int(price)
