@@ -76,7 +76,7 @@ def price_of(x: int, y: int, trees: PriceTrees) -> int:
         if trees.weight[x] > trees.weight[y]:
             x, y = y, x
         heaviest = max(heaviest, trees.weight[x])
-        x = np.int64(trees.parent[x])
+        x = int(trees.parent[x])
     return int(heaviest)
 
 
@@ -110,8 +110,8 @@ def pairs_above(
     for first in range(0, n, step):
         if clock.passed and first != 0:
             return None
-        above = np.int64(first), np.int64(min(n, first + step))
-        found = _above(interest, position, trees, positive, ends, following, costs, least, *above, sums, others)
+        part = first, min(n, first + step)
+        found = _above(interest, position, trees, positive, ends, following, costs, least, *part, sums, others)
         keys, ratios = np.concatenate([keys, found[0]]), np.concatenate([ratios, found[1]])
         if len(keys) > most:
             least = float(np.partition(ratios, len(ratios) - most - 1)[len(ratios) - most - 1])
@@ -181,7 +181,7 @@ def _price_in_all(u: int, v: int, interest: Interest, position: Ids, trees: Pric
     while i < end_i and j < end_j:
         one, other = topics[i], topics[j]
         if one == other:
-            price += price_of(np.int64(position[i]), np.int64(position[j]), trees)
+            price += price_of(int(position[i]), int(position[j]), trees)
         i += one <= other
         j += other <= one
     return int(price)

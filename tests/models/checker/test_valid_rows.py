@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from overlaybench.instances.topics.instance import TopicInstance
 from tests import topic_brute_force
 from tests.content_brute_force import Network
 from tests.content_brute_force import assignments as all_assignments
@@ -149,6 +150,27 @@ def test_trees_prove_no_more_than_the_optimum_and_as_much_as_their_rows(seed: in
         case = case_of(model, None, [model.row(*row) for row in given.values()])
         case.bound(0, [number for k, factor in enumerate(listed[1::2]) for number in (k, factor)], {})
         assert max(weight, 0) == case.open[0][1]
+
+
+@property_test(300, SEEDS, quick=20)
+def test_the_join_of_trees_weighs_each_pair_as_its_rows_do(seed: int) -> None:
+    draw = random.Random(seed)
+    wanted = {f"n{v}": {f"t{min(draw.randrange(12), draw.randrange(12))}" for _ in range(5)} for v in range(25)}
+    model = model_of(Tiny("min-tco", TopicInstance.from_subscriptions(wanted)), unit=12)
+    weights = draw.choice([[0, 0, 0, 0, 4, 12], [0, 3, 6], [0, 0, 5, 13], range(9)])
+    total, above, trees = 0, dict[tuple[int, int], int](), []
+    for t, nodes in enumerate(model.members):
+        # Few popular topics have gaps other than 0, so that some claims are true and others false.
+        gaps = [draw.choice(weights) * (draw.random() < 6 / len(nodes)) for _ in nodes[1:]]
+        row = draw.sample(nodes, len(nodes))
+        trees.append([t, row, gaps])
+        total += sum(gaps)
+        for (i, u), (j, v) in combinations(enumerate(row), 2):
+            pair = min(u, v), max(u, v)
+            above[pair] = above.get(pair, -12) + max(gaps[i:j])
+    assert model.weight_of([model.tree(*tree) for tree in trees]) == total - sum(
+        max(0, weight) for weight in above.values()
+    )
 
 
 @property_test(1500, SEEDS, quick=30)
