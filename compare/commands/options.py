@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from textwrap import wrap
@@ -17,13 +18,13 @@ from click.shell_completion import CompletionItem
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import STANDARD_INPUT, reading_as
 from ...instances.contract.terms import TERMS, said, terms
-from ..printable import cell, plain
+from ..printable import cell, plain, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from ...instances.contract.kind import Kind
+    from ...instances.contract.kind import Kind, LoadedInstance
     from ...instances.contract.problem import Problem
 
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
@@ -102,32 +103,45 @@ ARCHIVE = click.option("--archive", type=FILE, help="The code for a cluster's wo
 QUIET = click.option("--quiet", is_flag=True, help="Show no progress.")
 
 
-_TABLE = "In CSV, TSV and Parquet files of topics.  [default: {}]"
+_TABLE = "In tables of topics; repeatable: several are one key.  [default: {}]"
 _PRICES = {
     "costs": ("FILE", "A table of pairs of nodes, the first two columns, and of what their links cost."),
     "cost_column": ("NAME", "Of --costs: integers from 1 on, for weighted-tco.  [default: cost]"),
     "score_column": ("NAME", "Of --costs, in place of costs: numbers of which more is better."),
 }
-_COLUMNS = {f"{name}_column": (None, _TABLE.format(name)) for name in ("node", "topic")} | _PRICES
+_KEYS = ("node", "topic")
+_SEPARATOR = "Of lists of members in lines or cells: a sign, tab or blank.  [default: in lists of sets it is found]"
+_SETTINGS = (
+    click.option("--separator", metavar="SIGN", help=_SEPARATOR),
+    click.option("--copies", is_flag=True, default=None, help="A(2), A*2 and 2*A are copies of one, as in .oligomers."),
+    click.option("--as-is", is_flag=True, default=None, help="Topics of one subscriber each are meant, and blanks."),
+)
 
 
 def column_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command ``--node-column`` and ``--topic-column``, ``--costs`` with its columns, ``--format`` and ``--as``.
+    """Give a command the options that say how FILE is read, ``--costs`` with its columns, and ``--as``.
 
-    It gets those of the first five that were given as ``columns``.
+    It gets those that were given, but for the format, as ``columns``.
     """
 
     @wraps(command)
     def with_columns(file: Path, form: str | None, **given: Any) -> None:
-        named = {name: value for name in _COLUMNS if (value := given.pop(name)) is not None}
-        columns = {name if name in _PRICES else name.removesuffix("_column"): value for name, value in named.items()}
+        keys = {name: given.pop(f"{name}_column") for name in _KEYS}
+        columns: dict[str, Any] = {name: own[0] if len(own) == 1 else list(own) for name, own in keys.items() if own}
+        named = {name: given.pop(name) for name in (*_PRICES, "separator", "copies", "as_is")}
+        columns |= {name: value for name, value in named.items() if value is not None}
         others = [*given.values(), *given.get("answers", ())]
         piped = STANDARD_INPUT if STANDARD_INPUT in others else file
         with reading_as(piped, form) if form else nullcontext():
             command(file=file, columns=columns, **given)
 
-    for name, (metavar, text) in reversed(_COLUMNS.items()):
+    for name, (metavar, text) in reversed(_PRICES.items()):
         with_columns = click.option(f"--{name.replace('_', '-')}", metavar=metavar, help=text)(with_columns)
+    for option in reversed(_SETTINGS):
+        with_columns = option(with_columns)
+    for name in reversed(_KEYS):
+        flag, text = f"--{name}-column", _TABLE.format(name)
+        with_columns = click.option(flag, multiple=True, metavar="NAME", help=text)(with_columns)
     text = "Of FILE whatever its ending, and of - (standard input): csv, sets, json, csv.gz and so on."
     return trade_option(click.option("--format", "form", metavar="ENDING", help=text)(with_columns))
 
@@ -184,7 +198,7 @@ def inches(length: str) -> float:
     raise BadInput(f"--width {length}: write a number and its unit, one of {', '.join(_INCHES)}, such as 3.4in")
 
 
-def problem_asked(file: Path, name: str | None, columns: Mapping[str, str]) -> Problem[Any, Any]:
+def problem_asked(file: Path, name: str | None, columns: Mapping[str, Any]) -> Problem[Any, Any]:
     """The problem of that name; without a name the one by default for the kind of the instance in a file.
 
     Of an instance of the library it is the first one that the library poses on it.
@@ -211,8 +225,13 @@ def kind_asked(file: Path) -> Kind[Any, Any]:
     return kind_of_file(file) if entry is None else kind_named(entry.kind)
 
 
-def load_instance(file: Path, problem: Problem[Any, Any], columns: Mapping[str, str]) -> Any:
+def load_instance(file: Path, problem: Problem[Any, Any], columns: Mapping[str, Any]) -> Any:
     """The instance in a file or of the library, of the kind that a problem asks for; remarks go to stderr."""
+    return load(file, problem, columns).instance
+
+
+def load(file: Path, problem: Problem[Any, Any], columns: Mapping[str, Any]) -> LoadedInstance[Any]:
+    """What :func:`load_instance` reads, with what is known of the file."""
     from ...instances.contract.kind import LoadedInstance
     from ..catalogue import kind_named
     from ..studies.isolation import memory_bounded
@@ -223,21 +242,23 @@ def load_instance(file: Path, problem: Problem[Any, Any], columns: Mapping[str, 
     columns = {name: column for name, column in columns.items() if name not in prices}
     if prices and ("costs" not in prices or kind.name != "topics"):
         raise BadInput(f"--cost-column and --score-column are of a file --costs, for topics: {file} has {kind.name}")
-    if foreign := [column for column in columns if column not in kind.columns]:
-        raise BadInput(f"--{foreign[0]}-column: instances of the kind '{kind.name}' have no such column: leave it out")
+    if foreign := [name for name in columns if name not in (*kind.columns, *kind.settings)]:
+        flag = f"--{foreign[0]}-column" if foreign[0] in _KEYS else f"--{foreign[0].replace('_', '-')}"
+        raise BadInput(f"{flag}: instances of the kind '{kind.name}' have no use for it: leave it out")
     entry = library_entry(file)
     if entry is not None and (entry.kind != kind.name or columns):
         raise BadInput(f"{file}: has {entry.kind}, without columns: name a problem of {entry.kind}, and no columns")
     with memory_bounded(str(file)):
         read = kind.read(file, columns) if entry is None else LoadedInstance(entry.make())
-    if read.remark:
-        click.echo(f"overlaybench: {file}: {read.remark}", err=True)
+    for remark in read.remarks:
+        click.echo(f"overlaybench: {printable(f'{file}: {remark}')}", err=True)
     if not prices:
-        return read.instance
+        return read
     from ...instances.topics.evidence import priced
 
     cost = prices.get("cost_column", "" if "score_column" in prices else "cost")
-    return priced(read.instance, Path(prices["costs"]), cost=cost, score=prices.get("score_column", ""))
+    given = priced(read.instance, Path(prices["costs"]), cost=cost, score=prices.get("score_column", ""))
+    return replace(read, instance=given, is_plain=False)
 
 
 def key_values(words: tuple[str, ...], flag: str = "--option") -> dict[str, str]:

@@ -41,6 +41,7 @@ from .options import (
     in_parentheses,
     key_values,
     kind_asked,
+    load,
     load_instance,
     problem_asked,
 )
@@ -152,7 +153,7 @@ def _named_values(words: tuple[str, ...]) -> dict[str, object]:
     help="Show a greedy method's choices in order, with contribution and ties.",
 )
 @AS_JSON
-def solve(file: Path, problem: str | None, options: tuple[str, ...], columns: Mapping[str, str], **given: Any) -> None:
+def solve(file: Path, problem: str | None, options: tuple[str, ...], columns: Mapping[str, Any], **given: Any) -> None:
     """Solve a problem on the instance in FILE and check the answer. Exit status 1 if the run failed."""
     from ..python_api.solving import solve as solved
 
@@ -184,7 +185,7 @@ def _solve_on_spark(
     problem: str | None,
     method: str | None,
     options: Mapping[str, str],
-    columns: Mapping[str, str],
+    columns: Mapping[str, Any],
     output: Path,
     **given: Any,
 ) -> Result[str]:
@@ -261,7 +262,7 @@ def optima(
     output: Path | None,
     circle: bool,
     as_json: bool,
-    columns: Mapping[str, str],
+    columns: Mapping[str, Any],
     figure_options: Any,
     **given: Any,
 ) -> None:
@@ -294,7 +295,7 @@ def optima(
 @click.option("--master", help="Spark master for Parquet files that no machine holds: FILE and ANSWER stay on Spark.")
 @AS_JSON
 def check(
-    file: Path, answer: Path, problem: str | None, columns: Mapping[str, str], master: str | None, as_json: bool
+    file: Path, answer: Path, problem: str | None, columns: Mapping[str, Any], master: str | None, as_json: bool
 ) -> None:
     """Check an ANSWER to the instance in FILE: its validity and its value. Exit status 1 if it is invalid."""
     if master is not None:
@@ -323,7 +324,7 @@ def check(
 @click.option("--to-vipr", type=FILE, help="Translate it to this .vipr file, and write the problem as .mps beside it.")
 @column_options
 @AS_JSON
-def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[str, str], as_json: bool) -> None:
+def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[str, Any], as_json: bool) -> None:
     """Check a PROOF about the instance in FILE, written by ``solve --proof``. Exit status 1 if it is wrong.
 
     The checker is a program of its own, models/checker/check_proof.py, that imports nothing of this package. FILE is
@@ -341,9 +342,10 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
     if (formats := FORMATS.get(kind.name)) is None:
         known = ", ".join(FORMATS)
         raise BadInput(f"{file}: the checker knows no instances of the kind '{kind.name}': it knows {known}")
-    instance = load_instance(file, problem_named(kind.default_problem), columns)
+    loaded = load(file, problem_named(kind.default_problem), columns)
+    instance = loaded.instance
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
-        if file.suffix not in formats or columns or not kind.is_plain(file):
+        if file.suffix not in formats or columns or not loaded.is_plain:
             file = file_for_checker(instance, kind.name, Path(folder))
         checked = run_checker(file, proof, digest=instance.digest)
         if to_vipr is not None and checked.accepted:
@@ -372,7 +374,7 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
 @column_options
 @partial(figure_options, formats=False)
 def draw(
-    file: Path, answers: tuple[Path, ...], output: Path, step: bool, columns: Mapping[str, str], **looks: Any
+    file: Path, answers: tuple[Path, ...], output: Path, step: bool, columns: Mapping[str, Any], **looks: Any
 ) -> None:
     """Draw the instance in FILE, or ANSWERS to it side by side.
 
@@ -434,7 +436,7 @@ def draw(
 @OPTIONS
 @SEED
 @column_options
-def export(what: str, file: Path, answer: Path | None, output: Path, columns: Mapping[str, str], **given: Any) -> None:
+def export(what: str, file: Path, answer: Path | None, output: Path, columns: Mapping[str, Any], **given: Any) -> None:
     """Write the instance in FILE or an ANSWER to it for other programs.
 
     \b

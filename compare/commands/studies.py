@@ -95,7 +95,8 @@ def expected(asked: Study, store: Store, master: str) -> str:
     done = store.done()
     left = [task for key, task in tasks.items() if key not in done]
     cores = local_cores(master) or 1
-    asked.check_files(known)
+    for remark in asked.check_files(known):
+        click.echo(f"overlaybench: {remark}", err=True)
     work = RunTally(store, left, {one.digest: one.size for one in index.values()}).work
     counted = f"{len({one.digest for one in index.values()})} instances, {len(tasks)} runs"
     if index.keys() - known.keys():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from textwrap import shorten
@@ -10,13 +11,13 @@ from typing import Any, TypeVar, overload
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, kind_of_file
 from ...instances.contract.files import reading_as
-from ...instances.contract.kind import LoadedInstance
 from ...instances.contract.method import Method
 from ...instances.contract.problem import Problem
 from ...instances.contract.shown import table
 from ...instances.contract.workload import Workload
 from ...instances.topics.files import from_object
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.members import Reading
 from ..catalogue import METHODS
 from ..studies.library_entries import entry_named, library_entry
 
@@ -25,10 +26,36 @@ _WIDTH = 79
 
 
 @overload
-def read(source: str | Path, *, node: str = "node", topic: str = "topic", format: str = "") -> Any: ...
+def read(
+    source: str | Path,
+    *,
+    node: str | Sequence[str] = "node",
+    topic: str | Sequence[str] = "topic",
+    separator: str = "",
+    copies: bool = False,
+    as_is: bool = False,
+    format: str = "",
+) -> Any: ...
 @overload
-def read(source: object, *, node: str = "node", topic: str = "topic") -> TopicInstance: ...
-def read(source: object, *, node: str = "node", topic: str = "topic", format: str = "") -> Any:
+def read(
+    source: object,
+    *,
+    node: str | Sequence[str] = "node",
+    topic: str | Sequence[str] = "topic",
+    separator: str = "",
+    copies: bool = False,
+    as_is: bool = False,
+) -> TopicInstance: ...
+def read(
+    source: object,
+    *,
+    node: str | Sequence[str] = "node",
+    topic: str | Sequence[str] = "topic",
+    separator: str = "",
+    copies: bool = False,
+    as_is: bool = False,
+    format: str = "",
+) -> Any:
     """Read an instance from a file or from an object in memory.
 
     Parameters
@@ -40,8 +67,15 @@ def read(source: object, *, node: str = "node", topic: str = "topic", format: st
         nodes have the attribute ``bipartite=0`` (nodes) or ``1`` (topics); a hypergraph of XGI or HyperNetX, whose
         vertices are nodes and hyperedges topics; a SciPy sparse matrix, nodes × topics, of which each entry but 0 is a
         subscription; a NumPy matrix of 0 and 1. Or ``@NAME`` for an instance of the library (see :func:`load`).
-    node, topic : str
-        The columns of a table, in a file or in memory.
+    node, topic : str or sequence of str
+        The columns of a table, in a file or in memory. Several are one key: the label ``a|b`` for the values a and b.
+    separator : str
+        Between members of a list: in a file of sets, where it is found if it is not stated, and in the cells of a
+        table, which are labels if it is not stated.
+    copies : bool
+        Members such as ``A(2)`` are copies of one, as they are in ``.oligomers``.
+    as_is : bool
+        The labels of a table are taken as they stand, and topics of one subscriber each are meant.
     format : str
         Of a file whatever its ending: ``csv``, ``sets``, ``json``, ``csv.gz`` and so on.
 
@@ -53,12 +87,13 @@ def read(source: object, *, node: str = "node", topic: str = "topic", format: st
     Raises
     ------
     BadInput
-        If the source cannot be read, or two labels have the same text.
+        If the source cannot be read, two labels have the same text, or no topic of a table or a list of sets has two
+        subscribers: lists were probably read as labels.
 
     Warns
     -----
     UserWarning
-        If a (node, topic) row occurs twice; it counts once.
+        Of what is suspicious in a file or table: labels that hold a separator, or differ in case; repeated rows.
 
     Examples
     --------
@@ -74,11 +109,12 @@ def read(source: object, *, node: str = "node", topic: str = "topic", format: st
         path = Path(source).expanduser()
         with reading_as(path, format) if format else nullcontext():
             kind = kind_of_file(path)
-            loaded = kind.read(path, {"node": node, "topic": topic} if kind.columns else {})
+            given = {"node": node, "topic": topic, "separator": separator, "copies": copies, "as_is": as_is}
+            loaded = kind.read(path, {name: given[name] for name in given if name in (*kind.columns, *kind.settings)})
     else:
-        loaded = LoadedInstance(*from_object(source, node_column=node, topic_column=topic))
-    if loaded.remark:
-        warnings.warn(loaded.remark, stacklevel=2)
+        loaded = from_object(source, Reading.of(node, topic, separator, copies, as_is))
+    for remark in loaded.remarks:
+        warnings.warn(f"{source}: {remark}" if isinstance(source, str | Path) else remark, stacklevel=2)
     return loaded.instance
 
 

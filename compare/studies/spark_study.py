@@ -56,7 +56,8 @@ def run_study(
             print(f"overlaybench: {remark}", file=sys.stderr, flush=True)
         index = store.index()
         recipes = [recipe for recipe in study.recipes if not _is_stored(recipe, index, store)]
-        study.check_files(index)
+        for remark in study.check_files(index):
+            print(f"overlaybench: {remark}", file=sys.stderr, flush=True)
         grows = recipes and store.has_plan  # until the new instances are there, the present plan remains
         tasks = store.keyed(study.tasks(index)) if grows else _planned(study, index, store)
         if recipes or _missing(tasks, store):

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, make_folder, read_text
-from ...instances.contract.kind import Kind
+from ...instances.contract.kind import AS_STORED, Kind
 from .row import FORMAT, SCHEMA, from_line, spread, table_of, to_line
 from .task import Task
 
@@ -237,7 +237,7 @@ class Store:
         """An instance by digest; a file that does not hold it is bad input."""
         file = self._instance_file(digest, kind)
         try:
-            instance = kind.read(file, {}).instance
+            instance = kind.read(file, AS_STORED).instance
         except BadInput as error:
             raise _damaged(file, error) from None
         if instance.digest != digest:

@@ -65,6 +65,9 @@ class Files(OfAny, kw_only=True, frozen=True):
     file: str | Names
     kind: str = "topics"
     sample: Sample | Annotated[list[Sample], Meta(min_length=1)] = 0
+    separator: Annotated[str, Meta(description="of lists, in a file of sets or in cells (found, or none)")] = ""
+    copies: Annotated[bool, Meta(description="members such as A(2) are copies of one (false)")] = False
+    as_is: Annotated[bool, Meta(description="topics of one subscriber each are meant (false)")] = False
 
 
 class FromWorkload(OfAny, kw_only=True, frozen=True):
@@ -142,16 +145,22 @@ class Study:
 
         return sorted(by_key.values(), key=order)
 
-    def check_files(self, known: Container[str]) -> None:
-        """Read each file of recipes that are not known (as JSON) once; raise for a bad one or too large a sample."""
+    def check_files(self, known: Container[str]) -> list[str]:
+        """Read each file of recipes that are not known (as JSON) once; raise for a bad one or too large a sample.
+
+        Returns a line for what is suspicious in a file.
+        """
+        remarks = list[str]()
         wanted = [recipe for recipe in self.recipes if recipe.file and recipe.to_json() not in known]
         for _, alike in itertools.groupby(wanted, lambda recipe: (recipe.file, recipe.file_kind, recipe.columns)):
             largest = max(alike, key=lambda recipe: recipe.sample)
             with located(largest.family), memory_bounded(largest.file):
                 kind = kind_named(largest.file_kind)
-                instance = kind.read(Path(largest.file), dict(largest.columns)).instance
+                loaded = kind.read(Path(largest.file), dict(largest.columns))
+                remarks.extend(f"{largest.file}: {remark}" for remark in loaded.remarks)
                 if largest.sample:
-                    kind.sample(instance, largest.sample, largest.seed)
+                    kind.sample(loaded.instance, largest.sample, largest.seed)
+        return remarks
 
     def _tasks(self, recipe: Recipe, digest: str, runs: Runs, versions: Callable[[str, str], str]) -> Iterator[Task]:
         problems, text = [name for name in runs.problems if problem_named(name).kind == recipe.kind], recipe.to_json()
@@ -311,7 +320,8 @@ class Sources:
     def _of_files(self, source: dict[str, Any]) -> Iterator[Recipe]:
         columns = {f"{column}_column": column for column in kind_named(str(source.get("kind", "topics"))).columns}
         table = checked({key: value for key, value in source.items() if key not in columns}, Files)
-        renamed = {columns[key]: str(source[key]) for key in columns if key in source}
+        renamed: dict[str, Any] = {columns[key]: _column(source[key], key) for key in columns if key in source}
+        renamed |= {name: getattr(table, name) for name in _READING if getattr(table, name)}
         matching = {}
         for pattern in as_list(table.file):
             entry = None if _is_readable(self.folder / pattern) else library_entry(pattern)
@@ -368,6 +378,17 @@ class Sources:
         yield from self.recipes({"family": family, "seeds": table.seeds, **table.stand_in})
 
 
+_READING = ("separator", "copies", "as_is")
+
+
+def _column(given: object, key: str) -> str | list[str]:
+    """The name of a column, or of several."""
+    names = as_list(given)
+    if not names or not all(isinstance(name, str | int) for name in names):
+        raise BadInput(f"{key}: {given!r} names no column: give a text, or a list of texts")
+    return [str(name) for name in names] if isinstance(given, list) else str(given)
+
+
 def _seeds_of(table: OfAny, *parts: str) -> Iterator[int]:
     """The seeds that the table lists, or as many as it asks for, derived from the parts and their number."""
     if isinstance(table.seeds, list):
@@ -408,7 +429,8 @@ def study_schema() -> Schema:
     runs["properties"]["problems"] |= {"items": {"anyOf": [{"enum": _own(PROBLEMS)}, _with_limits(), _PLUG_IN]}}
     runs["properties"]["methods"] |= {"items": {"$ref": "#/$defs/Method"}}
     columns = dict.fromkeys(column for kind in KINDS.values() for column in kind.columns)
-    files["properties"] |= {f"{column}_column": {"type": "string"} for column in columns}
+    names: Schema = {"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"type": "string"}}]}
+    files["properties"] |= {f"{column}_column": names for column in columns}
     files["properties"]["kind"] = {"enum": list(KINDS)}
     named["Plot"]["properties"]["y"] = {"enum": list(MEASURES)}
     shared = {}

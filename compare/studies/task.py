@@ -31,7 +31,7 @@ class Recipe:
     parameters: tuple[tuple[str, Value], ...] = ()
     file: str = ""
     file_kind: str = "topics"
-    columns: tuple[tuple[str, str], ...] = ()
+    columns: tuple[tuple[str, Any], ...] = ()
     sample: int = 0
     code: str = ""
 
@@ -69,17 +69,17 @@ class Recipe:
     def from_json(cls, text: str) -> Recipe:
         """The recipe that :meth:`to_json` wrote."""
         fields = json.loads(text)
-        frozen = {name: freeze(fields[name]) for name in ("parameters", "columns") if name in fields}
+        frozen: dict[str, Any] = {name: freeze(fields[name]) for name in ("parameters", "columns") if name in fields}
         return cls(**{**fields, **frozen})
 
 
-def freeze(parameters: Mapping[str, Named]) -> tuple[tuple[str, Named], ...]:
-    """Parameters as sorted pairs, which can be compared and hashed."""
-    return tuple(sorted(parameters.items()))
+def freeze(parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Parameters as sorted pairs, which can be compared and hashed; lists are tuples."""
+    return tuple(sorted((name, tuple(each) if isinstance(each, list) else each) for name, each in parameters.items()))
 
 
 @lru_cache(maxsize=4)
-def _read(file: str, kind: str, columns: tuple[tuple[str, str], ...]) -> Any:
+def _read(file: str, kind: str, columns: tuple[tuple[str, Any], ...]) -> Any:
     return kind_named(kind).read(Path(file), dict(columns)).instance
 
 

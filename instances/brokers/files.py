@@ -105,7 +105,7 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
     measures = ("deliveries", "pure_forwarders", "yield", "average_hops", "max_hops", "soft_links")
     shown = ("soft_links", "messages")
 
-    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[BrokerNetwork]:
+    def read(self, path: Path, columns: Mapping[str, Any]) -> LoadedInstance[BrokerNetwork]:
         """Read a network.
 
         ``radius`` and ``fanout`` are numbers; ``brokers`` gives each label its ``uplink`` in publications a second

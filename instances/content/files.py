@@ -200,7 +200,7 @@ class Content(Kind[ContentInstance, ContentOverlay]):
     measures = ("access", "core", "brokers_used", "largest_load")
     shown = ("assignment", "trees")
 
-    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[ContentInstance]:
+    def read(self, path: Path, columns: Mapping[str, Any]) -> LoadedInstance[ContentInstance]:
         """Read JSON or NPZ.
 
         Users, brokers and channels of a JSON file are numbered in the natural order of their labels (u2 before u10),

@@ -153,7 +153,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
     packing = Path(stated.ending).suffix or stated.ending if stated and stated.path == path else path.suffix
     with _errors_of(path), ExitStack() as stack:
         if stated and stated.path == path and (path == STANDARD_INPUT or path.is_fifo()):
-            file = _piped(path, stated.piped)
+            file = stack.enter_context(_piped(path, stated.piped))
         elif path == STANDARD_INPUT:
             raise BadInput(f"{path}: standard input has no ending: state its format, as in --format csv")
         else:
@@ -176,9 +176,11 @@ def _piped(path: Path, kept: list[IO[bytes]]) -> IO[bytes]:
         spool = tempfile.TemporaryFile()  # noqa: SIM115
         with path.open("rb") if path != STANDARD_INPUT else nullcontext(sys.stdin.buffer) as source:
             shutil.copyfileobj(source, spool, _BLOCK)
+        spool.flush()
         kept.append(spool)
-    kept[0].seek(0)
-    return kept[0]
+    copy = os.fdopen(os.dup(kept[0].fileno()), "rb")  # who reads it closes it
+    copy.seek(0)
+    return copy
 
 
 def _only_member(archive: zipfile.ZipFile) -> str:

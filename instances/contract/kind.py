@@ -19,15 +19,25 @@ from .terms import said
 
 @dataclass(frozen=True)
 class LoadedInstance(Generic[Instance]):
-    """An instance as it was read, and how many of its rows repeat an earlier one; each counts once."""
+    """An instance as it was read, and how many of its rows repeat an earlier one; each counts once.
+
+    `notes` are lines on what is suspicious in a file. `is_plain` says that the checker of proofs reads the file as it
+    is: a format of this package, or a table in CSV or TSV whose labels are taken as they stand.
+    """
 
     instance: Instance
     duplicates: int = 0
+    notes: tuple[str, ...] = ()
+    is_plain: bool = True
 
     @property
-    def remark(self) -> str:
-        """What a user is told of the duplicates, or ""."""
-        return said(f"{self.duplicates} duplicate (node, topic) rows, each counted once") if self.duplicates else ""
+    def remarks(self) -> tuple[str, ...]:
+        """What a user is told of the file before any answer."""
+        twice = said(f"{self.duplicates} duplicate (node, topic) rows, each counted once")
+        return (*self.notes, *([twice] if self.duplicates else []))
+
+
+AS_STORED: Mapping[str, Any] = {"as_is": True}
 
 
 class Kind(ABC, Generic[Instance, Answer]):
@@ -54,18 +64,18 @@ class Kind(ABC, Generic[Instance, Answer]):
     first_keys: tuple[str, ...] = ()  # with which JSON files of other programs may begin that `read` reads
     endings: tuple[str, ...] = ()  # the suffixes of files that can only be of this kind
     columns: tuple[str, ...] = ()  # of a table that may have other names in a file; empty if no table is read
+    settings: tuple[str, ...] = ()  # further things to say of how a file is read
     ending: str = ".json"  # the suffix of the file in which a study stores an instance
     sizes: tuple[str, ...]  # the keys of `size`; the first is the x-axis of plots
     measures: tuple[str, ...] = ()  # the keys of the measures of every problem of the kind
     shown: tuple[str, ...]  # the keys of `labelled`
 
     @abstractmethod
-    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[Instance]:
-        """Read an instance; `columns` maps some of :attr:`columns` to their names in the file."""
+    def read(self, path: Path, columns: Mapping[str, Any]) -> LoadedInstance[Instance]:
+        """Read an instance; `columns` maps some of :attr:`columns` to their names in the file, and of :attr:`settings`.
 
-    def is_plain(self, path: Path) -> bool:
-        """Whether a file is of a format of this package, or a table, as the checker of proofs reads them."""
-        return True
+        :data:`AS_STORED` are the columns of a file that :meth:`write` wrote.
+        """
 
     @abstractmethod
     def write(self, instance: Instance, path: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from .errors import PACKED, BadInput
 from .files import Coded, opened, parts_of
@@ -22,21 +24,27 @@ _FEW_ROWS, _MOST_ROWS, MOST_BYTES = 2**16, 200_000_000, 1 << 34  # of a table
 def check_columns(columns: Sequence[str], present: Sequence[str]) -> list[int]:
     """The positions of columns; raises BadInput unless each is present once and they differ."""
     if len(set(columns)) < len(columns):
-        raise BadInput(f"column '{columns[0]}' is named twice: name one for the nodes, one for the topics")
+        twice, _ = Counter(columns).most_common(1)[0]
+        raise BadInput(f"column '{twice}' is named twice: name one for the nodes, one for the topics")
     for column in columns:
         if column not in present:
             names = ", ".join(f"'{name}'" for name in present)
-            raise BadInput(f"no column '{column}' among {names or 'none'}: name the column that is meant")
+            raise BadInput(f"no column '{column}' among {names or 'none'}: name the column that is meant{_OTHERWISE}")
         if list(present).count(column) > 1:
             raise BadInput(f"column '{column}' stands twice in the header: rename one")
     return list(map(list(present).index, columns))
 
 
-def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The line on which each row of a CSV or TSV file begins, and its cells; the first row is the header.
+_OTHERWISE = ", or separate columns by , ; | tabs or blanks; a file with a set on each line ends with .sets"
 
-    A header with a tab makes it TSV. Values may be quoted as in RFC 4180 and then contain separators and line breaks.
-    Empty lines are skipped.
+
+def separated(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, list[str]]]:
+    """The line on which each row of a table begins, and its cells; the first row is the header.
+
+    A header with a tab makes it TSV, any other one CSV. If it lacks one of the `columns`, the first line that has them
+    is the header, behind comments (and Excel's ``sep=;``), whatever the case of its names: separated by tabs, commas,
+    semicolons, ``|``, or aligned by blanks; and its names are given as in `columns`. Values may be quoted as in RFC
+    4180 and then contain separators and line breaks. Empty lines are skipped.
 
     Raises BadInput if a line is not UTF-8 or has another number of values than the header (each with the line), quotes
     are unbalanced, or there is no header.
@@ -45,38 +53,121 @@ def separated(path: Path) -> Iterator[tuple[int, list[str]]]:
         with opened(path) as file:
             if path.is_file() and path.stat().st_size > MOST_BYTES:
                 raise BadInput(f"is larger than {MOST_BYTES >> 30} GiB: give it fewer rows")
-            yield from _rows_in(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""))
+            yield from _rows_in(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), columns)
     except UnicodeDecodeError:
         with opened(path) as lines:
             line = next(number for number, text in enumerate(lines, 1) if text.decode(errors="ignore").encode() != text)
         raise BadInput(f"line {line} is not UTF-8: convert the file") from None
 
 
-def _rows_in(file: TextIO) -> Iterator[tuple[int, list[str]]]:
-    blank, head = 0, ""
-    while head := file.readline(LONGEST_HEADER + 1):
-        if head.strip("\r\n"):
+def is_plain_table(path: Path, columns: Sequence[str]) -> bool:
+    """Whether the first line of a table that is not empty is a header in CSV or TSV with these columns."""
+    with opened(path) as file:
+        return _begin(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), columns)[1].is_plain
+
+
+class _Dialect(NamedTuple):
+    """How the lines of a table are divided; `blanks` around cells are no part of them."""
+
+    delimiter: str
+    header: Sequence[str] = ()
+    blanks: bool = False
+    is_plain: bool = False
+
+
+_DELIMITERS, _ALIGNED = ("\t", ",", ";", "|"), " "
+_COMMENTS, _MOST_COMMENTS = ("#", "%", "//", "--", '"#', "sep=", "SEP="), 10_000
+_RULE = re.compile(r"[-+|=:\s]*[-=]{3}[-+|=:\s]*")
+
+
+def _begin(file: TextIO, columns: Sequence[str]) -> tuple[list[str], _Dialect]:
+    """The lines of a table up to its header, and its dialect."""
+    lines, plain, stated = list[str](), None, ""
+    while len(lines) < _MOST_COMMENTS and (line := file.readline(LONGEST_HEADER + 1)):
+        lines.append(line)
+        if len(line) > LONGEST_HEADER:
+            raise BadInput(f"line {len(lines)} has more than {LONGEST_HEADER:,} characters: break it into rows")
+        text = line.strip("\r\n")
+        if not text:
+            continue
+        if plain is None:
+            plain, first = _Dialect("\t" if "\t" in line else ",", is_plain=True), len(lines)
+            if not columns or set(columns) <= set(_cells(text, plain.delimiter)):
+                return lines, plain
+        for delimiter in [stated] if stated else [*_DELIMITERS, _ALIGNED]:
+            raw = _cells(text, delimiter)
+            header = _named(raw, columns)
+            if set(columns) <= set(header):
+                padded = any(cell != cell.strip() for cell in raw)
+                return lines, _Dialect(delimiter, header, blanks=padded)
+        if not text.startswith(_COMMENTS):
             break
-        blank += 1
-    if len(head) > LONGEST_HEADER:
-        raise BadInput(f"line {blank + 1} has more than {LONGEST_HEADER:,} characters: break it into rows")
-    reader = csv.reader(chain([head], file), delimiter="\t" if "\t" in head else ",", strict=True)
-    begin = blank + 1
+        stated = text[4:5] if text[:4].lower() == "sep=" else stated
+    return lines[: first if plain else None], plain or _Dialect(",")
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    if delimiter == _ALIGNED:
+        return line.split()
+    try:
+        return next(csv.reader([line], delimiter=delimiter, skipinitialspace=delimiter != "\t"), [])
+    except csv.Error:
+        return []
+
+
+def _named(header: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """The header with the names of `columns` where it has them in another case, with blanks or a sign of comments."""
+    if set(columns) <= set(header):
+        return list(header)
+    alike = [_key(name) for name in header]
+    wanted = {_key(name): name for name in columns if alike.count(_key(name)) == 1}
+    return [wanted.get(key, name) for key, name in zip(alike, header, strict=True)]
+
+
+def _key(name: str) -> str:
+    return name.strip().removeprefix("#").strip().casefold()
+
+
+def _rows_in(file: TextIO, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    lines, dialect = _begin(file, columns)
+    before = len(lines) - 1
+    head = lines[-1:]
+    if dialect.delimiter == _ALIGNED:
+        yield before + 1, list(dialect.header)
+        yield from _aligned(file, before + 2, dialect.header, head[0].split())
+        return
+    reader = csv.reader(chain(head, file), delimiter=dialect.delimiter, skipinitialspace=dialect.blanks, strict=True)
+    begin = before + 1
     try:
         header = next(reader, [])
         if not header:
             raise BadInput("is empty: give it a header line with the names of its columns")
-        yield begin, header
+        yield begin, list(dialect.header) or header
         width = len(header)
-        begin = blank + reader.line_num + 1
+        begin = before + reader.line_num + 1
         for row in reader:
             if len(row) == width:
-                yield begin, row
-            elif row:
+                if not dialect.is_plain and (row == header or _RULE.fullmatch("".join(row))):
+                    continue  # tables that were joined, or the rule under a header
+                yield begin, [cell.strip() for cell in row] if dialect.blanks else row
+            elif row and (dialect.is_plain or not _RULE.fullmatch("".join(row))):
                 raise BadInput(f"line {begin}: {len(row)} values under a header of {width}: correct the line")
-            begin = blank + reader.line_num + 1
+            begin = before + reader.line_num + 1
     except csv.Error as error:
         raise BadInput(f"line {begin}: {error}: correct its quotes") from None
+
+
+def _aligned(file: TextIO, begin: int, header: Sequence[str], words: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table whose columns are aligned by blanks; headers that are repeated, and rules, are left out."""
+    for number, line in enumerate(file, begin):
+        row = line.split()
+        if not row or row == words or _RULE.fullmatch(line.strip()):
+            continue
+        if len(row) != len(header):
+            row = re.split(r"\s{2,}", line.strip())
+        if len(row) != len(header):
+            raise BadInput(f"line {number}: {len(row)} values under a header of {len(header)}: correct the line")
+        yield number, row
 
 
 def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from ..contract.errors import BadInput, check_ending
 from ..contract.files import atomic_write, errors_in, read_text
@@ -86,7 +87,7 @@ class Steiner(OverlayKind[SteinerInstance]):
     endings, ending = (".stp",), ".stp"
     sizes, measures = ("nodes", "links", "terminals"), ("edges", "steiner_nodes")
 
-    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[SteinerInstance]:
+    def read(self, path: Path, columns: Mapping[str, Any]) -> LoadedInstance[SteinerInstance]:
         """The undirected instance in an STP file; nodes 1…n of the file are 0…n-1.
 
         Of parallel edges the cheapest is kept. Comments and coordinates are skipped; other sections (degree limits,

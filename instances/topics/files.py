@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import math
-from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -30,16 +30,26 @@ from ..contract.files import (
     of_format,
     read_start,
     read_text,
-    start_of_json,
     unpacked_name,
     write_json,
 )
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
-from ..contract.tables import LONGEST_HEADER, check_columns, labels_of, parquet_labels, separated
+from ..contract.tables import LONGEST_HEADER, check_columns, is_plain_table, labels_of, parquet_labels, separated
+from ..contract.terms import said
 from . import hypergraphs
 from .instance import FORMAT, TopicInstance
 from .link_costs import CostsInFile, as_labels, from_labels
+from .members import (
+    LabelColumn,
+    Labels,
+    Reading,
+    Remarks,
+    as_members,
+    joined,
+    judge_labels,
+    refuse_single_members,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -49,7 +59,13 @@ _TEXTS = (*SEPARATED, hypergraphs.SETS, hypergraphs.OLIGOMERS)
 
 
 def read_topics(
-    path: str | Path, *, node_column: str = "node", topic_column: str = "topic"
+    path: str | Path,
+    *,
+    node_column: str | Sequence[str] = "node",
+    topic_column: str | Sequence[str] = "topic",
+    separator: str = "",
+    copies: bool = False,
+    as_is: bool = False,
 ) -> LoadedInstance[TopicInstance]:
     """Read an instance; the suffix determines the format (.json, .csv, .tsv, .dat, .txt, .parquet, .sets, .oligomers).
 
@@ -57,6 +73,19 @@ def read_topics(
     of sets. Nodes and topics are numbered in the natural order of their labels (n2 before n10), so the order of rows or
     keys in the file does not matter. Other columns are ignored. Raises BadInput if the file cannot be used; the message
     names the file, the location and the fix.
+
+    Parameters
+    ----------
+    node_column, topic_column : str or sequence of str
+        The columns of a table. Several are one key: the label ``a|b`` for the values a and b.
+    separator : str
+        Between members of a list: in a list of sets, where it is found if it is not stated, and in the cells of the
+        columns, which are labels if it is not stated.
+    copies : bool
+        Members such as ``A(2)`` are copies of one, as they are in ``.oligomers``.
+    as_is : bool
+        The labels of tables are taken as they stand, blanks included, and topics of one subscriber each are meant:
+        otherwise a file without any other topic is refused, because its lists are probably read as labels.
 
     Examples
     --------
@@ -68,19 +97,67 @@ def read_topics(
     ...     ob.read_topics(f"{folder}/wanted.csv").instance == instance
     True
     """
-    path, columns = Path(path), (node_column, topic_column)
+    path = Path(path)
     with errors_in(path):
         ending = unpacked_name(path).suffix
+        reading = Reading.of(node_column, topic_column, separator, copies or _has_copies(path), as_is)
         if ending == ".json":
-            return _from_json(path)
+            return _from_json(path, reading)
         if ending == ".parquet":
-            return _from_parquet(path, columns)
+            return _from_parquet(path, reading)
         if _holds_sets(path):
-            sets = hypergraphs.incidences_of_sets(read_text(path), with_copies=_has_copies(path))
-            return LoadedInstance(*_from_pairs(*sets))
+            return _from_sets(read_text(path), reading)
         if ending in SEPARATED:
-            return LoadedInstance(*TopicInstance.from_pairs(*_separated(path, columns)))
+            labels = _separated(path, reading)
+            return _of_labels(*labels, reading, is_plain=is_plain_table(path, [*reading.node, *reading.topic]))
         raise unknown_ending(path, (".json", ".parquet", *_TEXTS))
+
+
+def _of_labels(
+    nodes: Sequence[Labels],
+    topics: Sequence[Labels],
+    reading: Reading,
+    further_nodes: Sequence[str] = (),
+    *,
+    is_plain: bool = True,
+) -> LoadedInstance[TopicInstance]:
+    """The instance of the labels in the columns of a table, several of which are one key, and remarks on them."""
+    remarks = Remarks()
+    node, rows = _key(nodes, "node", reading.node, reading, remarks)
+    topic, split = _key([each.of_rows(rows) for each in topics], "topic", reading.topic, reading, remarks)
+    node = node.of_rows(split)
+    is_plain &= [node] == list(nodes) and [topic] == list(topics)
+    refuse_single_members(node, topic, reading, remarks)
+    instance, duplicates = TopicInstance.from_pairs(node.coded, topic.coded, further_nodes)
+    return LoadedInstance(instance, duplicates, remarks.lines(), is_plain)
+
+
+def _key(
+    columns: Sequence[Labels], noun: str, names: Sequence[str], reading: Reading, remarks: Remarks
+) -> tuple[Labels, npt.NDArray[np.int64] | None]:
+    """One label a row of the values in columns, and the row of each where lists were split."""
+    if len(columns) > 1:
+        reading = replace(reading, separator="")  # a list is no part of a key
+    rows = None
+    read = list[Labels]()
+    for labels, name in zip(columns, names, strict=True):
+        own, rows = (labels, None) if reading.as_is else as_members(labels, reading, remarks)
+        judge_labels(own, noun, reading, "", remarks, name)
+        read.append(own)
+    return joined(read), rows
+
+
+def _from_sets(text: str, reading: Reading) -> LoadedInstance[TopicInstance]:
+    remarks, nodes, topics = Remarks(), LabelColumn(), LabelColumn()
+    rows, separator = hypergraphs.sets_in(text, reading, remarks)
+    for line, name, members in rows:
+        for member in members:
+            nodes.add(member, line)
+            topics.add(name, line)
+    judge_labels(nodes.labels(), "node", reading, separator, remarks)
+    refuse_single_members(nodes.labels(), topics.labels(), reading, remarks)
+    instance, duplicates = TopicInstance.from_pairs(nodes.labels().coded, topics.labels().coded)
+    return LoadedInstance(instance, duplicates, remarks.lines(), is_plain=False)
 
 
 def _holds_sets(path: Path) -> bool:
@@ -88,8 +165,8 @@ def _holds_sets(path: Path) -> bool:
     ending = unpacked_name(path).suffix
     if ending not in SEPARATED:
         return ending in (hypergraphs.SETS, hypergraphs.OLIGOMERS)
-    start = read_start(path, LONGEST_HEADER).lstrip("\ufeff\r\n")
-    return hypergraphs.is_set(start.partition("\n")[0].partition("\r")[0])
+    lines = read_start(path, LONGEST_HEADER).removeprefix("\ufeff").splitlines()
+    return hypergraphs.is_set(next((line for line in lines if line.strip() and not line.startswith("#")), ""))
 
 
 def _has_copies(path: Path) -> bool:
@@ -153,51 +230,95 @@ class _TopicsInFile(Struct):
     costs: CostsInFile | None = None
 
 
-def _from_json(path: Path) -> LoadedInstance[TopicInstance]:
+def _from_json(path: Path, reading: Reading) -> LoadedInstance[TopicInstance]:
     data = json_of(read_text(path))
     if hypergraphs.is_hif(data):
-        return LoadedInstance(*_from_pairs(*hypergraphs.incidences_of_hif(data)))
+        return _of_incidences(hypergraphs.incidences_of_hif(data), reading)
     document = of_format(data, FORMAT, _TopicsInFile)
     nodes = [node for node, topics in document.subscriptions.items() for _ in topics]
     listed = list(chain.from_iterable(document.subscriptions.values()))
     without_topics = [node for node, topics in document.subscriptions.items() if not topics]
-    return _with_costs(*TopicInstance.from_pairs(nodes, listed, without_topics), document.costs)
+    instance, duplicates = TopicInstance.from_pairs(nodes, listed, without_topics)
+    remarks = _judged(instance, reading)
+    return LoadedInstance(_with_costs(instance, document.costs), duplicates, remarks.lines(), is_plain=True)
 
 
-def _with_costs(instance: TopicInstance, duplicates: int, costs: CostsInFile | None) -> LoadedInstance[TopicInstance]:
-    if costs is not None:
-        instance = instance.with_costs(from_labels(costs, map(instance.node_label, range(instance.num_nodes))))
-    return LoadedInstance(instance, duplicates)
+def _of_incidences(incidences: hypergraphs.Incidences, reading: Reading) -> LoadedInstance[TopicInstance]:
+    instance, duplicates = _from_pairs(*incidences)
+    return LoadedInstance(instance, duplicates, _judged(instance, reading).lines(), is_plain=False)
+
+
+def _judged(instance: TopicInstance, reading: Reading) -> Remarks:
+    """Remarks on the labels of an instance whose file says by itself what they are, such as JSON."""
+    remarks = Remarks()
+
+    def of_node(node: int) -> str:
+        return f"node '{instance.node_label(node)}'"
+
+    nodes = np.repeat(np.arange(instance.num_nodes), np.diff(instance.node_offsets))
+    by_node = Labels(Coded([instance.node_label(v) for v in range(instance.num_nodes)], nodes), of_node)
+    labels = [instance.topic_label(t) for t in range(instance.num_topics)]
+    by_topic = Labels(
+        Coded(labels, instance.node_topics.astype(np.int64)), lambda t: of_node(int(instance.subscribers(t)[0]))
+    )
+    for one, noun in ((by_node, "node"), (by_topic, "topic")):
+        judge_labels(one, noun, reading, "", remarks)
+    if len(instance.node_topics) == instance.num_topics and not reading.as_is:
+        remarks.add(said("is that meant"), said("every topic has one subscriber"), of_node(int(nodes[0])))
+    return remarks
+
+
+def _with_costs(instance: TopicInstance, costs: CostsInFile | None) -> TopicInstance:
+    if costs is None:
+        return instance
+    return instance.with_costs(from_labels(costs, map(instance.node_label, range(instance.num_nodes))))
 
 
 _COSTS, _WITHOUT_TOPICS = b"overlaybench.costs", b"overlaybench.nodes_without_topics"
 
 
-def _separated(path: Path, columns: tuple[str, str]) -> tuple[Coded, Coded]:
-    """The labels in the named columns of a CSV or TSV file; an empty one is bad input."""
-    ones, twos = dict[str, int](), dict[str, int]()
-    first, second = array("q"), array("q")
-    rows = separated(path)
-    one, two = check_columns(columns, next(rows)[1])
+def _separated(path: Path, reading: Reading) -> tuple[list[Labels], list[Labels]]:
+    """The labels in the columns of the nodes and the topics of a CSV or TSV file; an empty one is bad input."""
+    names = [*reading.node, *reading.topic]
+    rows = separated(path, names)
+    places = check_columns(names, next(rows)[1])
+    read = [LabelColumn() for _ in names]
+    by_column = list(zip(read, places, names, strict=True))
+    line = 0
     for line, row in rows:
-        if not row[one] or not row[two]:
-            raise BadInput(f"line {line}: an empty {columns[bool(row[one])]}: name it or remove the line")
-        first.append(ones.setdefault(row[one], len(ones)))
-        second.append(twos.setdefault(row[two], len(twos)))
-    if not len(first):
+        for column, at, name in by_column:
+            if not row[at] or (row[at].isspace() and not reading.as_is):
+                raise BadInput(f"line {line}: an empty {name}: name it or remove the line")
+            column.add(row[at], line)
+    if not line:
         raise BadInput("has no rows under its header: give it at least one (node, topic) row")
-    return Coded(list(ones), np.frombuffer(first, np.int64)), Coded(list(twos), np.frombuffer(second, np.int64))
+    labels = [column.labels() for column in read]
+    return labels[: len(reading.node)], labels[len(reading.node) :]
 
 
-def _from_parquet(path: Path, columns: Sequence[str]) -> LoadedInstance[TopicInstance]:
+def _from_parquet(path: Path, reading: Reading) -> LoadedInstance[TopicInstance]:
     """The instance of the labels in the named columns; the metadata have costs as in JSON, and nodes without topics."""
-    labels, metadata = parquet_labels(path, columns)
+    labels, metadata = parquet_labels(path, [*reading.node, *reading.topic])
     try:
         costs, without_topics = (json.loads(metadata.get(key, b"null")) for key in (_COSTS, _WITHOUT_TOPICS))
     except ValueError:
         raise BadInput("its metadata of link costs and nodes are not JSON: write the file again") from None
-    pairs = TopicInstance.from_pairs(labels[0], labels[1], converted(without_topics or [], list[str]))
-    return _with_costs(*pairs, None if costs is None else converted(costs, CostsInFile))
+    loaded = _from_columns(labels, reading, converted(without_topics or [], list[str]))
+    given = None if costs is None else converted(costs, CostsInFile)
+    return replace(loaded, instance=_with_costs(loaded.instance, given))
+
+
+def _from_columns(
+    coded: Sequence[Coded], reading: Reading, further_nodes: Sequence[str] = ()
+) -> LoadedInstance[TopicInstance]:
+    """The instance of the labels in the columns of a table that has numbers of rows."""
+    columns = [Labels(each, partial(_row_of, each.codes)) for each in coded]
+    ends = columns[: len(reading.node)], columns[len(reading.node) :]
+    return _of_labels(*ends, reading, further_nodes, is_plain=False)
+
+
+def _row_of(codes: npt.NDArray[np.int64], code: int) -> str:
+    return f"row {int(np.argmax(codes == code)) + 1}"
 
 
 def _write_parquet(instance: TopicInstance, costs: object, path: Path) -> None:
@@ -216,12 +337,18 @@ _MISSING = ("NAType", "NaTType")
 """The types of pandas' missing labels."""
 
 
-def from_object(source: object, *, node_column: str = "node", topic_column: str = "topic") -> tuple[TopicInstance, int]:
+def from_object(source: object, reading: Reading) -> LoadedInstance[TopicInstance]:
     """Build from an object of a type that :func:`overlaybench.read` lists; labels become their texts.
 
-    Returns the instance, and the number of rows or pairs that repeat an earlier one. Raises BadInput if the object is
-    of another type or has no subscription, or two labels have one text; with the row and the fix.
+    The labels of a table are read as those of a file. Raises BadInput if the object is of another type or has no
+    subscription, or two labels have one text; with the row and the fix.
     """
+    if hasattr(source, "__arrow_c_stream__") and not isinstance(source, Mapping):
+        return _from_table(source, reading)
+    return LoadedInstance(*_from_object(source))
+
+
+def _from_object(source: object) -> tuple[TopicInstance, int]:
     given: Any = source
     if (incidences := hypergraphs.incidences_of_object(source)) is not None:
         return _from_pairs(*incidences)
@@ -235,8 +362,6 @@ def from_object(source: object, *, node_column: str = "node", topic_column: str 
         return _from_entries(entries.row[stored], entries.col[stored], entries.shape), 0
     if isinstance(source, np.ndarray) and source.dtype.kind in "biuf":
         return _from_matrix(source), 0
-    if hasattr(given, "__arrow_c_stream__"):
-        return _from_table(given, (node_column, topic_column))
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
         return _from_pairs(source)
     raise BadInput(
@@ -283,19 +408,26 @@ def _texts(labels: list[Any], noun: str) -> list[str]:
     return [text_of[label] for label in labels]
 
 
-def _from_table(table: Any, columns: tuple[str, str]) -> tuple[TopicInstance, int]:
+def _from_table(table: Any, reading: Reading) -> LoadedInstance[TopicInstance]:
     import pyarrow as pa
 
+    columns = [*reading.node, *reading.topic]
     if not isinstance(table, pa.Table):
         check_columns(columns, list(table.columns))
-        table = table[list(columns)]
+        table = table[columns]
     else:
         check_columns(columns, table.column_names)
     try:
-        nodes, topics = labels_of(pa.table(table), columns)
+        labels = labels_of(pa.table(table), columns)
     except pa.ArrowException:  # labels of several types in one column
-        return _from_pairs(zip(*(table[column] for column in columns), strict=True))
-    return TopicInstance.from_pairs(nodes, topics)
+        given = [_texts(list(table[column]), column) for column in columns]
+        labels = [Coded(*_coded(texts)) for texts in given]
+    return _from_columns(labels, reading)
+
+
+def _coded(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
+    code_of = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    return list(code_of), np.fromiter(map(code_of.__getitem__, texts), np.int64, len(texts))
 
 
 def _from_matrix(matrix: npt.NDArray[Any]) -> TopicInstance:
@@ -348,14 +480,12 @@ class Topics(OverlayKind[TopicInstance]):
     name, summary = "topics", "subscriptions of nodes to topics; answered by an overlay"
     instance_type, default_problem, priced_problem = TopicInstance, "min-tco", "weighted-tco"
     format, endings, first_keys = FORMAT, (*_TEXTS, ".parquet"), hypergraphs.HIF_KEYS
-    columns, ending = ("node", "topic"), ".parquet"
+    columns, settings, ending = ("node", "topic"), ("separator", "copies", "as_is"), ".parquet"
     sizes, measures = ("nodes", "topics", "subscriptions"), ("edges", "max_degree", "average_degree")
 
-    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[TopicInstance]:
-        return read_topics(path, **{f"{column}_column": name for column, name in columns.items()})
-
-    def is_plain(self, path: Path) -> bool:
-        return start_of_json(path)[0] == FORMAT if path.suffix == ".json" else not _holds_sets(path)
+    def read(self, path: Path, columns: Mapping[str, Any]) -> LoadedInstance[TopicInstance]:
+        given = {f"{name}_column" if name in self.columns else name: value for name, value in columns.items()}
+        return read_topics(path, **given)
 
     def write(self, instance: TopicInstance, path: Path) -> None:
         write_topics(instance, path)

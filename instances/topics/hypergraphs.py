@@ -13,13 +13,12 @@ from msgspec import Struct
 
 from ..contract.errors import BadInput
 from ..contract.files import Label, as_read, converted
+from .members import BLANKS, Reading, Remarks, parts, separator_of, without_copies
 
 SETS, OLIGOMERS, HIF = ".sets", ".oligomers", ".hif.json"
 """The endings of files that are lists of sets, lists with copies of members, and Hypergraph Interchange Format."""
 
 HIF_KEYS = ("network-type", "incidences", "metadata", "nodes", "edges")
-
-_COPIES = re.compile(r"(?:[1-9]\d*\*)?([^*()]+?)(?:\*[1-9]\d*|\([1-9]\d*\))?")
 
 
 class Incidences(NamedTuple):
@@ -29,57 +28,114 @@ class Incidences(NamedTuple):
     vertices: Iterable[Hashable] = ()
 
 
+class SetRow(NamedTuple):
+    """A line of a list of sets: its number, the name of the set, and the members."""
+
+    line: int
+    name: str
+    members: list[str]
+
+
 def is_set(line: str) -> bool:
     """Whether a line of a list of sets has its members in braces, which the header of a table has not."""
     return "{" in line and line.rstrip().endswith("}")
 
 
-def incidences_of_sets(text: str, *, with_copies: bool = False) -> Incidences:
-    """The incidences in a list of sets, one a line: the parts of its name and its members, separated by tabs.
+def sets_in(text: str, reading: Reading, remarks: Remarks) -> tuple[list[SetRow], str]:
+    """The sets in a list, one a line, and the separator of their members.
 
-    Members stand in braces and are separated by commas; without braces also by blanks, if there is no comma. Blanks
-    around names and members do not count. A set without a name is called by its number, as in ``set 3``. Empty lines
-    and lines that begin with ``#`` are skipped. `with_copies`, ``2*A``, ``A*2`` and ``A(2)`` are two copies of A; these
-    and members given twice count once.
+    Before the last tab stand the parts of a set's name; a set without one is called by its number, as in ``set 3``.
+    Members may stand in braces; their separator is that of most lines, or of the reading, and blanks in a file
+    without another one and without braces. Where lines have several tabs and no other separator, all fields are
+    members, or all but the first if these are names. Empty lines and lines that begin with ``#`` are skipped.
     """
-    pairs = list[tuple[Hashable, Hashable]]()
-    lines = dict[str, int]()
+    rows = list[tuple[int, list[str]]]()
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        *fields, listed = (field.strip() for field in line.rstrip().split("\t"))
-        name = " ".join(field for field in fields if field) or f"set {len(lines) + 1}"
-        if name in lines:
-            raise BadInput(f"line {number}: a set '{name}' stands on line {lines[name]} already: rename one of the two")
-        lines[name] = number
-        pairs += ((member, name) for member in _members(listed, f"line {number}", with_copies))
-    if not pairs:
+        if line.startswith("#") and ("\t" in line or is_set(line)):
+            remarks.add("sets left out as comments", f"'{line.strip():.60}'", f"line {number}")
+        if line.strip() and not line.startswith("#"):
+            rows.append((number, [field.strip() for field in line.rstrip().split("\t")]))
+    if not rows:
         raise BadInput("has no sets: give it a line for each")
-    return Incidences(pairs)
+    listed = [_inner(fields[-1], f"line {number}") for number, fields in rows]
+    braced = any(inner != fields[-1] for (_, fields), inner in zip(rows, listed, strict=True))
+    widths = {len(fields) for _, fields in rows}
+    separator = reading.separator or separator_of(listed, "," if braced else BLANKS)
+    if separator == BLANKS and not reading.separator and len(widths) > 1 and max(widths) > _WITH_NAME:
+        separator = BLANKS if any(len(each.split()) > 1 for each in listed) else "\t"
+    if separator == "\t":
+        named = _begin_with_names(rows)
+        if named:
+            remarks.add("names of sets before a tab", f"'{rows[0][1][0]}' is no member", f"line {rows[0][0]}")
+        split = [(fields[:1], fields[1:]) if named else ([], fields) for _, fields in rows]
+    else:
+        _refuse_colons(rows, reading)
+        split = [(fields[:-1], parts(inner, separator)) for (_, fields), inner in zip(rows, listed, strict=True)]
+        unnamed = [(number, members) for (number, _), (names, members) in zip(rows, split, strict=True) if not names]
+        if len(unnamed) == len(rows) > 1 and _begin_with_names(unnamed):
+            example = f"'{unnamed[0][1][0]}' is read as a member: a name of a set stands before a tab"
+            remarks.add("first members that no other set has", example, f"line {rows[0][0]}")
+    return _named(rows, split, reading, remarks), separator
 
 
-def _members(listed: str, where: str, with_copies: bool) -> Iterable[str]:
+_WITH_NAME = 2
+
+
+def _inner(listed: str, where: str) -> str:
     inner = listed[1:-1] if listed.startswith("{") and listed.endswith("}") and len(listed) > 1 else listed
     if "{" in inner or "}" in inner:
         raise BadInput(f"{where}: braces that do not enclose all members: write {{A, B}}")
     if not inner.strip():
         raise BadInput(f"{where}: a set without members: name them or remove the line")
-    parts = inner.split(",") if inner != listed or "," in inner else inner.split()
-    members = [part.strip() for part in parts]
-    if "" in members:
-        raise BadInput(f"{where}: member {members.index('') + 1} has no name: name it or remove its comma")
-    if not with_copies:
-        return members
-    return dict.fromkeys(found[1].strip() if (found := _COPIES.fullmatch(member)) else member for member in members)
+    return inner
+
+
+def _begin_with_names(rows: Sequence[tuple[int, list[str]]]) -> bool:
+    """Whether the first fields of all lines differ, and are no members of other lines."""
+    firsts, others = {fields[0] for _, fields in rows}, {each for _, fields in rows for each in fields[1:]}
+    return len(firsts) == len(rows) and not firsts & others and all(len(fields) > 1 for _, fields in rows)
+
+
+def _refuse_colons(rows: Sequence[tuple[int, list[str]]], reading: Reading) -> None:
+    if not reading.as_is and all(len(fields) == 1 and re.match(r"[^:,;|]+:\s", fields[0]) for _, fields in rows):
+        number, (text,) = rows[0]
+        fix = "put a tab after the name of each set, or --as-is if it is a member"
+        raise BadInput(f"line {number}: '{text:.40}' begins with a name and a colon: {fix}")
+
+
+def _named(
+    rows: Sequence[tuple[int, list[str]]],
+    split: Sequence[tuple[list[str], list[str]]],
+    reading: Reading,
+    remarks: Remarks,
+) -> list[SetRow]:
+    found, lines = list[SetRow](), dict[str, int]()
+    for (number, fields), (names, members) in zip(rows, split, strict=True):
+        name = " ".join(field for field in names if field) or f"set {len(lines) + 1}"
+        if name in lines:
+            raise BadInput(f"line {number}: a set '{name}' stands on line {lines[name]} already: rename one of the two")
+        if "" in members:
+            at = members.index("") + 1
+            raise BadInput(f"line {number}: member {at} has no name: name it or remove its separator")
+        if len(members) == 1 and not fields[-1].startswith("{") and len(parts(members[0], BLANKS)) > 1:
+            example = f"'{members[0]}' is one member"
+            remarks.add("members with blanks that are alone in a set", example, f"line {number}")
+        lines[name] = number
+        found.append(SetRow(number, name, members))
+    if reading.copies:
+        flat = [(member, f"line {row.line}") for row in found for member in row.members]
+        plain = iter(without_copies(flat, remarks))
+        found = [SetRow(row.line, row.name, list(dict.fromkeys(next(plain) for _ in row.members))) for row in found]
+    return found
 
 
 def text_of_sets(sets: Iterable[tuple[str, Sequence[str]]], *, with_copies: bool = False) -> str:
-    """A list of (name, members) as :func:`incidences_of_sets` reads it; bad input if a label is read differently."""
-    rows = list(sets)
-    text = "".join(f"{name}\t{{{', '.join(members)}}}\n" for name, members in rows)
+    """A list of (name, members) as :func:`sets_in` reads it; bad input if a label is read differently."""
+    given = [(name, list(members)) for name, members in sets]
+    text = "".join(f"{name}\t{{{', '.join(members)}}}\n" for name, members in given)
     try:
-        read = incidences_of_sets(as_read(text), with_copies=with_copies).pairs
-        same = read == [(member, name) for name, members in rows for member in members]
+        rows, _ = sets_in(as_read(text), Reading(copies=with_copies), Remarks())
+        same = [(name, members) for _, name, members in rows] == given
     except BadInput:
         same = False
     if not same:

@@ -20,8 +20,9 @@ from ..contract.errors import BadInput
 from ..contract.files import errors_in, read_text
 from ..contract.option import Option
 from ..contract.workload import Workload
-from .hypergraphs import incidences_of_sets
+from .hypergraphs import sets_in
 from .instance import TopicInstance
+from .members import Reading, Remarks
 
 _RATINGS = Path("data/mllib/als/sample_movielens_ratings.txt")
 _STATE = Path("/var/lib")  # of every Debian
@@ -227,7 +228,8 @@ def breathe(*, seed: int, areas: Path | None = None) -> TopicInstance:
             "(doi 10.3389/fcomm.2023.1288196) and set SEMANTIC_MAP to the file's path"
         )
     with errors_in(file):
-        return _read_from(file, [(str(v), str(t)) for v, t in incidences_of_sets(read_text(file)).pairs])
+        rows, _ = sets_in(read_text(file), Reading(), Remarks())
+        return _read_from(file, [(member, row.name) for row in rows for member in row.members])
 
 
 def eif3(*, seed: int) -> TopicInstance:

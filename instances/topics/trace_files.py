@@ -284,7 +284,7 @@ class Traces(Kind[TopicTrace, LinkLog]):
     measures = ("edges", "max_degree", "recourse", "disconnected_seconds", "link_seconds")
     shown = ("changes",)
 
-    def read(self, path: Path, columns: Mapping[str, str]) -> LoadedInstance[TopicTrace]:
+    def read(self, path: Path, columns: Mapping[str, Any]) -> LoadedInstance[TopicTrace]:
         return LoadedInstance(read_trace(path, columns))
 
     def write(self, instance: TopicTrace, path: Path) -> None:

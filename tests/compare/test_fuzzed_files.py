@@ -31,6 +31,7 @@ from overlaybench.compare.studies.row import row
 from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance, checksum
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Recipe, Task
+from overlaybench.instances.contract.kind import AS_STORED
 from overlaybench.instances.topics import real_data
 from overlaybench.instances.topics.evidence import priced as priced_by_pairs
 from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
@@ -146,9 +147,9 @@ def instance_case(name: str, ending: str, folder: Path, costs: int | None = None
 
     def read() -> None:
         again = folder / f"again{kind.ending if costs is None else '.json'}"
-        found = kind.read(file, {}).instance
+        found = kind.read(file, AS_STORED).instance
         kind.write(found, again)
-        assert kind.read(again, {}).instance.digest == found.digest
+        assert kind.read(again, AS_STORED).instance.digest == found.digest
 
     return file, read
 

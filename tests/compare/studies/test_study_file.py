@@ -234,7 +234,7 @@ def test_files_are_read_before_spark_starts(tmp_path: Path, text: str, said: str
 
 
 def test_a_file_whose_name_is_no_utf_8_gives_a_family_that_can_be_stored(tmp_path: Path) -> None:
-    (tmp_path / "own\udcff.csv").write_text("node,topic\na,x\n")
+    (tmp_path / "own\udcff.csv").write_text("node,topic\na,x\nb,x\n")
     study = study_of(tmp_path, SPEC + '[[instances]]\nfile = "*.csv"\n')
     assert study.recipes[-1].family == r"own\udcff"
     study.check_files([])

@@ -1,5 +1,6 @@
 """The checker and the package read the same instances from files, and refuse the same files."""
 
+import contextlib
 import json
 import os
 import random
@@ -28,12 +29,22 @@ ENDINGS: dict[str, tuple[str, ...]] = {
 LEFT_OUT = ("the prices are not closed", "a user does not know a broker")
 CASES = [(kind, ending) for kind, endings in ENDINGS.items() for ending in endings]
 READERS: dict[str, tuple[str, str, str, Callable[[Path], Any]]] = {
-    "topics": ("topics", "TopicRules", "min-tco", lambda path: ob.read_topics(path).instance),
-    "costs": ("topics", "TopicRules", "weighted-tco", lambda path: ob.read_topics(path).instance),
+    "topics": ("topics", "TopicRules", "min-tco", lambda path: read_if_plain(path)),
+    "costs": ("topics", "TopicRules", "weighted-tco", lambda path: read_if_plain(path)),
     "content": ("content", "ContentRules", "content-mst", lambda path: CONTENT.read(path, {}).instance),
     "steiner": ("steiner", "SteinerRules", "steiner", lambda path: STEINER.read(path, {}).instance),
     "trace": ("traces", "TraceRules", "dynamic-tco", read_trace),
 }
+
+
+def read_if_plain(path: Path) -> Any:
+    """The instance; a dialect that only the package reads, and converts for the checker, is as good as refused."""
+    loaded = ob.read_topics(path, as_is=True)
+    if not loaded.is_plain:
+        raise ob.BadInput(f"{path}: converted for the checker")
+    return loaded.instance
+
+
 NAMES = ["1", "1.0", "None", "null", "true", "NaN", "", " ", "n0", "n1", "t0", "s0", "s1", "u0", "b0", "b1", "c0", "é"]
 VALUES: list[Any] = [
     *(None, True, False, 0, 1, -1, 2, 1.0, 0.5, -0.0, 1e400, float("nan"), 10**6, 10**6 + 1, 2**30 + 1, 2**31, 2**53),
@@ -131,6 +142,13 @@ def read_by_package(kind: str, path: Path) -> Any:
     return None
 
 
+def converted(path: Path) -> bool:
+    """Whether the package reads a dialect that the checker takes for a plain table with other labels."""
+    with contextlib.suppress(ob.BadInput):
+        return not ob.read_topics(path, as_is=True).is_plain
+    return False
+
+
 def disagreement(kind: str, path: Path) -> str:
     """Which reader accepts what the other refuses, or that they read two instances; or "read" or "refused"."""
     module, name, problem, _ = READERS[kind]
@@ -142,7 +160,7 @@ def disagreement(kind: str, path: Path) -> str:
         left_out = kind == "content" and any(reason in str(error) for reason in LEFT_OUT)
         return "refused" if instance is None or left_out else f"only the package reads it: {error!r}"
     if instance is None:
-        return "only the checker reads it"
+        return "refused" if kind == "topics" and converted(path) else "only the checker reads it"
     head = {"problem": problem, "unit": 1, **Tiny(problem, instance).head()}
     try:
         getattr(reader, name)(str(path), head)
