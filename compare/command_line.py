@@ -7,8 +7,9 @@ import os
 import resource
 import signal
 import sys
+from collections import Counter
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
@@ -101,6 +102,7 @@ class _Commands(click.Group):
         file, _, function = COMMANDS[cmd_name].place.partition(":")
         command: click.Command = getattr(import_module(f"{__package__}.commands.{file}"), function)
         command.epilog = f"\b\nExample:\n  {COMMANDS[cmd_name].example}"
+        _refuse_repeats(command)
         return command
 
     def resolve_command(
@@ -121,6 +123,31 @@ class _Commands(click.Group):
         for title in dict.fromkeys(one.section for one in COMMANDS.values()):
             with formatter.section(title):
                 formatter.write_dl([(name, one.summary) for name, one in COMMANDS.items() if one.section == title])
+
+
+def _refuse_repeats(command: click.Command) -> None:
+    """Make an option that is given twice an error, unless it takes several values: click takes the last one."""
+    for each in getattr(command, "commands", {}).values():
+        _refuse_repeats(each)
+    make_parser = command.make_parser
+
+    def make(ctx: click.Context) -> Any:
+        parser = make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> Any:
+            opts, rest, order = parse(args)
+            for one, times in Counter(order).items():
+                several = not isinstance(one, click.Option) or one.multiple or one.count
+                if times > 1 and not several and not ctx.resilient_parsing:
+                    raise click.UsageError(f"{one.opts[-1]} is given twice: leave one out.", ctx)
+            return opts, rest, order
+
+        vars(parser)["parse_args"] = parse_once
+        return parser
+
+    if "make_parser" not in vars(command):  # it is asked for again
+        vars(command)["make_parser"] = make
 
 
 @click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

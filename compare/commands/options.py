@@ -268,6 +268,8 @@ def key_values(words: tuple[str, ...], flag: str = "--option") -> dict[str, str]
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise BadInput(f"{flag} {word}: write it as KEY=VALUE")
+        if name in given:
+            raise BadInput(f"{flag} {word}: {name} is given twice: leave one out")
         given[name] = value
     return given
 

@@ -113,7 +113,10 @@ def _named_values(words: tuple[str, ...]) -> dict[str, object]:
         name, equals, value = word.partition("=")
         if not name.startswith("--") or not (equals or rest):
             raise BadInput(f"'{word}': parameters are given as --name value")
-        given[name[2:].replace("-", "_")] = value if equals else rest.pop(0)
+        key = name[2:].replace("-", "_")
+        if key in given:
+            raise BadInput(f"{name} is given twice: leave one out")
+        given[key] = value if equals else rest.pop(0)
     return given
 
 

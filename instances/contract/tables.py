@@ -98,7 +98,7 @@ def _begin(file: TextIO, columns: Sequence[str]) -> tuple[list[str], _Dialect]:
             raw = _cells(text, delimiter)
             header = _named(raw, columns)
             if set(columns) <= set(header):
-                padded = any(cell != cell.strip() for cell in raw)
+                padded = f"{delimiter} " in text or any(cell != cell.strip() for cell in raw)
                 return lines, _Dialect(delimiter, header, blanks=padded)
         if not text.startswith(_COMMENTS):
             break
@@ -160,13 +160,13 @@ def _rows_in(file: TextIO, columns: Sequence[str]) -> Iterator[tuple[int, list[s
 def _aligned(file: TextIO, begin: int, header: Sequence[str], words: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table whose columns are aligned by blanks; headers that are repeated, and rules, are left out."""
     for number, line in enumerate(file, begin):
-        row = line.split()
+        row = found = line.split()
         if not row or row == words or _RULE.fullmatch(line.strip()):
             continue
         if len(row) != len(header):
             row = re.split(r"\s{2,}", line.strip())
         if len(row) != len(header):
-            raise BadInput(f"line {number}: {len(row)} values under a header of {len(header)}: correct the line")
+            raise BadInput(f"line {number}: {len(found)} values under a header of {len(header)}: correct the line")
         yield number, row
 
 
