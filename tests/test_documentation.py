@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-WALKS = ("start.md", "own_data.md", "semantic_maps.md", "oligomers.md", "hypergraphs.md", "ethereum.md")
+WALKS = ("../README.md", "start.md", "own_data.md", "semantic_maps.md", "oligomers.md", "hypergraphs.md", "ethereum.md")
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
