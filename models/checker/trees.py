@@ -60,7 +60,7 @@ class Merges:
         index = {v: i for i, v in enumerate(members)}
         root, start, stop = [index[v] for v in row], [*range(size)], [*range(size)]
         self.members, self.parent, self.gap = array("i", members), array("i", range(size)), array("q", [-1]) * size
-        for place in sorted(range(len(gaps)), key=gaps.__getitem__):
+        for place in sorted(range(size - 1), key=gaps.__getitem__):
             first, last = start[place], stop[place + 1]
             small, large = sorted((first, last), key=count.__getitem__)
             self.parent[root[small]], self.gap[root[small]] = root[large], gaps[place]
