@@ -14,15 +14,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, make_folder
-from ...instances.topics.every_instance import check_size, instances, members_of, number_of_instances
+from ...instances.topics.every_instance import Rows, check_size, instances, members_of, number_of_instances
 from .surveys import EXCLUDED, RANDOM, UNIT, Survey, SurveyRow, merged
 
-_MOST_PREFIXES, _MOST_PIECES, _PIECES_A_PART = 2000, 512, 32
+_MOST_PIECES, _PIECES_A_PART, _PREFIXES_A_PIECE = 512, 32, 8
+_MOST_ROWS = 1 << 16  # surveyed at a time
 _FAST, _SLOW = 2048, 64  # instances a piece, about
 _HERE, _HERE_SLOW = 200_000, 2000  # instances up to which a survey needs no Spark, by kernels or by runs
 
@@ -32,6 +36,7 @@ class Piece(NamedTuple):
 
     nodes: int
     topics: int
+    prefix: int  # the topics of a prefix
     number: int
     of: int
 
@@ -174,13 +179,17 @@ def gathering(survey: Survey, chosen: Iterable[tuple[int, int]], master: str | N
 
 def survey_piece(survey: Survey, piece: Piece) -> list[SurveyRow]:
     """The rows of a piece."""
-    length = _prefix_length(piece.nodes, piece.topics)
-    rows: list[SurveyRow] = []
-    for prefix in _prefixes(piece.nodes, length)[piece.number :: piece.of]:
-        for each in instances(piece.nodes, piece.topics, prefix):
-            rows += survey.rows_of(piece.nodes, each)
-        rows = _merge(rows)
-    return rows
+    prefixes = _prefixes(piece.nodes, piece.prefix)[piece.number :: piece.of]
+    every = (rows for prefix in prefixes for rows in instances(piece.nodes, piece.topics, prefix, most=_MOST_ROWS))
+    found, waiting, size = list[SurveyRow](), list[Rows](), 0
+    for rows in chain(every, (None,)):
+        if waiting and (rows is None or size + len(rows) > _MOST_ROWS):
+            found = _merge([*found, *survey.rows_of(piece.nodes, np.concatenate(waiting))])
+            waiting, size = [], 0
+        if rows is not None:
+            waiting.append(rows)
+            size += len(rows)
+    return found
 
 
 def _merge(rows: Iterable[SurveyRow]) -> list[SurveyRow]:
@@ -191,20 +200,18 @@ def _merge(rows: Iterable[SurveyRow]) -> list[SurveyRow]:
     return sorted(together.values())
 
 
-def _prefix_length(nodes: int, topics: int) -> int:
-    return max(t for t in range(topics) if t == 0 or number_of_instances(nodes, t) <= _MOST_PREFIXES)
-
-
 @cache
 def _prefixes(nodes: int, length: int) -> list[tuple[int, ...]]:
     return [tuple(row) for rows in instances(nodes, length) for row in rows.tolist()] if length else [()]
 
 
 def _pieces(nodes: int, topics: int, size: int) -> list[Piece]:
-    length = _prefix_length(nodes, topics)
-    prefixes = number_of_instances(nodes, length) if length else 1
-    of = max(1, min(prefixes, _MOST_PIECES, number_of_instances(nodes, topics) // size))
-    return [Piece(nodes, topics, number, of) for number in range(of)]
+    """Pieces of about so many instances, with several prefixes each, because prefixes differ in their extensions."""
+    of = max(1, min(_MOST_PIECES, number_of_instances(nodes, topics) // size))
+    prefixes = [number_of_instances(nodes, t) if t else 1 for t in range(topics)]
+    length = next((t for t, count in enumerate(prefixes) if of == 1 or count >= of * _PREFIXES_A_PIECE), topics - 1)
+    of = min(of, prefixes[length])
+    return [Piece(nodes, topics, length, number, of) for number in range(of)]
 
 
 def _stem(survey: Survey) -> str:
