@@ -15,6 +15,8 @@ from ...instances.topics.constructions import (
 )
 from ...instances.topics.every_instance import instance_of
 from ...instances.topics.instance import TopicInstance
+from ..atlas.record import record
+from ..atlas.surveys import WORST
 from ..catalogue import METHODS
 from ..intervals import mean_interval
 from .bench import Bench
@@ -68,7 +70,7 @@ def TIE_SPREAD(bench: Bench) -> Judgement:
 
 @claim("W.HALL")
 def HALL(bench: Bench) -> Judgement:
-    """The papers' constructions against the worst cases found, which are judged again."""
+    """The papers' constructions against the atlas and the worst cases found, of which the latter are judged again."""
     cases, tally = worst_cases(), CaseTally()
     for case in cases:
         why = wrong_with(case)
@@ -85,6 +87,8 @@ def HALL(bench: Bench) -> Judgement:
         found = [
             case.ratio for case in cases if (case.method, case.problem) == (method, problem) and case.nodes <= size
         ]
+        cells = record().get((method, problem), {})
+        found += [one.found[WORST].value / one.found[WORST].optimum for (n, _), one in cells.items() if n <= size]
         # Among k connected nodes an overlay has at most k(k − 1)/2 edges, and each needs k − 1.
         worst = Verdict.CONTRADICTED if max(found, default=0) > ratio else Verdict.NOT_DECIDED
         worst = Verdict.CONFIRMED if worst is not Verdict.CONTRADICTED and ratio == size / 2 else worst

@@ -1,5 +1,8 @@
 """The atlas on record: its examples have the values that it says, and the page is made of it."""
 
+from fractions import Fraction
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -54,6 +57,23 @@ def test_worst_answers_from_the_record_at_once() -> None:
     assert case.exhaustive
     assert (case.value, case.optimum) == (9, 6)
     assert wrong_with(case) == ""
+
+
+def test_the_observations_on_the_papers_are_those_of_the_record() -> None:
+    known = record()
+
+    def worst(method: str, problem: str, nodes: int, topics: int) -> Fraction:
+        found = [known[method, problem][n, t].found["worst"] for n in range(2, nodes + 1) for t in range(1, topics + 1)]
+        return max(Fraction(one.value, one.optimum) for one in found)
+
+    assert worst("gm", "min-tco", 6, 7) == Fraction(9, 6)
+    assert known["gm", "min-tco"][6, 6].found["worst"].topics == tuple(combinations(range(6), 5))
+    for n in (4, 5, 6):
+        assert worst("cd-oda", "2d-star", n, n - 2) < Fraction(n, 2) == worst("cd-oda", "2d-star", n, n - 1)
+    assert worst("cd-oda-2", "2d-star", 6, 7) == Fraction(8, 5)
+    assert worst("minmax-oda", "min-tco", 6, 7) == Fraction(13, 4)
+    family = {n: max(Fraction(k * (n - k), 2 * (n - 2)) for k in range(1, n - 2)) for n in range(4, 13)}
+    assert [n for n, ratio in family.items() if ratio > 2 - Fraction(3, n)] == [12]
 
 
 def test_the_page_is_made_of_the_record() -> None:
