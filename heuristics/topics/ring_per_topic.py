@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -61,9 +62,22 @@ def _rings(instance: TopicInstance, order: str, seed: int) -> Ids:
     nodes = instance.topic_nodes
     if order == "number":
         return _rings_through(nodes, instance)
-    draw = np.random.default_rng(seed)
-    rank = draw.permutation(instance.num_nodes)[nodes] if order == "random" else draw.permutation(len(nodes))
+    if order == "random":
+        rank = np.random.default_rng(seed).permutation(instance.num_nodes)[nodes]
+    else:  # by label and node, so that a ring keeps its order while others change
+        salts = [zlib.crc32(f"{seed} {instance.topic_label(t)}".encode()) for t in range(instance.num_topics)]
+        rank = _mixed(
+            np.repeat(np.array(salts, np.uint64), np.diff(instance.topic_offsets)) << np.uint64(32)
+            | nodes.astype(np.uint64)
+        )
     return _rings_through(_ranked(instance, rank), instance)
+
+
+def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The output function of splitmix64 (Steele, Lea, Flood 2014), a permutation."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+        numbers = (numbers ^ numbers >> np.uint64(shift)) * np.uint64(factor)
+    return numbers
 
 
 def _rings_through(nodes: Ids, instance: TopicInstance) -> Ids:

@@ -291,6 +291,9 @@ def begin_step(
             v = node_of(-signed - 1, node_offsets)
             _seed_neighbours(v, node_topics[-signed - 1], living, seeds)
             toggle(v, -signed - 1, False, living)
+    for signed in toggles:  # before links go: a new topic of both ends keeps one
+        if signed > 0:
+            toggle(node_of(signed - 1, node_offsets), signed - 1, True, living)
     for signed in toggles:
         if signed < 0:
             v = node_of(-signed - 1, node_offsets)
@@ -299,9 +302,6 @@ def begin_step(
                     w = int(living.to[begin[v] + k])
                     changes.append((step, int(v), w, -1))
                     remove_link(v, w, living)
-    for signed in toggles:
-        if signed > 0:
-            toggle(node_of(signed - 1, node_offsets), signed - 1, True, living)
     return with_room(links + len(seeds), living), seeds
 
 

@@ -37,6 +37,44 @@ def test_topics_are_connected_after_every_event(name: str, trace: ob.TopicTrace)
     assert ob.METHODS[name].run(trace, problem, seed=3).answer == result.answer
 
 
+@property_test(150, TRACES, quick=3)
+@pytest.mark.parametrize("order", ["number", "random", "random-per-topic"])
+def test_a_subscription_changes_at_most_three_links_of_rings(order: str, trace: ob.TopicTrace) -> None:
+    log = ob.METHODS["rings"].run(trace, ob.PROBLEMS["dynamic-tco"], order=order, seed=2).answer
+    toggles = np.diff(trace.toggle_offsets)
+    for step, time in enumerate(trace.step_times[1:].tolist(), start=1):
+        assert (log.times == time).sum() <= 3 * toggles[step]
+
+
+def test_the_ring_of_a_topic_stays_where_another_topic_vanishes() -> None:
+    events = [ob.Event(1, "unsubscribe", "n0", ["a"])]
+    trace = ob.TopicTrace.from_events({"n0": ["a", "b"], **{f"n{v}": ["b"] for v in range(1, 9)}}, events)
+    log = ob.METHODS["rings"].run(trace, ob.PROBLEMS["dynamic-tco"], order="random-per-topic").answer
+    assert {*log.times.tolist()} == {0}
+
+
+@property_test(300, TRACES, quick=3)
+@pytest.mark.parametrize(("name", "options"), [("shadow-repair", {}), ("gm-incremental", {"tests": 0})])
+def test_a_link_that_is_removed_had_lost_its_last_topic(
+    name: str, options: dict[str, Any], trace: ob.TopicTrace
+) -> None:
+    log = ob.METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"], **options).answer
+    after = dict(zip(trace.step_times.tolist(), trace.snapshots(), strict=True))
+    for time, (u, v), added in zip(log.times.tolist(), log.links.tolist(), log.added.tolist(), strict=True):
+        if not added and (instance := after[time]) is not None:
+            assert not {*instance.topics_of(u).tolist()} & {*instance.topics_of(v).tolist()}
+
+
+def test_a_link_is_kept_whose_ends_change_to_another_topic_at_one_time() -> None:
+    events = [
+        ob.Event(1, what, node, [topic]) for node in "uv" for what, topic in (("unsubscribe", "a"), ("subscribe", "b"))
+    ]
+    trace = ob.TopicTrace.from_events({"u": ["a", "c"], "v": ["a", "d"], "w": ["b"], "x": ["c"], "y": ["d"]}, events)
+    for name in ("shadow-repair", "gm-incremental"):
+        log = ob.METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"]).answer
+        assert log.added.tolist() == [1, 1, 1, 1]  # three of the start, and one to w
+
+
 @pytest.mark.parametrize("workload", ["churn", "flash-crowd", "mass-departure", "diurnal", "ethereum-epochs"])
 def test_workloads_are_answered_by_every_heuristic(workload: str) -> None:
     own = {option.name for option in ob.WORKLOADS[workload].parameters}
