@@ -240,8 +240,10 @@ def lower_bound(instance: Any, problem: AnyProblem = None, *, time_limit: float 
     >>> ob.lower_bound(ob.generate("zipf", nodes=12, topics=6, subscriptions=2, seed=1), "min-tco")
     13.0
     """
-    bound = solve(instance, problem, time_limit=time_limit).lower_bound
-    return -math.inf if bound is None else float(bound)
+    result = solve(instance, problem, time_limit=time_limit)
+    if result.status is Status.INFEASIBLE:
+        return math.inf
+    return -math.inf if result.lower_bound is None else float(result.lower_bound)
 
 
 def check(instance: Any, answer: Any, problem: AnyProblem = None) -> list[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from http.server import HTTPServer, SimpleHTTPRequestHandler
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import unquote
 
 from ...instances.contract.errors import BadInput
 from ..figures.style import FigureOptions
@@ -32,9 +34,14 @@ class LivePage:
     def __init__(self, folder: Path, into: Path, every: float) -> None:
         self.store, self.into, self.every = Store.existing(folder), into, every
         self.version, self._seen, self._due = 0, [("", 0)], 0.0
+        self._writing = threading.Lock()
 
     def refresh(self) -> None:
         """Write the page if it is older than `every` seconds and there are other rows than at its time."""
+        with self._writing:
+            self._refresh()
+
+    def _refresh(self) -> None:
         if (start := time.monotonic()) < self._due:
             return
         files = [self.store.folder / "plan.json", *self.store.logs(), *self.store.parts()]
@@ -66,6 +73,8 @@ class _Handler(SimpleHTTPRequestHandler):
         """Refuse names of other hosts, which a foreign page may have pointed to this machine."""
         if self.headers.get("Host", "").partition(":")[0] not in ("127.0.0.1", "localhost"):
             return self.send_error(403)
+        if "\0" in unquote(self.path):  # which no name of a file has
+            return self.send_error(404)
         if self.path == "/":
             try:
                 self.page.refresh()
@@ -84,7 +93,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def page_server(folder: Path, port: int = 0, every: float = 10.0) -> Iterator[HTTPServer]:
+def page_server(folder: Path, port: int = 0, every: float = 10.0) -> Iterator[ThreadingHTTPServer]:
     """The server of a study's page on 127.0.0.1, of any free port if it is 0; it serves by ``serve_forever``.
 
     Bad input if the folder holds no results, or the port is taken.
@@ -92,7 +101,7 @@ def page_server(folder: Path, port: int = 0, every: float = 10.0) -> Iterator[HT
     with TemporaryDirectory(prefix="overlaybench-") as into:
         page = LivePage(folder, Path(into), every)
         try:
-            server = HTTPServer(("127.0.0.1", port), partial(_Handler, page=page))
+            server = ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, page=page))
         except OSError as error:
             raise BadInput(f"port {port}: {error.strerror}: choose another one by --port") from None
         with server:

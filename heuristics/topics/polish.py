@@ -53,7 +53,9 @@ FIRST = Option(
     "what is lowered first: edges, then maximum degree; the other way round; their product; or what the problem asks",
     choices=("auto", "edges", "degree", "product"),
 )
-STEPS = Option("steps", _STEPS, "steps of local search, where no time limit is given", least=0, most=10**12)
+STEPS = Option(
+    "steps", 0, f"steps of local search at most; 0: all that a time limit allows, else {_STEPS:,}", least=0, most=10**12
+)
 THREADS = Option(
     "threads",
     1,
@@ -75,7 +77,7 @@ def polish(
     first: str = "edges",
     seed: int = 0,
     time_limit: float | None = None,
-    steps: int = _STEPS,
+    steps: int | None = None,
     candidates: CandidateLists | None = None,
     clock: Clock | None = None,
     threads: int = 1,
@@ -99,7 +101,9 @@ def polish(
     seed : int
         Without a time limit one seed gives one answer.
     time_limit : float, optional
-        Seconds, all of which are used, checked about every 0.2 s; without it the search takes so many `steps`.
+        Seconds, all of which are used unless `steps` end first; checked about every 0.2 s.
+    steps : int, optional
+        At most so many; by default all that a time limit allows, without one 100,000.
     candidates : CandidateLists, optional
         The edges to reconnect by: :func:`.candidate_lists`, for costs :func:`.priced_candidates`.
     clock : Clock, optional
@@ -155,11 +159,12 @@ def searches_in_parts(num_nodes: int, first: str) -> bool:
 
 
 class _Progress:
-    """The fraction of a search that is done: of the time if there is a limit, else of the steps."""
+    """The fraction of a search that is done, of its time or its steps."""
 
-    def __init__(self, clock: Clock, steps: int) -> None:
+    def __init__(self, clock: Clock, steps: int | None) -> None:
         self._clock, self._seconds = clock, clock.left
-        self._most, self._taken, self._next = steps, 0, 10
+        self._most = steps if steps is not None else _ANY if math.isfinite(clock.left) else _STEPS
+        self._taken, self._next = 0, 10
         self.ended = False
 
     @property
@@ -167,9 +172,10 @@ class _Progress:
         if self.ended:
             return 1.0
         left = self._clock.left
-        if math.isfinite(left):
-            return 1.0 - left / self._seconds if left else 1.0
-        return min(1.0, self._taken / self._most) if self._most else 1.0
+        if not left or self._taken >= self._most:
+            return 1.0
+        passed = 1.0 - left / self._seconds if math.isfinite(left) else 0.0
+        return max(passed, self._taken / self._most)
 
     @property
     def done(self) -> bool:
@@ -183,7 +189,8 @@ class _Progress:
     def run(self, search: OverlaySearch, parameters: SearchParameters, below: float) -> float:
         """Search for 500 steps, or for about 0.2 s if that is less and there is a time limit."""
         before, start = search.steps, time.perf_counter()
-        cost = search.run(parameters, self._next if math.isfinite(self._seconds) else MOST_STEPS, below)
+        most = self._next if math.isfinite(self._seconds) else MOST_STEPS
+        cost = search.run(parameters, min(most, max(1, self._most - self._taken)), below)
         taken = search.steps - before
         self._taken += taken
         seconds = (time.perf_counter() - start) / taken
@@ -330,7 +337,7 @@ def fault_tolerant_polish(
     """
     clock = clock or Clock(time_limit)
     if steps is None:
-        steps = _STEPS if math.isinf(clock.left) else _ANY
+        steps = _ANY if math.isfinite(clock.left) else _STEPS
     check_start(overlay, instance, FaultTolerantTCO())
     least = _least_fault_tolerant(instance) if instance.is_tiny else 0
     subscriptions, candidates = subscriptions_of(instance), candidate_lists(instance)
@@ -492,16 +499,22 @@ def _solve(
 
 
 def _polished(
-    instance: TopicInstance, overlay: Overlay, *, problem: AnyTopicProblem, first: str = "auto", **given: Any
+    instance: TopicInstance,
+    overlay: Overlay,
+    *,
+    problem: AnyTopicProblem,
+    steps: int,
+    first: str = "auto",
+    **given: Any,
 ) -> Overlay:
-    return polish(instance, overlay, first=problem.objective.first if first == "auto" else first, **given)
+    first = problem.objective.first if first == "auto" else first
+    return polish(instance, overlay, first=first, steps=steps or None, **given)
 
 
 def _fault_tolerant(
-    instance: TopicInstance, overlay: Overlay, *, problem: AnyTopicProblem, steps: int, clock: Clock, **given: Any
+    instance: TopicInstance, overlay: Overlay, *, problem: AnyTopicProblem, steps: int, **given: Any
 ) -> Overlay:
-    most = steps if math.isinf(clock.left) else None
-    return fault_tolerant_polish(instance, overlay, steps=most, clock=clock, **given)
+    return fault_tolerant_polish(instance, overlay, steps=steps or None, **given)
 
 
 def starts(problem: str = "") -> dict[str, Method[TopicInstance, Overlay]]:

@@ -62,6 +62,7 @@ def _rings(instance: TopicInstance, order: str, seed: int) -> Ids:
     nodes = instance.topic_nodes
     if order == "number":
         return _rings_through(nodes, instance)
+    rank: npt.NDArray[np.integer]
     if order == "random":
         rank = np.random.default_rng(seed).permutation(instance.num_nodes)[nodes]
     else:  # by label and node, so that a ring keeps its order while others change

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -223,7 +224,7 @@ def _within_two(adjacency: sp.csr_array) -> bool:
 
 RULES = ("max-degree", "degree-per-topic", "average-degree")
 """The limits on degrees: every degree at most d; that of node v at most ⌈r·|T_v|⌉; at most ⌊a·|V| ÷ 2⌋ edges."""
-_LARGEST, _SLACK = 10**9, 1e-9
+_LARGEST = 10**9
 Caps = npt.NDArray[np.int64]
 
 
@@ -247,6 +248,7 @@ class DegreeLimited(TopicProblem):
         elif not 0 <= limit <= _LARGEST or (rule == "max-degree" and limit != int(limit)):
             kind = "an integer" if rule == "max-degree" else "a number"
             raise BadInput(f"{rule}={limit:g}: take {kind} from 0 to {_LARGEST:,}")
+        self._exact = Fraction(f"{limit:.12g}")  # the decimal in the name
         limits = f"{rule}={limit:.12g}" if self._given is None else self.rule
         self.name, self.summary = name or f"{self.family}{measure}@{limits}", f"{summary}, {limits}"
         self.stated = "@" in self.name
@@ -261,13 +263,15 @@ class DegreeLimited(TopicProblem):
         if self.rule == "max-degree":
             return np.full(n, min(self.limit, n - 1), np.int64)
         if self.rule == "degree-per-topic":
-            return np.minimum(np.ceil(self.limit * np.diff(instance.node_offsets) - _SLACK), n - 1).astype(np.int64)
+            sizes, of_node = np.unique(np.diff(instance.node_offsets), return_inverse=True)
+            caps = [min(math.ceil(self._exact * size), n - 1) for size in sizes.tolist()]
+            return np.array(caps, np.int64)[of_node]
         return np.full(n, n - 1, np.int64)
 
     def most_edges(self, instance: TopicInstance) -> int:
         """The largest number of edges, as far as degrees or their average are limited."""
         if self.rule == "average-degree":
-            return math.floor(min(self.limit, instance.num_nodes) * instance.num_nodes / 2 + _SLACK)
+            return math.floor(min(self._exact, Fraction(instance.num_nodes)) * instance.num_nodes / 2)
         return int(self.caps(instance).sum()) // 2
 
     def _limit_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:

@@ -11,6 +11,7 @@ import json
 import math
 import re
 import struct
+from fractions import Fraction
 from itertools import combinations, product
 
 import content
@@ -113,13 +114,13 @@ def overlay_value(instance, problem, digest, answer):
 def need_within(limit, model, near, edges):
     """Stop unless degrees keep a limit such as max-degree=4."""
     rule, _, text = limit.partition("=")
-    most, n = float(text), model.n
+    most, n = Fraction(text), model.n
     if rule == "average-degree":
-        need(edges <= math.floor(min(most, n) * n / 2 + SLACK), "the overlay has too many edges")
+        need(edges <= math.floor(min(most, n) * n / 2), "the overlay has too many edges")
         return
     need(rule in ("max-degree", "degree-per-topic"), f"no such limit as {rule}")
     subscribed = [sum(v in nodes for nodes in map(set, model.every)) for v in range(n)]
-    caps = [most if rule == "max-degree" else math.ceil(most * count - SLACK) for count in subscribed]
+    caps = [most if rule == "max-degree" else math.ceil(most * count) for count in subscribed]
     need(all(len(near[v]) <= caps[v] for v in range(n)), "a node has too many neighbours")
 
 

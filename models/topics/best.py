@@ -146,7 +146,7 @@ def best(
                 min(overlays, key=lambda overlay: problem.value(instance, overlay)),
                 first=objective.first,
                 seed=seed,
-                steps=steps,
+                steps=steps if math.isinf(clock.left) else None,
                 candidates=near,
                 clock=clock,
                 threads=threads,

@@ -339,3 +339,8 @@ def test_objects_keep_them() -> None:
     )
     assert WITH_LONE_NODES.sample(6, seed=1).num_nodes == 6
     assert WITH_LONE_NODES.induced(np.array([0, 1, 2])).num_subscriptions == 4
+
+
+def test_the_bound_of_an_instance_without_an_answer_is_infinite() -> None:
+    star = ob.read({"a": ["x"], "b": ["x"], "c": ["x"]})
+    assert ob.lower_bound(star, "capped-tco@max-degree=1") == math.inf

@@ -67,12 +67,14 @@ def test_the_page_has_rows_added_between_requests_and_writes_nothing(
         assert "plan.json" in damaged
         assert fetched(port, host="example.org")[0] == 403
         assert fetched(port, "/../out/study.toml")[0] == 404
+        assert fetched(port, "/%00")[0] == 404
+        assert fetched(port, "/figures/%00.svg")[0] == 404
 
 
 def test_a_browser_that_sends_nothing_or_leaves_stops_no_other_and_leaves_no_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(watch._Handler, "timeout", 0.2)
+    monkeypatch.setattr(watch._Handler, "timeout", 600)  # others are answered before the one that sends nothing
     store = stored(tmp_path)
     store.write_plan(Plan("watched", (), PLOTS, [task_of(seed=seed).key for seed in (1, 2, 3)]))
     store.add_instance(PATH, TOPICS)

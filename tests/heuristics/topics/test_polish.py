@@ -10,6 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
+from overlaybench.heuristics.topics import polish as polish_module
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.interest import singletons
 from overlaybench.heuristics.topics.local_search.linked_overlay import (
@@ -35,7 +36,7 @@ from overlaybench.heuristics.topics.local_search.overlay_search import (
     similar_order,
 )
 from overlaybench.heuristics.topics.local_search.ruin_and_recreate import SearchParameters
-from overlaybench.heuristics.topics.polish import POLISH, polish, searches_in_parts
+from overlaybench.heuristics.topics.polish import FAULT_TOLERANT_POLISH, POLISH, polish, searches_in_parts
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.compiled import Interpreter, interpreted
 from overlaybench.instances.contract.run import Clock
@@ -271,6 +272,23 @@ def test_ctrl_c_while_kernels_are_recorded_ends_the_command(monkeypatch: pytest.
     trial = uniform_instance(40, 30, 5).trial()
     with pytest.raises(KeyboardInterrupt):
         POLISH.calls(trial, ob.PROBLEMS["min-tco"], POLISH.complete({}, "min-tco"))
+
+
+@pytest.mark.parametrize(("problem", "method"), [("min-tco", POLISH), ("k-tco", FAULT_TOLERANT_POLISH)])
+def test_steps_end_a_search_before_its_time(problem: str, method: ob.Method[Any, Any]) -> None:
+    instance, clocks = ob.generate("uniform", nodes=20, topics=10, subscriptions=4, seed=1), []
+
+    class Noted(Clock):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            clocks.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(polish_module, "Clock", Noted)
+        result = method.run(instance, ob.PROBLEMS[problem], time_limit=30, steps=50)
+    assert result.answer is not None
+    assert clocks
+    assert not any(clock.passed for clock in clocks)
 
 
 @property_test(100, instances_with_overlays())

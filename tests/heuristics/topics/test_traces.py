@@ -18,6 +18,7 @@ from overlaybench.heuristics.topics.kernels.living_overlay import (
     with_room,
 )
 from overlaybench.instances.contract.run import Clock, OutOfTime
+from tests.outcomes import answer_of
 from tests.properties import property_test
 from tests.trace_strategies import event_lists, held_over_time, links_over_time, parts, traces
 
@@ -40,7 +41,7 @@ def test_topics_are_connected_after_every_event(name: str, trace: ob.TopicTrace)
 @property_test(150, TRACES, quick=3)
 @pytest.mark.parametrize("order", ["number", "random", "random-per-topic"])
 def test_a_subscription_changes_at_most_three_links_of_rings(order: str, trace: ob.TopicTrace) -> None:
-    log = ob.METHODS["rings"].run(trace, ob.PROBLEMS["dynamic-tco"], order=order, seed=2).answer
+    log = answer_of(ob.METHODS["rings"].run(trace, ob.PROBLEMS["dynamic-tco"], order=order, seed=2))
     toggles = np.diff(trace.toggle_offsets)
     for step, time in enumerate(trace.step_times[1:].tolist(), start=1):
         assert (log.times == time).sum() <= 3 * toggles[step]
@@ -49,7 +50,7 @@ def test_a_subscription_changes_at_most_three_links_of_rings(order: str, trace: 
 def test_the_ring_of_a_topic_stays_where_another_topic_vanishes() -> None:
     events = [ob.Event(1, "unsubscribe", "n0", ["a"])]
     trace = ob.TopicTrace.from_events({"n0": ["a", "b"], **{f"n{v}": ["b"] for v in range(1, 9)}}, events)
-    log = ob.METHODS["rings"].run(trace, ob.PROBLEMS["dynamic-tco"], order="random-per-topic").answer
+    log = answer_of(ob.METHODS["rings"].run(trace, ob.PROBLEMS["dynamic-tco"], order="random-per-topic"))
     assert {*log.times.tolist()} == {0}
 
 
@@ -58,7 +59,7 @@ def test_the_ring_of_a_topic_stays_where_another_topic_vanishes() -> None:
 def test_a_link_that_is_removed_had_lost_its_last_topic(
     name: str, options: dict[str, Any], trace: ob.TopicTrace
 ) -> None:
-    log = ob.METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"], **options).answer
+    log = answer_of(ob.METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"], **options))
     after = dict(zip(trace.step_times.tolist(), trace.snapshots(), strict=True))
     for time, (u, v), added in zip(log.times.tolist(), log.links.tolist(), log.added.tolist(), strict=True):
         if not added and (instance := after[time]) is not None:
@@ -71,7 +72,7 @@ def test_a_link_is_kept_whose_ends_change_to_another_topic_at_one_time() -> None
     ]
     trace = ob.TopicTrace.from_events({"u": ["a", "c"], "v": ["a", "d"], "w": ["b"], "x": ["c"], "y": ["d"]}, events)
     for name in ("shadow-repair", "gm-incremental"):
-        log = ob.METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"]).answer
+        log = answer_of(ob.METHODS[name].run(trace, ob.PROBLEMS["dynamic-tco"]))
         assert log.added.tolist() == [1, 1, 1, 1]  # three of the start, and one to w
 
 

@@ -1,6 +1,7 @@
 """Overlays under a limit on degrees: judge, exact methods and heuristics against the enumeration of all graphs."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -27,12 +28,21 @@ def plain_limits(instance: ob.TopicInstance, rule: str, limit: float) -> tuple[t
     if rule == "max-degree":
         caps = [min(int(limit), n - 1)] * n
     elif rule == "degree-per-topic":
-        caps = [min(math.ceil(round(limit * len(instance.topics_of(v)), 9)), n - 1) for v in range(n)]
+        caps = [min(math.ceil(Decimal(f"{limit:.12g}") * len(instance.topics_of(v))), n - 1) for v in range(n)]
     return tuple(caps), math.floor(limit * n / 2) if rule == "average-degree" else n * n
 
 
 def problem_of(measure: str, rule: str, limit: float) -> DegreeLimited:
     return CappedTCO(rule, limit) if measure == "edges" else PartialTCO(measure, rule, limit)
+
+
+@pytest.mark.parametrize(("limit", "cap"), [(1e-9, 1), (0, 0), (0.7, 7), (1.1, 11), (0.7000000001, 8)])
+def test_a_limit_a_topic_is_the_decimal_of_its_name(limit: float, cap: int) -> None:
+    """In floating point 0.7 · 10 is above 7, and what a slack of 1e-9 forgives of that rounds 1e-9 to 0."""
+    instance = ob.read({v: [f"t{k}" for k in range(10)] for v in range(13)})
+    problem = CappedTCO("degree-per-topic", limit)
+    assert {*problem.caps(instance).tolist()} == {cap}
+    assert problem.variant(problem.name).caps(instance).tolist() == [cap] * 13
 
 
 @given(instances_with_overlays(max_nodes=5), st.sampled_from(["edges", *MEASURES]), LIMITS)
