@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.content.problems import BrokerTraffic, ContentOverlay, RoutingTree, broker_traffic
-from ...instances.contract.arrays import Ids
-from ...instances.contract.compiled import kernel
+from ...instances.contract.arrays import Ids, Offsets
+from ...instances.contract.compiled import kernel, wrapping_kernel
 
 
 def route(instance: ContentInstance, brokers: Ids, routing: str) -> ContentOverlay:
@@ -37,45 +39,47 @@ def route(instance: ContentInstance, brokers: Ids, routing: str) -> ContentOverl
     traffic = broker_traffic(instance, overlay)
     if routing == "shared-tree":
         return ContentOverlay(brokers, _shared_tree(instance, traffic))
-
-    def links(connected: Ids) -> list[tuple[int, int]]:
-        found: list[tuple[int, int]] = _relayed_links(instance.core, connected).tolist()
-        return found
-
-    return ContentOverlay(brokers, steiner_trees(traffic, links))
+    return ContentOverlay(brokers, _steiner_trees(instance.core, traffic))
 
 
-def steiner_trees(traffic: BrokerTraffic, links: Callable[[Ids], list[tuple[int, int]]]) -> tuple[RoutingTree, ...]:
-    """The trees of an assignment; `links` gives those of a tree that connects some brokers."""
-    trees = []
-    for channel in np.flatnonzero(traffic.leaving.any(axis=0)).tolist():
-        destinations = traffic.subscribed[:, channel]
-        sources = np.flatnonzero(traffic.leaving[:, channel])
-        inside, outside = sources[destinations[sources]], sources[~destinations[sources]]
-        groups = [[source] for source in outside.tolist()]
-        for group in [inside.tolist(), *groups] if len(inside) else groups:
-            members = destinations.copy()
-            members[group] = True
-            trees.append(RoutingTree.of(links(np.flatnonzero(members).astype(np.int32)), channel, group))
-    return tuple(trees)
+def _steiner_trees(core: Floats, traffic: BrokerTraffic) -> tuple[RoutingTree, ...]:
+    channels, sources = np.nonzero(traffic.leaving.T)
+    if not len(channels):
+        return ()
+    # Sources with a subscriber share a tree.
+    group = np.where(traffic.subscribed[sources, channels], 0, sources + 1)
+    order = np.lexsort((sources, group, channels))
+    channels, sources, group = channels[order], sources[order], group[order]
+    first = np.flatnonzero((np.diff(channels, prepend=-1) != 0) | (np.diff(group, prepend=-1) != 0))
+    members = traffic.subscribed.T[channels[first]]
+    members[np.repeat(np.arange(len(first)), np.diff(first, append=len(channels))), sources] = True
+    groups = [tuple(each.tolist()) for each in np.split(sources, first[1:])]
+    keys, ends = _relayed_links(core, members)
+    links = list(zip(*(each.tolist() for each in np.divmod(keys, len(core))), strict=True))
+    trees = zip(pairwise([0, *ends.tolist()]), channels[first].tolist(), groups, strict=True)
+    return tuple(RoutingTree(tuple(links[begin:end]), channel, group) for (begin, end), channel, group in trees)
 
 
 @kernel
-def _relayed_links(core: Floats, connected: Ids) -> Ids:
-    """The links of a tree with relays, without relays that are leaves. Shape (k, 2)."""
-    tree = with_relays(core, spanning_tree(core, connected))
-    members = np.zeros(len(core), np.bool_)
-    members[connected] = True
-    needed = members[tree.brokers]
-    links = np.empty((len(needed), 2), dtype=np.int32)
-    count = 0
-    for k in range(len(needed) - 1, 0, -1):
-        if needed[k]:
-            parent = tree.parents[k]
-            needed[parent] = True
-            links[count, 0], links[count, 1] = tree.brokers[parent], tree.brokers[k]
-            count += 1
-    return links[:count]
+def _relayed_links(core: Floats, members: Flags) -> tuple[Offsets, Offsets]:
+    """The links of trees with relays, without relays that are leaves, and where those of each tree end.
+
+    A link of brokers a < b is the number a |B| + b; those of a tree are in increasing order.
+    """
+    found, ends, prices = [0 for _ in range(0)], np.empty(len(members), np.int64), np.empty(len(core))
+    for row in range(len(members)):
+        tree = with_relays(core, spanning_tree(core, np.flatnonzero(members[row]).astype(np.int32)), prices)
+        needed, links = members[row][tree.brokers], [0 for _ in range(0)]
+        for k in range(len(needed) - 1, 0, -1):
+            if needed[k]:
+                parent = tree.parents[k]
+                needed[parent] = True
+                a, b = tree.brokers[parent], tree.brokers[k]
+                links.append(int(min(a, b)) * len(core) + max(a, b))
+        links.sort()
+        found.extend(links)
+        ends[row] = len(found)
+    return np.array(found, np.int64), ends
 
 
 def _shared_tree(instance: ContentInstance, traffic: BrokerTraffic) -> tuple[RoutingTree, ...]:
@@ -99,6 +103,8 @@ def _shared_tree_cost(network: BrokerArrays, rates: Floats, subscribed: Flags) -
     return total
 
 
+_WORD = 62  # brokers in each integer of a set
+_ROWS, _CELLS = 16, 23  # prices are kept for at most 2^16 sets of destinations, and in at most 2^23 numbers
 ROUTINGS = ("mst", "steiner", "shared-tree")
 MST, STEINER, SHARED_TREE = range(3)
 _RELATIVE_GAIN = 1e-12
@@ -108,13 +114,16 @@ class BrokerArrays(NamedTuple):
     """The brokers as kernels take them.
 
     `order`, `parents`, shape (|B|,): for SHARED_TREE the brokers from the root on, each after its parent, and each
-    broker's parent (-1: the root).
+    broker's parent (-1: the root). The others keep `prices` of some sets of destinations, which migration asks for ten
+    times each: row i is of the set with the bits ``sets[i]``.
     """
 
     routing: int  # MST, STEINER or SHARED_TREE
     core: Floats  # shape (|B|, |B|)
     order: Ids
     parents: Ids
+    sets: npt.NDArray[np.int64]
+    prices: Floats
 
 
 class SpanningTree(NamedTuple):
@@ -141,7 +150,9 @@ def network_of(core: Floats, routing: str, links: Iterable[tuple[int, int]] = ()
                     parents[b] = a
                     reached.append(b)
         order = np.array(reached, dtype=np.int32)
-    return BrokerArrays(ROUTINGS.index(routing), core, order, parents)
+    rows = 1 if routing == "shared-tree" else 1 << min(_ROWS, _CELLS - count.bit_length())
+    sets, prices = np.zeros((rows, -(-count // _WORD)), np.int64), np.zeros((rows, count))
+    return BrokerArrays(ROUTINGS.index(routing), core, order, parents, sets, prices)
 
 
 @kernel
@@ -154,16 +165,37 @@ def prices_from(network: BrokerArrays, destinations: Flags, prices: Floats) -> N
     if network.routing == SHARED_TREE:
         _shared_tree_prices(network, destinations, prices)
         return
-    members = np.flatnonzero(destinations).astype(np.int32)
+    row, members = _row_of(network, destinations), np.flatnonzero(destinations).astype(np.int32)
     if len(members) == 0:
         prices[:] = 0.0
         return
-    tree = spanning_tree(network.core, members)
-    if network.routing == STEINER:
-        tree = with_relays(network.core, tree)
-    total = tree.links.sum()
+    known = True
+    for word in range(network.sets.shape[1]):
+        bits = np.int64(0)
+        for b in members:
+            if b // _WORD == word:
+                bits |= np.int64(1) << (b % _WORD)
+        known &= network.sets[row, word] == bits
+        network.sets[row, word] = bits
+    if not known:
+        tree = spanning_tree(network.core, members)
+        if network.routing == STEINER:
+            tree = with_relays(network.core, tree, network.prices[row])
+        else:
+            set_insertion_prices(network.core, tree, network.prices[row])
+        network.prices[row][members] = tree.links.sum()
+    prices[:] = network.prices[row]
+
+
+@wrapping_kernel
+def _row_of(network: BrokerArrays, destinations: Flags) -> int:
+    """The row for a set of destinations, by a hash of it."""
+    mixed = np.int64(0)
     for b in range(len(destinations)):
-        prices[b] = total if destinations[b] else insertion_price(network.core, tree, b)
+        if destinations[b]:
+            mixed = (mixed ^ (b + 1)) * np.int64(0x2545F4914F6CDD1D)
+            mixed ^= mixed >> 29
+    return int(mixed & (len(network.prices) - 1))
 
 
 @kernel
@@ -171,19 +203,20 @@ def spanning_tree(core: Floats, members: Ids) -> SpanningTree:
     """A minimum spanning tree of one or more brokers, by Prim's algorithm in O(k²)."""
     count = len(members)
     brokers, parents, links = members.copy(), np.full(count, -1, dtype=np.int32), np.zeros(count)
-    nearest = core[members[0]][members]
-    for done in range(1, count):
-        k = done + np.argmin(nearest[done:])
-        for values in (brokers, parents):
-            values[done], values[k] = values[k], values[done]
-        if parents[done] < 0:
-            parents[done] = 0
-        links[done] = nearest[k]
-        nearest[k] = nearest[done]
+    nearest = np.full(count, np.inf)
+    k = 0
+    for done in range(count):
+        brokers[done], brokers[k] = brokers[k], brokers[done]
+        parents[done], parents[k] = parents[k], parents[done]
+        links[done], nearest[k] = nearest[k], nearest[done]
+        prices, k = core[brokers[done]], done + 1
         for later in range(done + 1, count):
-            price = core[brokers[done], brokers[later]]
+            price = prices[brokers[later]]
             if price < nearest[later]:
                 nearest[later], parents[later] = price, done
+            if nearest[later] < nearest[k]:
+                k = later
+    links[0] = 0.0
     return SpanningTree(brokers, parents, links)
 
 
@@ -193,42 +226,43 @@ def links_of(tree: SpanningTree) -> list[tuple[int, int]]:
 
 
 @kernel
-def insertion_price(core: Floats, tree: SpanningTree, broker: int) -> float:
-    """The price of a minimum spanning tree of the tree's brokers and one more, in O(k) (Chin, Houck 1978).
+def set_insertion_prices(core: Floats, tree: SpanningTree, prices: Floats) -> None:
+    """Set prices[b] to the price of a minimum spanning tree of the tree's brokers and broker b (Chin, Houck 1978).
 
-    From the last broker to the first: of the link to its parent and the best connection of its branch to the new
-    broker, the cheaper one is in the tree, and the other is a connection for its parent.
+    From the tree's last broker to the first: of the link to its parent and the best connection of its branch to the new
+    broker, the cheaper one is in the tree, and the other is a connection for its parent. Cost O(k |B|); the inner loop
+    over brokers uses the processor's vector instructions.
     """
-    total = 0.0
-    connections = core[broker][tree.brokers]
+    connections = core[tree.brokers]
+    prices[:] = 0.0
     for k in range(len(connections) - 1, 0, -1):
-        total += min(connections[k], tree.links[k])
-        parent = tree.parents[k]
-        connections[parent] = min(connections[parent], max(connections[k], tree.links[k]))
-    return float(total + connections[0])
+        link, here, above = tree.links[k], connections[k], connections[tree.parents[k]]
+        for b in range(len(prices)):
+            prices[b] += min(here[b], link)
+            above[b] = min(above[b], max(here[b], link))
+    prices += connections[0]
 
 
 @kernel
-def with_relays(core: Floats, tree: SpanningTree) -> SpanningTree:
+def with_relays(core: Floats, tree: SpanningTree, prices: Floats) -> SpanningTree:
     """The tree with further brokers as relays: each time the one that saves most, until none saves anything.
 
-    The iterated 1-Steiner heuristic of Kahng and Robins (1992) over all brokers. O(|B|²) for each relay.
+    Sets prices[b] to the price of the tree with broker b added. The iterated 1-Steiner heuristic of Kahng and Robins
+    (1992) over all brokers. O(k |B|) for each relay.
     """
     inside = np.zeros(len(core), dtype=np.bool_)
     inside[tree.brokers] = True
-    price = tree.links.sum()
     while True:
+        price = tree.links.sum()
         best, relay = price - _RELATIVE_GAIN * price, -1
+        set_insertion_prices(core, tree, prices)
         for b in range(len(core)):
-            if not inside[b]:
-                inserted = insertion_price(core, tree, b)
-                if inserted < best:
-                    best, relay = inserted, b
+            if not inside[b] and prices[b] < best:
+                best, relay = prices[b], b
         if relay < 0:
             return tree
         inside[relay] = True
         tree = spanning_tree(core, np.append(tree.brokers, np.int32(relay)))
-        price = tree.links.sum()
 
 
 @kernel

@@ -30,7 +30,14 @@ from overlaybench.heuristics.content.steiner_mixing import (
     traffic_on_grown_trees,
 )
 from overlaybench.instances.content.instance import ContentInstance, Floats
-from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
+from overlaybench.instances.content.problems import (
+    CONTENT_PROBLEMS,
+    ContentOverlay,
+    ContentProblem,
+    RoutingTree,
+    SteinerRouting,
+    broker_traffic,
+)
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.contract.compiled import Interpreter, interpreted
@@ -396,6 +403,36 @@ def test_the_price_from_each_broker_is_that_of_the_best_tree(routing: str, data:
             assert prices[broker] == network.spanning(ends)
         else:
             assert network.steiner(ends) <= prices[broker] <= network.spanning(ends)
+
+
+@property_test(60, st.data())
+@pytest.mark.parametrize("routing", ROUTINGS)
+def test_prices_that_are_kept_are_those_of_their_set(routing: str, data: st.DataObject) -> None:
+    core = data.draw(content_instances(max_users=1, max_brokers=5, max_channels=1)).core
+    tree = tree_of(data, Network(core.tolist())) if routing == "shared-tree" else ()
+    network, prices, expected = network_of(core, routing, tree), np.empty(len(core)), np.empty(len(core))
+    few = network._replace(sets=network.sets[:1].copy(), prices=network.prices[:1].copy())
+    chosen = st.lists(st.booleans(), min_size=len(core), max_size=len(core))
+    for wanted in data.draw(st.lists(chosen, min_size=2, max_size=6)):
+        prices_from(network_of(core, routing, tree), np.array(wanted), expected)
+        for kept in (network, few):
+            prices_from(kept, np.array(wanted), prices)
+            assert prices.tolist() == expected.tolist()
+
+
+@property_test(60, st.data())
+def test_trees_connect_the_brokers_of_a_channel_without_relays_as_leaves(data: st.DataObject) -> None:
+    instance = data.draw(content_instances(max_users=6, max_brokers=6))
+    overlay = route(instance, data.draw(assignments(instance)), "steiner")
+    assert SteinerRouting().routing_faults(instance, overlay, broker_traffic(instance, overlay)) == []
+    keys = [(tree.channel, tree.sources) for tree in overlay.trees]
+    assert len({*keys}) == len(keys)
+    subscribed = broker_traffic(instance, overlay).subscribed
+    for tree in overlay.trees:
+        assert RoutingTree.of(tree.links, tree.channel, tree.sources) == tree
+        ends = [end for link in tree.links for end in link]
+        leaves = {end for end in ends if ends.count(end) == 1}
+        assert leaves <= {*np.flatnonzero(subscribed[:, tree.channel]).tolist(), *tree.sources}
 
 
 @property_test(60, st.data())
