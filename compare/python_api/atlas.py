@@ -8,14 +8,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...instances.contract.errors import BadInput
 from ...instances.topics.every_instance import instance_of, members_of
 from ...instances.topics.instance import TopicInstance
 from ..atlas.cells import AtlasCell, Progress, gathering, sizes, surveyed
 from ..atlas.surveys import CLAIM, OWN, RANDOM, WORST, Survey
+from .solving import solve
 from .tables import ResultTable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_DRAWN = 5
 
 
 def atlas(
@@ -56,9 +62,9 @@ def atlas(
     Returns
     -------
     Atlas
-        A row for each size and rule for ties. ``random`` breaks each tie uniformly at random and independently; the
-        rules ``lowest`` and ``highest`` are those of the numbers that the nodes happen to have, and ``worst`` and
-        ``best`` hold whatever these are.
+        A row for each size and rule for ties; `plot` draws the worst instance with the method's overlay and an optimum.
+        ``random`` breaks each tie uniformly at random and independently; the rules ``lowest`` and ``highest`` are those
+        of the numbers that the nodes happen to have, and ``worst`` and ``best`` hold whatever these are.
 
     Raises
     ------
@@ -97,7 +103,7 @@ class Atlas(ResultTable):
     cells : sequence of AtlasCell
         Without those that the condition leaves empty.
     answer : str
-        The worst case in a sentence, or whether the claim holds.
+        The worst case in a sentence, or whether the claim holds; below the table.
     instance : TopicInstance or None
         The smallest worst case, or counterexample, by topics and then by nodes.
     values : mapping
@@ -113,9 +119,12 @@ class Atlas(ResultTable):
 
     survey: Survey | None = None
     cells: Sequence[AtlasCell] = ()
-    answer: str = ""
     instance: TopicInstance | None = None
     values: Mapping[str, int] | None = None
+
+    @property
+    def answer(self) -> str:
+        return self.notes[0]
 
     def histogram(self, ties: str = "") -> dict[str, int]:
         """How many instances have each ratio, over all sizes."""
@@ -132,13 +141,15 @@ class Atlas(ResultTable):
         if self.instance is not None:
             members = (self.instance.subscribers(t).tolist() for t in range(self.instance.num_topics))
             topics = [[self.instance.node_label(v) for v in each] for each in members if len(each) > 1]
-        rows = self.rows.to_dict("records")
-        found = {**named, "answer": self.answer, "instance": topics, "values": self.values, "sizes": rows}
-        return (
-            found
-            if self.survey.claim
-            else found | {"histogram": {ties: self.histogram(ties) for ties in _rules(self.cells)}}
-        )
+        rules = [] if self.survey.claim else _rules(self.cells)
+        return {
+            **named,
+            "answer": self.answer,
+            "instance": topics,
+            "values": self.values,
+            "sizes": self.rows.to_dict("records"),
+            "histogram": {ties: self.histogram(ties) for ties in rules},
+        }
 
 
 def _shown(survey: Survey, cells: Sequence[AtlasCell]) -> Atlas:
@@ -149,13 +160,13 @@ def _shown(survey: Survey, cells: Sequence[AtlasCell]) -> Atlas:
     make = partial(Atlas, pd.DataFrame(rows), survey.label, survey=survey, cells=tuple(cells))
     every = f"{sum(one.instances for one in cells):,} instances"
     if not cells:
-        return make(answer=f"{survey.label}: no instance of this size satisfies the condition")
+        return make((f"{survey.label}: no instance of this size satisfies the condition",))
     last, rule = cells[-1], _rules(cells)[0]
     size, example = (last.nodes, last.topics), last.rows[0].example
     if survey.claim:
         broken = [row.example for row in last.of(CLAIM) if row.value == 0]
         if not broken:
-            return make(answer=f"{survey.label}: holds on all {every}")
+            return make((f"{survey.label}: holds on all {every}",))
         example, text = broken[0], f"{survey.label}: does not hold on"
     else:
         ratios = [(one.worst(rule).ratio, -one.topics, -one.nodes) for one in cells]
@@ -166,14 +177,24 @@ def _shown(survey: Survey, cells: Sequence[AtlasCell]) -> Atlas:
     text += f" {size[0]} nodes and {size[1]} topics"
     values = survey.values_on(size[0], example)
     if survey.claim:
-        smaller, listed = (
-            sum(one.instances for one in cells[:-1]),
-            (f"{name} {value}" for name, value in values.items()),
-        )
-        text += f" ({', '.join(listed)}); holds on all {smaller:,} smaller ones"
+        listed = ", ".join(f"{name} {value}" for name, value in values.items())
+        text += f" ({listed}); holds on all {sum(one.instances for one in cells[:-1]):,} smaller ones"
     else:
         text += f"; none of all {every} is worse" + ("" if rule == WORST else " as their nodes are numbered")
-    return make(answer=text, instance=instance_of(size[0], members_of(size[0], example)), values=values)
+    instance = instance_of(size[0], members_of(size[0], example))
+    return make((text,), drawn=partial(_drawn, survey, instance), instance=instance, values=values)
+
+
+def _drawn(survey: Survey, instance: TopicInstance) -> Figure:
+    """The instance with the overlays of the methods under their rules for ties, and with an optimum."""
+    from ..figures.draw import draw
+
+    runs = [(term.method, term.options, term.ties(survey.problem)) for term in survey.terms.values()]
+    answers = [
+        solve(instance, survey.problem, method, **{**dict(options), **({} if ties == OWN else {"ties": ties})})
+        for method, options, ties in runs
+    ]
+    return draw(instance, *answers[:_MOST_DRAWN], solve(instance, survey.problem))
 
 
 def _rules(cells: Sequence[AtlasCell]) -> list[str]:
@@ -194,7 +215,7 @@ def _row(cell: AtlasCell, ties: str) -> dict[str, Any]:
         "worst_ratio": float(worst.ratio),
         "as_bad": worst.cases,
         "mean_ratio": cell.mean_ratio(ties),
-        "random_mean_ratio": cell.mean_ratio(RANDOM) if cell.of(RANDOM) else float("nan"),
+        **({"random_mean_ratio": cell.mean_ratio(RANDOM)} if cell.of(RANDOM) else {}),
         "example": " ".join("".join(map(str, members)) for members in cell.example(worst)),
     }
 

@@ -6,7 +6,6 @@ A state is one number: the edges as a graph, from bit 21 on the topics that are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from math import floor
@@ -274,7 +273,3 @@ def _follow_stars(state: int, row: Rows, graphs: SmallGraphs, rule: GreedyRule, 
                 following[count] = (state & _GRAPH) | drawn | (left & ~dropped) << _PAIRS | step
                 count += 1
     return count
-
-
-AnyRule = Callable[..., GreedyRule]
-"""Returns the rule of a method with the options other than ``ties``, or raises BadInput for those that it lacks."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from matplotlib.figure import Figure
 
 import overlaybench as ob
 from overlaybench.compare.command_line import cli
@@ -40,6 +41,16 @@ def test_the_worst_instance_is_shown_and_written_and_solved_again(tmp_path: Path
     assert sum(document["histogram"]["worst"].values()) == every
     rows = [row for row in document["sizes"] if row["ties"] == "worst" and (row["nodes"], row["topics"]) == (4, 4)]
     assert [(row["not_optimal"], row["worst"], row["as_bad"]) for row in rows] == [(1, "5/4", 1)]
+
+
+def test_the_worst_instance_is_drawn_with_the_overlay_and_an_optimum() -> None:
+    found = ob.atlas("gm", nodes=4, topics=4)
+    figure = found.plot()
+    assert isinstance(figure, Figure)
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert len(titles) == 2
+    assert "gm" in titles[0]
+    assert str(found).endswith(found.answer)
 
 
 def test_a_claim_gets_its_smallest_counterexample_or_all_instances() -> None:
