@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from benchmarks._usage import apart
 from benchmarks.heuristics import LASTFM, instance_of
 from overlaybench.compare.catalogue import METHODS, kind_named
-from overlaybench.compare.studies.proofs import FORMATS, run_checker
+from overlaybench.compare.studies.proofs import run_checker
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
 from overlaybench.instances.topics.instance import TopicInstance
 
@@ -90,7 +90,7 @@ def checked(number: int, seed: int, proof: Path) -> tuple[str, float]:
     """What the checker says, and its seconds."""
     row = rows()[number]
     kind = kind_named(PROBLEMS[row.problem].kind)
-    file = proof.with_name(f"instance{FORMATS[kind.name][0]}")
+    file = proof.with_name(f"instance{kind.proof_endings[0]}")
     kind.write(row.make(seed), file)
     sentence = run_checker(file, proof).sentence
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

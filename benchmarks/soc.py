@@ -12,9 +12,9 @@ import pandas as pd
 
 import overlaybench as ob
 from overlaybench.compare.figures.curves import Axis, curves
-from overlaybench.heuristics.topics.limits import limits_of
-from overlaybench.instances.topics.soc import as_soc
-from overlaybench.models.topics.soc_cp_sat import least_degree
+from overlaybench.heuristics.limits.limits import limits_of
+from overlaybench.instances.limits.soc import as_soc
+from overlaybench.models.limits.soc_cp_sat import least_degree
 
 Points = list[tuple[float, float]]
 

@@ -9,9 +9,9 @@ import numpy as np
 
 import overlaybench as ob
 from benchmarks._usage import timed
+from overlaybench.heuristics.over_time.incremental_merge import log_of, repaired_over, started
+from overlaybench.heuristics.over_time.kernels.living_overlay import LivingOverlay, overlay_of
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.heuristics.topics.incremental_merge import log_of, repaired_over, started
-from overlaybench.heuristics.topics.kernels.living_overlay import LivingOverlay, overlay_of
 
 SIZES = {
     "small": ((1_000, 100, 10, 2_000),),

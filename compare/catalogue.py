@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from ..instances.contract.catalogue import DOMAINS, KINDS, PROBLEMS, WORKLOADS, Catalogue, home_of, methods_of
-from ..instances.contract.code import OURS, ROOT, digest_of
 from ..instances.contract.method import Method
+from ..instances.runtime.code import OURS, ROOT, digest_of
 from .plug_in_code import digest_of_main
 
 
@@ -37,6 +38,12 @@ def version_of(method: str, problem: str) -> str:
     Where one of them is defined in ``__main__``, a ``+`` and a digest of what is there follow.
     """
     return _version(method_named(method).answering(problem), problem_named(problem))
+
+
+def named_part(reference: str) -> Any:
+    """What a kind names of this package as ``module:NAME`` (:class:`.Kind`)."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(f"{OURS}.{module}"), name)
 
 
 def workload_version(workload: str) -> str:

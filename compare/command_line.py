@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import click
 
 from ..instances.contract.errors import BadInput, unknown
-from ..instances.contract.signals import SIGNALS, handle_signals
+from ..instances.runtime.signals import SIGNALS, handle_signals
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from ..instances.contract.code import OURS, digest_of, is_local, locations, syntax
-from ..instances.contract.compiled import names_in
+from ..instances.runtime.code import OURS, digest_of, is_local, locations, syntax
+from ..instances.runtime.compiled import names_in
 
 _SHOWN = ("summary", "source", "guarantee", "cost", "pace", "colour", "marker")
 _NAMED = (FunctionType, type, ModuleType)

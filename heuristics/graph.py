@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..instances.contract.arrays import Ids, Offsets, offsets_of
-from ..instances.contract.compiled import kernel
+from ..instances.runtime.compiled import kernel
 
 
 class Graph(NamedTuple):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from overlaybench.instances.contract.compiled import (
+from overlaybench.instances.runtime.compiled import (
     Interpreter,
     Kernel,
     _announce_compilation,

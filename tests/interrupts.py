@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 
-from overlaybench.instances.contract.run import watched
+from overlaybench.instances.runtime.run import watched
 
 
 class _AtAnswer:

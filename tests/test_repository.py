@@ -24,7 +24,22 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 CHECKER = ROOT / "models" / "checker"
 LAYERS = ("instances", "heuristics", "models", "compare")
-DOMAINS = ("topics", "content", "brokers", "steiner")
+DOMAINS = ("topics", "content", "brokers", "steiner", "over_time", "limits")
+ANNEXES = {"over_time", "limits", "vipr", "simulator", "spark_solver", "claims", "atlas"}
+"""The folders that the core does not know: it finds them by name, as it finds plug-ins."""
+DOORS = {
+    ("compare.commands.listing", "compare.claims"),
+    ("compare.commands.options", "compare.claims"),
+    ("compare.commands.papers", "compare.claims"),
+    ("compare.commands.papers", "compare.atlas"),
+    ("compare.commands.solving", "compare.spark_solver"),
+    ("compare.python_api.solving", "instances.over_time"),
+    ("heuristics.brokers.soft_links", "heuristics.brokers.simulator"),
+}
+"""The commands of annexes, the types of `ob.solve`, and the option of soft links that runs P5 as a system."""
+KNOWS = {"content": {"steiner"}, "over_time": {"topics"}, "limits": {"topics"}}
+"""The domains that a domain may import beside its own."""
+MOST_LINES, MOST_CORE_LINES, MOST_CORE_FILES = 67_000, 49_500, 235
 ONLY_COMPARE_KNOWS = {"pyspark", "click", "rich", "jinja2", "matplotlib"}
 PLOTS = ("instances.contract.shown", "matplotlib.figure")
 """The one file below compare that names a figure: methods ``plot`` reach ``draw`` through the package."""
@@ -148,9 +163,34 @@ def test_a_domain_imports_its_own_domain_and_what_all_share_which_knows_no_domai
         f"{importer} imports {imported}"
         for importer, imported in imports_between_modules().edges
         if importer.split(".")[0] != "compare" and (there := domain_of(imported))
-        if (here := domain_of(importer)) != there and (here, there) != ("content", "steiner")
+        if (here := domain_of(importer)) != there and there not in KNOWS.get(here, ())
     ]
     assert strange == []
+
+
+def test_the_core_imports_no_annex_but_by_its_doors() -> None:
+    through = {
+        (importer, annex)
+        for importer, imported in imports_between_modules().edges
+        if (annex := annex_of(imported)) and not annex_of(importer)
+    }
+    assert through == DOORS
+
+
+def annex_of(module: str) -> str:
+    """The annex that a module is in, or nothing."""
+    parts = module.split(".")
+    return next((".".join(parts[: at + 1]) for at, part in enumerate(parts) if part in ANNEXES), "")
+
+
+def test_core_and_whole_are_as_small_as_they_are_meant_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = {path: len(path.read_text().splitlines()) for layer in LAYERS for path in (ROOT / layer).rglob("*.py")}
+    core = {path: count for path, count in lines.items() if not ANNEXES.intersection(path.parts)}
+    with capsys.disabled():
+        print(f"\nsource: {sum(lines.values()):,} lines; core: {sum(core.values()):,} lines in {len(core)} files")
+    assert sum(lines.values()) <= MOST_LINES
+    assert sum(core.values()) <= MOST_CORE_LINES
+    assert len(core) <= MOST_CORE_FILES
 
 
 def test_every_package_is_listed_to_be_installed() -> None:

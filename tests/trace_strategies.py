@@ -6,7 +6,7 @@ import networkx as nx
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.instances.contract.timed import SECOND
+from overlaybench.instances.contract.time_units import SECOND
 
 Subscriptions = dict[str, set[str]]
 

@@ -12,10 +12,10 @@ from ...heuristics.topics.heuristic import TOPIC_CONNECTED, Heuristic, heuristic
 from ...heuristics.topics.kernels.interest import TopicComponents, unite
 from ...heuristics.topics.kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
 from ...heuristics.topics.kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
-from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method
 from ...instances.contract.overlay import Overlay
+from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 
 Cells = npt.NDArray[np.int32]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.topics.kernels.interest import TopicComponents, singletons, unite
-from ...instances.contract.compiled import kernel
+from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 
 _PAIRS, _COMPARISONS, _LISTED, _EDGES, _TOPICS, _UPDATES, _MEMBERS, _LOWERED = range(8)

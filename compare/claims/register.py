@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from ...instances.contract.catalogue import Catalogue, defined_in, home_of
-from ...instances.contract.code import closure, digest_of
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.method import Method
+from ...instances.runtime.code import closure, digest_of
 from ..catalogue import METHODS, code_version
 from ..studies.progress import duration
 from .bench import Bench, RunFailed, rows_here, rows_of, run_grids

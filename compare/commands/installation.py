@@ -148,7 +148,7 @@ def libraries() -> Iterator[Check]:
 
 def folders() -> Iterator[Check]:
     """Whether results, temporary files and compiled kernels can be written."""
-    from ...instances.contract.compiled import cache_folder
+    from ...instances.runtime.compiled import cache_folder
 
     here = Path.cwd()
     free, fix = f"{shutil.disk_usage(here).free / _GIB:.1f} GiB free", ""
@@ -213,7 +213,7 @@ def _spark() -> Iterator[Check]:
 def _kernels() -> Iterator[Check]:
     """Compile what every method calls with its default options; a terminal shows how many are left."""
     from ...instances.contract.catalogue import PROBLEMS, WORKLOADS, kind_of
-    from ...instances.contract.compiled import compile_calls
+    from ...instances.runtime.compiled import compile_calls
     from ..catalogue import METHODS
 
     calls: dict[Any, tuple[Any, tuple[Any, ...]]] = {}

@@ -110,16 +110,6 @@ def _explained(name: str) -> Iterator[RenderableType]:
         yield from (*_listed("methods", problem=name), *_listed("workloads", kind=PROBLEMS[name].kind))
 
 
-_SMALL = {
-    "topics": ("zipf", "--nodes 30 --topics 15 --subscriptions 4"),
-    "content": ("content", "--users 12 --brokers 4 --intervals 4"),
-    "brokers": ("brokers-sparse", "--brokers 10 --subscriptions 40 --publications 30 --spread 3 --hosts 5 --fanout 4"),
-    "steiner": ("steiner-sparse", "--nodes 40 --edges 80 --terminals 8"),
-    "trace": ("churn", "--nodes 20 --topics 6 --subscriptions 3 --events 30"),
-}
-"""A small instance of each kind, for examples: a workload and its parameters."""
-
-
 @dataclass(frozen=True)
 class Explanation:
     """An entry of a catalogue in words: facts by what they are about, and command lines that work one by one."""
@@ -274,7 +264,7 @@ def values_of(option: Option) -> str:
 
 def _examples(problem: Problem[Any, Any], how: str) -> tuple[str, ...]:
     """Generate a small instance of the problem's kind, and solve it."""
-    workload, parameters = _SMALL.get(problem.kind, ("WORKLOAD", ""))
+    workload, parameters = KINDS[problem.kind].example
     file = _file(problem.kind)
     return (
         f"overlaybench generate {workload} {parameters} -o {file}",

@@ -16,16 +16,16 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from ...instances.contract.catalogue import WORKLOADS
+from ...instances.contract.catalogue import KINDS, WORKLOADS
 from ...instances.contract.errors import BadInput, check_ending
 from ...instances.contract.files import atomic_write, check_writable, write_json
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
-from ...instances.contract.signals import keeping
-from ..catalogue import kind_named, method_named, problem_named, workload_named
+from ...instances.runtime.signals import keeping
+from ..catalogue import kind_named, method_named, named_part, problem_named, workload_named
 from ..printable import plain
 from ..studies.isolation import memory_bounded
-from ..studies.proofs import COUNTERS, FORMATS, VERDICT, VIPR, file_for_checker, level_of, run_checker, write_vipr
+from ..studies.proofs import COUNTERS, VERDICT, VIPR, file_for_checker, level_of, run_checker, write_vipr
 from .options import (
     AS_JSON,
     FILE,
@@ -342,13 +342,13 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
     except OSError as error:
         raise BadInput(f"{proof}: cannot be read ({error.strerror}): check the path") from None
     kind = kind_asked(file)
-    if (formats := FORMATS.get(kind.name)) is None:
-        known = ", ".join(FORMATS)
+    if not kind.proof_endings:
+        known = ", ".join(each.name for each in KINDS.values() if each.proof_endings)
         raise BadInput(f"{file}: the checker knows no instances of the kind '{kind.name}': it knows {known}")
     loaded = load(file, problem_named(kind.default_problem), columns)
     instance = loaded.instance
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
-        if file.suffix not in formats or columns or not loaded.is_plain:
+        if file.suffix not in kind.proof_endings or columns or not loaded.is_plain:
             file = file_for_checker(instance, kind.name, Path(folder))
         checked = run_checker(file, proof, digest=instance.digest)
         if to_vipr is not None and checked.accepted:
@@ -385,7 +385,6 @@ def draw(
     """
     from ..figures.draw import draw as drawn
     from ..figures.draw import save_page
-    from ..figures.over_time import save_replay
     from ..figures.stepping import SteppedOverlay, check_steps_path, save_steps
     from ..figures.style import ENDINGS, DrawOptions, save
     from ..python_api.solving import solve
@@ -397,7 +396,7 @@ def draw(
     instance, kind = load_instance(file, judge, columns), kind_named(judge.kind)
     if step and (answers or len(methods) != 1):
         raise BadInput("--step shows the choices of one --method: give one, and no ANSWER")
-    if looks["at"] is not None and kind.name != "trace":
+    if looks["at"] is not None and not kind.replay:
         raise BadInput(f"--at is for traces: {file} has {kind.name}: leave it out")
     if (looks["by_topic"] or looks["topics"]) and kind.name != "topics":
         raise BadInput(f"--by-topic and --topic are for topics: {file} has {kind.name}: leave them out")
@@ -418,8 +417,8 @@ def draw(
     look = DrawOptions(problem=problem or "", names=names, figure=looks.pop("figure_options"), **looks)
     if step:
         save_steps(SteppedOverlay(instance, shown[0].trace, look), output, title)
-    elif output.suffix == ".html" and kind.name == "trace" and look.at is None:
-        save_replay(output, title, instance, *shown, options=look)
+    elif output.suffix == ".html" and kind.replay and look.at is None:
+        named_part(kind.replay)(output, title, instance, *shown, options=look)
     elif output.suffix == ".html":
         save_page(output, title, instance, *shown, options=look)
     else:

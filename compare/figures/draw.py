@@ -29,30 +29,16 @@ from ...instances.contract.shown import text as as_text
 from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
+from ..catalogue import named_part
 from ..studies.bounds import problem_order
 from ..studies.proofs import TOLERANCE
 from .files import figure_with_printable_texts
-from .panels import (
-    BrokerTrees,
-    ContentOverlays,
-    Panels,
-    SteinerTrees,
-    SubscriptionMatrix,
-    TopicOverlays,
-    TraceOverlays,
-)
+from .panels import Panels, SubscriptionMatrix, TopicOverlays
 from .style import DEFAULT, Drawing, DrawOptions, FigureOptions, drawing, styled
 
 MOST_NODES, MOST_ANSWERS = 1000, 6
 ON_PAGE = FigureOptions(font_size=10.6, formats=())
 """Texts of a panel are 11 pixels high where the page is 390 wide."""
-_PANELS: dict[str, type[Panels]] = {
-    "trace": TraceOverlays,
-    "topics": TopicOverlays,
-    "content": ContentOverlays,
-    "brokers": BrokerTrees,
-    "steiner": SteinerTrees,
-}
 _MEASURES = 2
 _PANEL, _COLUMNS, _LINE = 3.4, 3, 0.0185  # inches, panels side by side, and inches a line of text for each point
 _LEAST_PANEL = 2.2  # inches
@@ -177,7 +163,7 @@ def cells_of(
 ) -> list[Cell]:
     """The panels of a drawing with their titles; `build` are by default the panels of the kind."""
     kind = kind_of(instance)
-    if kind.name not in _PANELS:
+    if not kind.panels:
         raise BadInput(f"instances of the kind '{kind.name}' are not drawn: draw one of their snapshots")
     if (count := kind.size(instance)[kind.sizes[0]]) > MOST_NODES:
         raise BadInput(f"a drawing of {count} {kind.sizes[0]}: at most {MOST_NODES}: draw a sample")
@@ -186,7 +172,7 @@ def cells_of(
     named = [_named(answer, number, options) for number, answer in enumerate(answers)]
     facts = [_facts(kind, instance, each) for each in named]
     if build is None:
-        build = _PANELS[kind.name] if named or kind.name != "topics" else SubscriptionMatrix
+        build = named_part(kind.panels) if named or kind.name != "topics" else SubscriptionMatrix
     panels = build(instance, [each.answer for each in named], options)
     if not named:
         size = said(", ".join(f"{count:,} {name}" for name, count in kind.size(instance).items()))

@@ -26,12 +26,12 @@ import numpy as np
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write
 from ...instances.contract.problem import Problem
-from ...instances.contract.run import die_with_parent
 from ...instances.contract.tables import MOST_BYTES
+from ...instances.runtime.run import die_with_parent
 from ..catalogue import code_version, kind_named, problem_named
 from ..studies.bounds import exceeds, near
 from ..studies.library_entries import Entry
-from ..studies.proofs import CERTIFIED, FORMATS, checked_proof
+from ..studies.proofs import CERTIFIED, checked_proof
 from ..studies.row import object_in
 from ..studies.store import Store
 from .study import library_runs
@@ -171,7 +171,7 @@ def write_archive(
         for number, entry in enumerate(table.entries.values()):
             progress(number)
             kind = kind_named(entry.kind)
-            name = "" if entry.needs else f"instances/{entry.name}{FORMATS.get(entry.kind, ('.json',))[-1]}"
+            name = "" if entry.needs else f"instances/{entry.name}{(kind.proof_endings or ('.json',))[-1]}"
             instance = entry.make() if name else None
             if name:
                 (root / name).parent.mkdir(exist_ok=True)

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -28,12 +28,14 @@ from ...instances.contract.result import Result, Status
 from ...instances.contract.shown import text
 from ...instances.steiner.instance import SteinerInstance
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.link_log import LinkLog
-from ...instances.topics.trace import TopicTrace
 from ..catalogue import METHODS
 from ..printable import StatusLine
 from ..studies.isolation import Job, Solver, run_isolated
 from .tables import ResultTable
+
+if TYPE_CHECKING:
+    from ...instances.over_time.link_log import LinkLog
+    from ...instances.over_time.trace import TopicTrace
 
 AnyProblem = str | Problem[Any, Any] | None
 AnyMethod = str | Method[Any, Any] | None

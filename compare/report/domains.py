@@ -1,4 +1,4 @@
-"""The parts of a report about one kind of instances: content (P4), soft links over brokers (P5), traces."""
+"""The sections of a report about one kind of instances: content (P4), soft links over brokers (P5)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...instances.brokers.files import BROKERS
-from ...instances.content.files import CONTENT
 from ...instances.contract.result import Status
-from ...instances.topics.trace_files import TRACES
 from ..figures.charts import broker_charts, content_charts
 from ..figures.style import Drawing
 from ..intervals import mean_interval
 from ..studies.bounds import sorted_by
-from .over_time import levels_over_time, over_time_charts, trace_runs, trade_table
 
 _BASELINE, _TREE, _LEAST = "random-assignment", "s0", "least-messages"
 _SHAPE = ["problem", "family", "users", "brokers", "channels", "access_to_core", "variant"]
 _SETTING = ["family", "brokers", "fanout"]
 
 
-class Domain(NamedTuple):
+class Section(NamedTuple):
     """The section of the page about one kind of instances.
 
     `runs` adds to the runs of the kind (`judged_runs`) what tables and charts need. Each table has a name, a title, a
@@ -198,90 +194,71 @@ def loss_table(runs: pd.DataFrame) -> pd.DataFrame:
     return _means(compared, [], **columns).rename(columns={"variant": "links of"})
 
 
-DOMAINS = (
-    Domain(
-        CONTENT.name,
-        "Content-based overlays",
-        content_runs,
+CONTENT_SECTION = Section(
+    "content",
+    "Content-based overlays",
+    content_runs,
+    (
         (
-            (
-                "cost-reduction",
-                "Cost reduction ratio",
-                "The cost of random assignment ÷ the method's on the same instance (Zhao and Wu 2011, P4, §VI.B): mean "
-                "over instances with its 95% confidence interval.",
-                reduction_table,
-            ),
-            (
-                "routings",
-                "Cost of a routing for equal assignments",
-                "Core cost and total cost ÷ those of mst, over assignments that a method gave for both.",
-                routing_table,
-            ),
+            "cost-reduction",
+            "Cost reduction ratio",
+            "The cost of random assignment ÷ the method's on the same instance (Zhao and Wu 2011, P4, §VI.B): mean "
+            "over instances with its 95% confidence interval.",
+            reduction_table,
         ),
-        lambda runs, series: content_charts(runs),
-    ),
-    Domain(
-        BROKERS.name,
-        "Soft links over broker trees",
-        broker_runs,
         (
-            (
-                "optima",
-                "Distance from the optimum",
-                "Messages ÷ the best proven lower bound, on instances with a run of an exact method. The bound covers "
-                "all soft links that fanout and Δ allow, and all routes over them. Saved: the reduction, as a share of "
-                "the messages that S0 (the tree alone) sends above the bound. S0, S1, S2 and SH are the strategies of "
-                "Kazemzadeh and Jacobsen 2012 (P5).",
-                optimum_table,
-            ),
-            (
-                "losses",
-                "Causes of the distance",
-                "Forwarding: a strategy's messages ÷ the fewest over the same soft links. Gain: the fewest over these "
-                "links ÷ the bound, which is due to the choice of links. Both: the product.",
-                loss_table,
-            ),
-            (
-                "strategies",
-                "Savings of each strategy",
-                "Yield (P5, Table 2): deliveries ÷ messages. Fewer forwarders: the reduction of pure forwarders "
-                "against S0. Means over instances.",
-                strategy_table,
-            ),
-            (
-                "queues",
-                "With queues",
-                "The share of all deliveries that arrive before the last publication, in a simulation with service "
-                "times and uplink caps.",
-                queue_table,
-            ),
-            (
-                "system",
-                "As a system",
-                "Brokers that know only what messages brought them (simulate=system): yield of all messages until the "
-                "last publication, and of those in the second half of that time; the share of control messages in all "
-                "bytes; copies that met a crashed neighbour; publications lost by brokers that crashed for good.",
-                system_table,
-            ),
+            "routings",
+            "Cost of a routing for equal assignments",
+            "Core cost and total cost ÷ those of mst, over assignments that a method gave for both.",
+            routing_table,
         ),
-        broker_charts,
-        lambda runs, load: system_series(runs.assign(label=runs["variant"])),
     ),
-    Domain(
-        TRACES.name,
-        "Overlays over time",
-        trace_runs,
+    lambda runs, series: content_charts(runs),
+)
+BROKER_SECTION = Section(
+    "brokers",
+    "Soft links over broker trees",
+    broker_runs,
+    (
         (
-            (
-                "trade",
-                "Links and changes",
-                "Mean links of a snapshot and, over all snapshots, links ÷ proven bounds (of snapshot-optima, where it "
-                "ran); links added and removed an event; subscriber-seconds outside of a topic's largest component. "
-                "Means over the traces of a family.",
-                trade_table,
-            ),
+            "optima",
+            "Distance from the optimum",
+            "Messages ÷ the best proven lower bound, on instances with a run of an exact method. The bound covers "
+            "all soft links that fanout and Δ allow, and all routes over them. Saved: the reduction, as a share of "
+            "the messages that S0 (the tree alone) sends above the bound. S0, S1, S2 and SH are the strategies of "
+            "Kazemzadeh and Jacobsen 2012 (P5).",
+            optimum_table,
         ),
-        over_time_charts,
-        levels_over_time,
+        (
+            "losses",
+            "Causes of the distance",
+            "Forwarding: a strategy's messages ÷ the fewest over the same soft links. Gain: the fewest over these "
+            "links ÷ the bound, which is due to the choice of links. Both: the product.",
+            loss_table,
+        ),
+        (
+            "strategies",
+            "Savings of each strategy",
+            "Yield (P5, Table 2): deliveries ÷ messages. Fewer forwarders: the reduction of pure forwarders "
+            "against S0. Means over instances.",
+            strategy_table,
+        ),
+        (
+            "queues",
+            "With queues",
+            "The share of all deliveries that arrive before the last publication, in a simulation with service "
+            "times and uplink caps.",
+            queue_table,
+        ),
+        (
+            "system",
+            "As a system",
+            "Brokers that know only what messages brought them (simulate=system): yield of all messages until the "
+            "last publication, and of those in the second half of that time; the share of control messages in all "
+            "bytes; copies that met a crashed neighbour; publications lost by brokers that crashed for good.",
+            system_table,
+        ),
     ),
+    broker_charts,
+    lambda runs, load: system_series(runs.assign(label=runs["variant"])),
 )

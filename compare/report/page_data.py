@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from ...instances.contract.compiled import cache_folder
 from ...instances.contract.files import atomic_write
 from ...instances.contract.terms import said
+from ...instances.runtime.compiled import cache_folder
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..figures.charts import chosen_charts

@@ -23,7 +23,7 @@ from ...instances.contract.result import Status
 from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
-from ..catalogue import kind_named
+from ..catalogue import kind_named, named_part
 from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.charts import TOPIC_CHARTS, anytime_chart, overview_chart
 from ..figures.draw import embedded_json, overlay_drawing
@@ -35,7 +35,7 @@ from ..studies.plot import MEASURES, Plot, report_of
 from ..studies.progress import Bar
 from ..studies.store import Store
 from .cells import Anchors, PageTable, carried, linked, listed_runs, number, ratio, run_links, seconds, table
-from .domains import DOMAINS, Domain
+from .domains import Section
 from .page_data import interactive
 from .tables import (
     INSTANCES,
@@ -144,7 +144,8 @@ def write_report(
         else:
             plotted.append((plot, points))
             study.keep(plot.name, points, f"{MEASURES[plot.y].title} against {plot.x}.")
-    parts = [study.part(domain, load_instance) for domain in DOMAINS if (study.runs["kind"] == domain.kind).any()]
+    sections = (named_part(kind.section) for kind in KINDS.values() if kind.section)
+    parts = [study.part(one, load_instance) for one in sections if (study.runs["kind"] == one.kind).any()]
     on_page = replace(DEFAULT_OPTIONS, formats=figure_options.formats)
     apart = figure_options != on_page
     drawn = partial(_drawn, study.runs, parts, load_instance, plotted, bar or Bar(0, "", quiet=True))
@@ -437,7 +438,7 @@ class StudyPage:
         proofs = [self.anchors.of("instance", *of) for of in zip(group["problem"], group["instance"], strict=True)]
         return table(rows, names, links=dict.fromkeys(("digest", "bound"), proofs), anchors=group["anchor"].tolist())
 
-    def part(self, domain: Domain, load: Callable[[str], Any]) -> PagePart:
+    def part(self, domain: Section, load: Callable[[str], Any]) -> PagePart:
         """The section about a domain; `load` maps a digest to its instance."""
         runs = domain.runs(self.runs[self.runs["kind"] == domain.kind])
         built = [(name, title, sentence, build(runs)) for name, title, sentence, build in domain.tables]
@@ -455,7 +456,7 @@ class StudyPage:
 class PagePart(NamedTuple):
     """The section of the page about one kind of instances: its runs, tables with titles and sentences, and series."""
 
-    domain: Domain
+    domain: Section
     runs: pd.DataFrame
     tables: list[tuple[str, str, PageTable]]
     series: pd.DataFrame

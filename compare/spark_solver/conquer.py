@@ -20,7 +20,7 @@ from ...heuristics.topics.kernels.common_topics import BLOCK, block_of, sharing
 from ...heuristics.topics.kernels.partial_overlay import PartialOverlay
 from ...heuristics.topics.kernels.ties import TieOrder
 from ...instances.contract.arrays import Ids, Offsets, entries_of
-from ...instances.contract.compiled import kernel
+from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .numbering import X_END, Numbered, long_array
 

@@ -28,13 +28,13 @@ from typing import Any
 import psutil
 
 from ...instances.contract.catalogue import PROBLEMS
-from ...instances.contract.code import is_local
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal, judged
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
-from ...instances.contract.run import PAUSES, Trajectory, die_with_parent, watched
-from ...instances.contract.signals import SIGNALS, default_signals, forking, keeping, stopped
+from ...instances.runtime.code import is_local
+from ...instances.runtime.run import PAUSES, Trajectory, die_with_parent, watched
+from ...instances.runtime.signals import SIGNALS, default_signals, forking, keeping, stopped
 from ..catalogue import METHODS, method_named, problem_named
 from ..printable import StatusLine, plain
 

@@ -23,8 +23,8 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_file
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
-from ...instances.contract.run import die_with_parent
-from ...instances.contract.signals import keeping
+from ...instances.runtime.run import die_with_parent
+from ...instances.runtime.signals import keeping
 from ..catalogue import METHODS, kind_named
 from .isolation import IsolatedRun, Job
 
@@ -38,9 +38,6 @@ LEVELS = (CERTIFIED, AGREED, CLAIMED)
 PROOF, VERDICT = "proof", "proof_check"
 COUNTERS = (PROOF, VERDICT, CERTIFIED)
 """Counters of a row: the SHA-256 of its proof file, the checker's sentence, and the bound that was checked."""
-
-FORMATS = {"topics": (".csv", ".tsv", ".json"), "content": (".json",), "steiner": (".stp",), "trace": (".jsonl",)}
-"""The suffixes of the instance files that the checker reads, by kind."""
 
 VIPR = ".vipr"
 """The ending of certificates that checkers of others read."""
@@ -76,8 +73,8 @@ class CheckedProof(NamedTuple):
 def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, digest: str = "") -> CheckedProof:
     """Check a proof by another process, which imports nothing of this package and has `seconds` for it.
 
-    The instance's file has a suffix of :data:`FORMATS`. `digest` is of the instance as this package reads it, if known:
-    a proof about another one is wrong, whatever the checker reads.
+    The instance's file has one of the `proof_endings` of its kind. `digest` is of the instance as this package reads
+    it, if known: a proof about another one is wrong, whatever the checker reads.
     """
     words = [sys.executable, str(_CHECKER), str(instance), str(proof)]
     try:
@@ -109,7 +106,7 @@ def _said(ended: subprocess.CompletedProcess[str], proof: Path) -> tuple[list[st
 
 def checked_proof(instance: Any, problem: Problem[Any, Any], proof: Path, run_seconds: float) -> CheckedProof:
     """Check a proof about an instance in memory, for at most a minute and ten times the seconds of its run."""
-    if problem.kind not in FORMATS:
+    if not kind_named(problem.kind).proof_endings:
         return CheckedProof(f"{_NO_VERDICT}: the checker knows no instances of the kind {problem.kind}")
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
         seconds = _CHECK_SECONDS + _CHECK_SHARE * (run_seconds if isfinite(run_seconds) else 0.0)
@@ -119,7 +116,7 @@ def checked_proof(instance: Any, problem: Problem[Any, Any], proof: Path, run_se
 
 def file_for_checker(instance: Any, kind: str, folder: Path) -> Path:
     """Write an instance in a format that the checker reads and that has a place for all of it."""
-    file = folder / f"instance{FORMATS[kind][-1]}"
+    file = folder / f"instance{kind_named(kind).proof_endings[-1]}"
     kind_named(kind).write(instance, file)
     return file
 

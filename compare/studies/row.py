@@ -25,7 +25,7 @@ from ...instances.contract.catalogue import KINDS, PROBLEMS
 from ...instances.contract.errors import storable
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
-from ...instances.contract.run import Point
+from ...instances.runtime.run import Point
 from ...instances.topics.files import TOPICS
 from ..catalogue import kind_named, problem_named
 from .isolation import IsolatedRun

@@ -23,7 +23,7 @@ from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal, judged
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, Point, Trajectory
+from ...instances.runtime.run import Clock, Point, Trajectory
 from ...models.engine.stoppable import finished_within
 from ..catalogue import METHODS, kind_named, version_of
 from .bounds import disagreements, exceeds, proven

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...instances.content.instance import ContentInstance, Floats
 from ...instances.contract.arrays import Ids
-from ...instances.contract.compiled import kernel
+from ...instances.runtime.compiled import kernel
 from .assignment import CapacityExceeded, Users, content_heuristic, users_of
 
 _NONE = -1

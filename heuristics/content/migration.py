@@ -14,11 +14,11 @@ import numpy as np
 from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
 from ...instances.contract.arrays import Ids, Offsets
-from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
-from ...instances.contract.run import Clock, offer
+from ...instances.runtime.compiled import kernel
+from ...instances.runtime.run import Clock, offer
 from .assignment import Users, content_heuristic, greedy_packing, random_assignment, users_of
 from .clustering import clustering
 from .routing import BrokerArrays, network_of, prices_from, route

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.content.problems import BrokerTraffic, ContentOverlay, RoutingTree, broker_traffic
 from ...instances.contract.arrays import Ids, Offsets
-from ...instances.contract.compiled import kernel, wrapping_kernel
+from ...instances.runtime.compiled import kernel, wrapping_kernel
 
 
 def route(instance: ContentInstance, brokers: Ids, routing: str) -> ContentOverlay:

@@ -6,8 +6,8 @@ import numpy as np
 
 from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.contract.arrays import Ids
-from ...instances.contract.compiled import kernel
 from ...instances.contract.option import Option
+from ...instances.runtime.compiled import kernel
 from .assignment import assign_in_order, cheapest, content_heuristic
 
 

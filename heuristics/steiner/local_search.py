@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.compiled import kernel
-from ...instances.contract.run import Clock
+from ...instances.runtime.compiled import kernel
+from ...instances.runtime.run import Clock
 from ..graph import Graph, root_of
 from .spanning_trees import Flags, Reals, prune, settle
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.contract.arrays import Ids, Offsets
-from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.run import Clock
+from ...instances.runtime.compiled import kernel
+from ...instances.runtime.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..graph import Graph, graph_of
 from .spanning_trees import Flags, nearest_terminals, spanning_tree, steiner_heuristic

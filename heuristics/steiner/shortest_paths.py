@@ -7,10 +7,10 @@ import heapq
 import numpy as np
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.compiled import kernel
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.run import Clock, offer
+from ...instances.runtime.compiled import kernel
+from ...instances.runtime.run import Clock, offer
 from ...instances.steiner.instance import SteinerInstance
 from ..graph import Graph, graph_of
 from .local_search import improve_tree

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.compiled import kernel
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
-from ...instances.contract.run import interruptible
+from ...instances.runtime.compiled import kernel
+from ...instances.runtime.run import interruptible
 from ...instances.steiner.instance import SteinerInstance
 from ..graph import Graph, root_of
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids, Offsets, entries_of
-from ...instances.contract.compiled import kernel
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
+from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .gm_m import extend_gm_m
 from .greedy_merge import extend_greedily

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
+from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .gm_m import gm_m
 from .heuristic import heuristic

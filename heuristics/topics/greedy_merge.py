@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import BadInput
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
+from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.every_tie import GreedyRule, edge_rule

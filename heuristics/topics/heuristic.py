@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import update_wrapper
 from typing import Any, Generic, ParamSpec
 
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.problem import Problem
-from ...instances.contract.run import Clock
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.link_log import LinkLog
 from ...instances.topics.problems import AnyTopicProblem
-from ...instances.topics.trace import TopicTrace
 from .kernels.partial_overlay import OverlayBuild
 from .kernels.ties import TIES
 from .tie_search import TIES_OR_EXTREMES, GreedySteps, SolveUnderTies
@@ -86,23 +82,3 @@ class Heuristic(Generic[Given]):
     ) -> Proposal[Overlay]:
         built = self.build(instance, seed=seed, **options)
         return Proposal(built.overlay, counters=built.counters)
-
-
-def trace_method(
-    name: str, build: Callable[..., Proposal[LinkLog]], *options: Option, **fields: Any
-) -> Method[TopicTrace, LinkLog]:
-    """The method of a function that takes a trace and, by name, `seed`, `clock` and the options; it proves nothing."""
-    common: dict[str, Any] = {"compiled": True, "anytime": False} | fields
-    return Method(name=name, problems=("dynamic-tco",), solve=partial(_logged, build), options=options, **common)
-
-
-def _logged(
-    build: Callable[..., Proposal[LinkLog]],
-    trace: TopicTrace,
-    problem: Problem[TopicTrace, LinkLog],
-    *,
-    seed: int,
-    time_limit: float | None,
-    **options: Any,
-) -> Proposal[LinkLog]:
-    return build(trace, seed=seed, clock=Clock(time_limit), **options)

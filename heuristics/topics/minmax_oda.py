@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...instances.contract.arrays import Ids, Offsets, offsets_of
-from ...instances.contract.compiled import kernel
+from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .greedy_merge import Rule, grown
 from .heuristic import TOPIC_CONNECTED, heuristic

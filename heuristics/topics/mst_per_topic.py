@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.contract.arrays import Ids
-from ...instances.contract.compiled import kernel
+from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .heuristic import heuristic
 from .kernels.interest import EdgeCosts, TopicComponents, cost_of, edge_costs, join

@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids
 from ...instances.contract.catalogue import methods_of
-from ...instances.contract.compiled import kernel
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.run import Clock, offer, until_interrupted
+from ...instances.runtime.compiled import kernel
+from ...instances.runtime.run import Clock, offer, until_interrupted
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.objective import rank
 from ...instances.topics.problems import AnyTopicProblem, FaultTolerantTCO, MinTCO

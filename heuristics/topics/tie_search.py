@@ -24,7 +24,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Step, Trace
-from ...instances.contract.run import Clock
+from ...instances.runtime.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import AnyTopicProblem, LowTCO, MinMaxTCO
 from .kernels.ties import HIGHEST, RANDOM, TIES, TieOrder, ranks_of, tie_order

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Ids, Offsets
-from ...instances.contract.compiled import kernel
 from ...instances.contract.overlay import Overlay
+from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .heuristic import DIAMETER_TWO, heuristic
 from .kernels.every_tie import TOPIC_STAR_RULE

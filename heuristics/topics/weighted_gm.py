@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.compiled import kernel
+from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .heuristic import heuristic
 from .kernels.best_first import best_first

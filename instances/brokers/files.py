@@ -102,6 +102,9 @@ class Brokers(Kind[BrokerNetwork, Dissemination]):
     instance_type, answer_type, default_problem = BrokerNetwork, Dissemination, "soft-links"
     format, answer_format = FORMAT, "dissemination/1"
     sizes = ("brokers", "subscriptions", "publications")
+    example = ("brokers-sparse", "--brokers 10 --subscriptions 40 --publications 30 --spread 3 --hosts 5 --fanout 4")
+    panels = "compare.figures.panels:BrokerTrees"
+    section = "compare.report.domains:BROKER_SECTION"
     measures = ("deliveries", "pure_forwarders", "yield", "average_hops", "max_hops", "soft_links")
     shown = ("soft_links", "messages")
 

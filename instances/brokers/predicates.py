@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..contract.arrays import Ids, Offsets, ReadOnly, frozen
-from ..contract.compiled import kernel
 from ..contract.errors import BadInput
+from ..runtime.compiled import kernel
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
 _MOST_ENTRIES = 1 << 22

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ..contract.arrays import Ids
 from ..contract.errors import BadInput
 from ..contract.option import Option, Value
-from ..contract.timed import MINUTE
+from ..contract.time_units import MINUTE
 from ..contract.workload import Workload, zipf
 from .network import UNCAPPED, BrokerNetwork, BrokerTree
 from .predicates import HIGHEST, LOWEST, Publications, Subscriptions

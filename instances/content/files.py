@@ -197,6 +197,10 @@ class Content(Kind[ContentInstance, ContentOverlay]):
     instance_type, answer_type, default_problem = ContentInstance, ContentOverlay, "content-steiner"
     format, answer_format, endings, ending = FORMAT, "content-overlay/1", (".npz",), ".npz"
     sizes = ("users", "brokers", "channels")
+    example = ("content", "--users 12 --brokers 4 --intervals 4")
+    proof_endings = (".json",)
+    panels = "compare.figures.panels:ContentOverlays"
+    section = "compare.report.domains:CONTENT_SECTION"
     measures = ("access", "core", "brokers_used", "largest_load")
     shown = ("assignment", "trees")
 

@@ -16,16 +16,22 @@ from traceback import walk_tb
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
-from .code import assigned_in
+from ..runtime.code import assigned_in
+from ..runtime.run import setting
 from .errors import BadInput, unknown, unknown_ending
 from .files import start_of_json, unpacked_name
 from .kind import Kind
 from .method import Method
 from .problem import Problem, family_of
-from .run import setting
 from .workload import Workload
 
-DOMAINS = ("topics", "brokers", "content", "steiner")
+_LAYER = Path(__file__).parents[1]
+_FIRST, _SHARED = ("topics", "brokers", "content", "steiner"), ("contract", "runtime")
+DOMAINS = (
+    *_FIRST,
+    *sorted({file.parent.name for file in _LAYER.glob("*/__init__.py")}.difference(_FIRST, _SHARED)),
+)
+"""The folders of each layer: the core's, and those that are found beside them."""
 
 
 class _Named(Protocol):
@@ -175,6 +181,8 @@ class Catalogue(Mapping[str, Item]):
             family: Any = None if family_of(name) == name else self.get(family_of(name))
             if not isinstance(family, Problem):
                 raise KeyError(name)
+            if family.limits_by:
+                family = self[family.limits_by]
             variant: Any = family.variant(name)
             self._variants[name] = self._variants.setdefault(variant.name, variant)
         return self._variants[name]
@@ -212,7 +220,7 @@ class Catalogue(Mapping[str, Item]):
 def defined_in(package: str, kind: type, name: str = "") -> tuple[Any, ...]:
     """Every object of a type that a file of a package defines, alone or in a tuple, by file and then as defined.
 
-    Subpackages and names that start with an underscore are skipped.
+    Subpackages, and names that are imported or start with an underscore, are skipped.
 
     `name`: import only the files that contain this text in double quotes: those that define an item of this name
     do.
@@ -222,12 +230,11 @@ def defined_in(package: str, kind: type, name: str = "") -> tuple[Any, ...]:
         if not name or f'"{name}"' in text:
             loaded = import_module(module)
             own = assigned_in(Path(str(loaded.__file__)))
-            for key, value in vars(loaded).items():
+            for value in (value for key, value in vars(loaded).items() if key in own and not key.startswith("_")):
                 each = value if isinstance(value, tuple) else (value,)
-                found = {id(item): item for item in each if isinstance(item, kind)} if not key.startswith("_") else {}
+                found = {id(item): item for item in each if isinstance(item, kind)}
                 objects |= found
-                if key in own:
-                    _HOMES.update(dict.fromkeys(found, module))
+                _HOMES.update(dict.fromkeys(found, module))
     return tuple(objects.values())
 
 
@@ -275,8 +282,8 @@ def kind_of(instance: object) -> Kind[Any, Any]:
         # The class of a kind's instances stands in a folder of kinds, most often one that has the kind's name.
         package, _, _ = base.__module__.rpartition(".")
         if (folder := package.rpartition(".")[2]) in DOMAINS:
-            if KINDS[folder].instance_type is base:
-                return KINDS[folder]
+            if (named := KINDS.get(folder)) is not None and named.instance_type is base:
+                return named
             kinds: tuple[Kind[Any, Any], ...] = defined_in(package, Kind)
             if found := [kind for kind in kinds if kind.instance_type is base]:
                 return found[0]

@@ -66,6 +66,11 @@ class Kind(ABC, Generic[Instance, Answer]):
     columns: tuple[str, ...] = ()  # of a table that may have other names in a file; empty if no table is read
     settings: tuple[str, ...] = ()  # further things to say of how a file is read
     ending: str = ".json"  # the suffix of the file in which a study stores an instance
+    example: tuple[str, str] = ("", "")  # a workload and options of the command line for a small instance
+    proof_endings: tuple[str, ...] = ()  # of the instance files that the checker of proofs reads; "" if it knows none
+    panels: str = ""  # ``module:NAME`` in this package of what draws it, of what a report says of it, and of what
+    section: str = ""  # writes a page of answers over time; "" for none
+    replay: str = ""
     sizes: tuple[str, ...]  # the keys of `size`; the first is the x-axis of plots
     measures: tuple[str, ...] = ()  # the keys of the measures of every problem of the kind
     shown: tuple[str, ...]  # the keys of `labelled`

@@ -13,13 +13,13 @@ from typing import Any, Concatenate, Generic
 
 import numpy as np
 
-from .compiled import Interpreter, compile_calls, interpreted, interpreting
+from ..runtime.compiled import Interpreter, compile_calls, interpreted, interpreting
+from ..runtime.run import PAUSES, OutOfTime, Trajectory, on_trial, setting, solving
+from ..runtime.signals import stopped
 from .errors import BadInput
 from .option import Option, Value, complete, keyed
 from .problem import Answer, Instance, Problem, family_of
 from .result import Result, Status, Trace
-from .run import PAUSES, OutOfTime, Trajectory, on_trial, setting, solving
-from .signals import stopped
 
 _ROUNDING, _TRIAL_SECONDS = 1e-6, 0.5
 _INTERPRET = "OVERLAYBENCH_INTERPRET"

@@ -45,6 +45,8 @@ class Problem(ABC, Generic[Instance, Answer]):
         The exact method that answers it where none is named; "" if one must be named.
     stated : bool
         Whether its name states it; False for the family of problems with limits whose limits are left out.
+    limits_by : str
+        The family that its name with limits stands for; "" for its own.
     implications : tuple of Implication
         How bounds of other problems bound this one.
     objective : object
@@ -67,6 +69,7 @@ class Problem(ABC, Generic[Instance, Answer]):
     integral: bool = True
     default_method: str = ""
     stated: bool = True
+    limits_by: str = ""
     implications: tuple[Implication, ...] = ()
     objective: Any = None
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, overload
 
+from ..runtime.run import Point
 from .problem import Answer
-from .run import Point
 from .shown import facts, text
 
 if TYPE_CHECKING:

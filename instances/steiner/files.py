@@ -83,6 +83,9 @@ class Steiner(OverlayKind[SteinerInstance]):
     """Graphs with edge costs and terminals."""
 
     name, summary = "steiner", "a graph with edge costs and terminals; an answer is a tree"
+    example = ("steiner-sparse", "--nodes 40 --edges 80 --terminals 8")
+    proof_endings = (".stp",)
+    panels = "compare.figures.panels:SteinerTrees"
     instance_type, default_problem = SteinerInstance, "steiner"
     endings, ending = (".stp",), ".stp"
     sizes, measures = ("nodes", "links", "terminals"), ("edges", "steiner_nodes")

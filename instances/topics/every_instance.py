@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..contract.arrays import Ids
-from ..contract.compiled import in_place_kernel
 from ..contract.errors import BadInput
+from ..runtime.compiled import in_place_kernel
 from .instance import TopicInstance
 
 MOST_NODES = 7

@@ -478,6 +478,9 @@ class Topics(OverlayKind[TopicInstance]):
     """Subscriptions of nodes to topics (P1 §3)."""
 
     name, summary = "topics", "subscriptions of nodes to topics; answered by an overlay"
+    example = ("zipf", "--nodes 30 --topics 15 --subscriptions 4")
+    proof_endings = (".csv", ".tsv", ".json")
+    panels = "compare.figures.panels:TopicOverlays"
     instance_type, default_problem, priced_problem = TopicInstance, "min-tco", "weighted-tco"
     format, endings, first_keys = FORMAT, (*_TEXTS, ".parquet"), hypergraphs.HIF_KEYS
     columns, settings, ending = ("node", "topic"), ("separator", "copies", "as_is"), ".parquet"

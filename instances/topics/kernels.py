@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..contract.arrays import Ids, Offsets, offsets_of
-from ..contract.compiled import kernel, wrapping_kernel
 from ..contract.overlay import SubscriptionArrays
 from ..contract.workload import Weights
+from ..runtime.compiled import kernel, wrapping_kernel
 
 _Flags = npt.NDArray[np.bool_]
 

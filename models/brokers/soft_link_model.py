@@ -19,7 +19,7 @@ from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.problems import Dissemination
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
-from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
+from ...instances.runtime.run import Clock, OutOfTime, offer, offer_value
 from ..engine.exact_method import SolverOutcome, check_size, solve_exactly
 from ..engine.integer_model import THREADS, IntegerModel, minimise_with_cp_sat, minimise_with_ilp
 

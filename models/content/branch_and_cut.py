@@ -15,7 +15,7 @@ from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, Cont
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, interruptible, offer, offer_bound
+from ...instances.runtime.run import Clock, interruptible, offer, offer_bound
 from ..engine.exact_method import PROGRESS, START, SearchLog, solve_exactly
 from ..engine.minimum_cuts import minimum_cut, network_of
 from ..engine.proof import NO_FILE, ProofFile

@@ -17,7 +17,7 @@ from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, interruptible, offer, offer_value
+from ...instances.runtime.run import Clock, interruptible, offer, offer_value
 from ..engine.exact_method import START, SolverOutcome, solve_exactly
 from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
 from ..engine.proof import Multipliers, ProofFile, ProofTree

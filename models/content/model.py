@@ -14,7 +14,7 @@ from ...instances.content.instance import ContentInstance, Floats
 from ...instances.content.problems import ContentOverlay, RoutingTree
 from ...instances.contract.arrays import Ids
 from ...instances.contract.option import Option
-from ...instances.contract.run import Clock
+from ...instances.runtime.run import Clock
 from ..engine.exact_method import check_size
 from ..engine.integer_model import Columns, IntegerModel, Row
 from ..engine.relaxation import RowList

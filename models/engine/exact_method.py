@@ -13,7 +13,7 @@ from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Answer
 from ...instances.contract.result import Status, relative_gap
-from ...instances.contract.run import Clock, OutOfTime, offer
+from ...instances.runtime.run import Clock, OutOfTime, offer
 
 _MOST_LISTED = 8_000  # bounds in a counter
 START = Option("start", "best", "initial incumbent: the best heuristic answer, or none", choices=("best", "none"))

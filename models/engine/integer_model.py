@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Answer
-from ...instances.contract.run import Clock, OutOfTime, Report, interruptible, offer_made
-from ...instances.contract.signals import at_signal
+from ...instances.runtime.run import Clock, OutOfTime, Report, interruptible, offer_made
+from ...instances.runtime.signals import at_signal
 from .exact_method import SolverOutcome
 from .model_files import write_model
 

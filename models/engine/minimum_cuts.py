@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.arrays import Flags, Ids, Offsets, Reals, offsets_of
-from ...instances.contract.compiled import kernel
+from ...instances.runtime.compiled import kernel
 
 _FLOW_EPSILON = 1e-9
 

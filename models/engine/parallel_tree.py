@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.option import Option
-from ...instances.contract.run import Clock
+from ...instances.runtime.run import Clock
 from .exact_method import SearchLog
 from .proof import NotedTree, Record
 from .relaxation import Bound, Reals

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, Type
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.run import Clock
+from ...instances.runtime.run import Clock
 from .exact_method import SearchLog
 from .proof import Multipliers, Proven
 

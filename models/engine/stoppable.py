@@ -10,8 +10,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar, cast
 
-from ...instances.contract.run import Clock, die_with_parent
-from ...instances.contract.signals import default_signals, forking
+from ...instances.runtime.run import Clock, die_with_parent
+from ...instances.runtime.signals import default_signals, forking
 
 Answer = TypeVar("Answer")
 _POLL_SECONDS, _FEW_STEPS = 0.05, 2e7

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.run import Clock
+from ...instances.runtime.run import Clock
 from .exact_method import SearchLog
 from .proof import NO_PROOF, ProofTree
 from .relaxation import (

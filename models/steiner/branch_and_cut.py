@@ -18,7 +18,7 @@ from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, interruptible, offer
+from ...instances.runtime.run import Clock, interruptible, offer
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.exact_method import PROGRESS, SearchLog
 from ..engine.proof import Multipliers, ProofFile

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...heuristics.graph import Graph
 from ...heuristics.steiner.spanning_trees import Flags
 from ...instances.contract.arrays import Ids, Offsets
-from ...instances.contract.compiled import kernel
+from ...instances.runtime.compiled import kernel
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.minimum_cuts import ArcNetwork, maximum_flow, network_of, reachable
 from ..engine.relaxation import Reals, RowList, SparseRelaxation, SparseRows, Text, Units

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...heuristics.graph import graph_of
 from ...heuristics.steiner.spanning_trees import Flags, nearest_terminals, spanning_tree
 from ...instances.contract.arrays import Ids
-from ...instances.contract.run import Clock
+from ...instances.runtime.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import NO_FILE, ProofFile
 

@@ -10,8 +10,8 @@ import numpy as np
 from ...heuristics.graph import Graph, graph_of
 from ...heuristics.steiner.spanning_trees import Flags, spanning_tree
 from ...instances.contract.arrays import Ids, Offsets
-from ...instances.contract.compiled import kernel, wrapping_kernel
-from ...instances.contract.run import Clock
+from ...instances.runtime.compiled import kernel, wrapping_kernel
+from ...instances.runtime.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.relaxation import Units
 from .directed_cuts import Ascent

@@ -16,7 +16,7 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, interruptible, offer
+from ...instances.runtime.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.objective import Objective
 from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem

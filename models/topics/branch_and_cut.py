@@ -15,7 +15,7 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, OutOfTime, interruptible, offer
+from ...instances.runtime.run import Clock, OutOfTime, interruptible, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.objective import CONNECTED, Objective
 from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.run import Clock
+from ...instances.runtime.run import Clock
 from ...instances.topics.constructions import SetCover
 from ...instances.topics.instance import TopicInstance
 from ..engine.integer_model import IntegerModel, minimise_with_cp_sat

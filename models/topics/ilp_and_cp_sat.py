@@ -9,29 +9,42 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...heuristics.topics.degree_limits import starts_within
 from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, OutOfTime, offer, offer_value
+from ...instances.runtime.run import Clock, OutOfTime, offer, offer_value
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.objective import CONNECTED, Objective
-from ...instances.topics.problems import AnyTopicProblem, DegreeLimited, PartialTCO
+from ...instances.topics.problems import AnyTopicProblem
 from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
 from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
-from .compact.overlay_model import Subproblem, build_model, requirements_of, simple_bounds
+from .compact.overlay_model import OverlayModel, Subproblem, build_model, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
-from .degree_limits import INFEASIBLE, limited_model
 from .lp_heuristics.lp_guided import any_overlay, heuristic_overlays
+
+
+class Limits(NamedTuple):
+    """What differs where degrees are limited.
+
+    `starts` takes the instance, the problem, a seed and a clock and gives overlays within the limits; `model` builds
+    the model of the instance and the problem, from what :func:`.build_model` takes; `infeasible` says why there is no
+    answer; `least` takes the problem and the numbers of :func:`.simple_bounds` and returns a lower bound.
+    """
+
+    starts: Callable[..., list[Overlay]]
+    model: Callable[..., OverlayModel]
+    infeasible: str
+    least: Callable[..., int]
 
 
 def _solve(
     minimise_model: Callable[..., SolverOutcome[Overlay]],
+    limits: Limits | None,
     instance: TopicInstance,
     problem: AnyTopicProblem,
     *,
@@ -52,14 +65,14 @@ def _solve(
     Exponential in the worst case. CP-SAT's proofs are in integers: its LP only proposes, its clauses and cuts are
     derived exactly. "Optimal" trusts the floating-point arithmetic of the ILP solvers within a millionth.
     """
-    clock, limited = Clock(time_limit), problem if isinstance(problem, DegreeLimited) else None
-    objective: Objective = CONNECTED if limited else problem.objective
+    clock = Clock(time_limit)
+    objective: Objective = CONNECTED if limits else problem.objective
     if objective.first == "product" and "model_file" in settings:
         raise BadInput(f"{problem.name} is solved by a model for each degree: write those of min-tco or minmax-tco")
     value = partial(problem.value, instance)
     starts: list[Overlay] = []
-    if start == "best" and limited:
-        starts = starts_within(instance, problem, seed=seed, clock=clock.share(0.25))
+    if start == "best" and limits:
+        starts = limits.starts(instance, problem, seed=seed, clock=clock.share(0.25))
     elif start == "best":
         if time_limit is not None:  # the heuristics may take longer
             offer(next(iter(any_overlay(instance, problem)), None))
@@ -70,13 +83,13 @@ def _solve(
         simple = simple_bounds(requirements, clock)
     except (OutOfTime, ModelTooLarge) as error:
         return Proposal(min(starts, key=value, default=None), status=Status.TIME_LIMIT, reason=str(error))
-    least = 0 if isinstance(problem, PartialTCO) else objective.value(*simple)
+    least = limits.least(problem, *simple) if limits else objective.value(*simple)
 
     def minimise(subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         if not requirements.edges:
             return SolverOutcome(Overlay.from_edges(requirements.num_nodes, []), 0)
-        if limited:
-            model = limited_model(instance, limited, requirements, subproblem, formulation, clock)
+        if limits:
+            model = limits.model(instance, problem, requirements, subproblem, formulation, clock)
         else:
             model = build_model(requirements, subproblem, formulation, clock)
         model.label = instance.node_label
@@ -90,25 +103,32 @@ def _solve(
         answer = min(front.overlays, key=value, default=None)
         return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters(shown(front)))
 
-    return solve_exactly(value, search, clock, starts=starts, lower_bound=least, infeasible=INFEASIBLE)
+    infeasible = limits.infeasible if limits else ""
+    return solve_exactly(value, search, clock, starts=starts, lower_bound=least, infeasible=infeasible)
 
 
-def _method(
-    name: str, minimise_model: Callable[..., SolverOutcome[Overlay]], **fields: Any
+def compact_method(
+    name: str,
+    minimise_model: Callable[..., SolverOutcome[Overlay]],
+    *,
+    problems: tuple[str, ...] = (*DIAMETER_TWO, "weighted-tco", "k-tco"),
+    limits: Limits | None = None,
+    **fields: Any,
 ) -> Method[TopicInstance, Overlay]:
+    """A method that minimises compact models by a solver; `limits` where the problems limit degrees."""
     return Method(
         name=name,
-        problems=(*DIAMETER_TWO, "weighted-tco", "k-tco", "capped-tco", "partial-tco"),
+        problems=problems,
         source="models/topics/compact/overlay_model.py",
         cost="exponential in the worst case",
         exact=True,
-        solve=partial(_solve, minimise_model),
+        solve=partial(_solve, minimise_model, limits),
         compiled=True,
         **fields,
     )
 
 
-CP_SAT = _method(
+CP_SAT = compact_method(
     name="cp-sat",
     minimise_model=minimise_with_cp_sat,
     summary="compact CP-SAT models: an arborescence, or forest, with levels in each topic, centres for diameter 2",
@@ -118,7 +138,7 @@ CP_SAT = _method(
     marker="*",
 )
 
-ILP = _method(
+ILP = compact_method(
     name="ilp",
     minimise_model=minimise_with_ilp,
     summary="compact integer programs: flows or forests in topics, centres and common neighbours for diameter 2",

@@ -13,7 +13,7 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, interruptible, offer, offer_bound
+from ...instances.runtime.run import Clock, interruptible, offer, offer_bound
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.objective import CONNECTED, Objective
 from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem

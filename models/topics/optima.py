@@ -25,7 +25,7 @@ from ...instances.contract.arrays import Flags, Ids
 from ...instances.contract.errors import BadInput
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
-from ...instances.contract.run import Clock, OutOfTime, interruptible
+from ...instances.runtime.run import Clock, OutOfTime, interruptible
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
 from ..engine.exact_method import ModelTooLarge, SearchLog

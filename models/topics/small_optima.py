@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...heuristics.topics.kernels.small_graphs import SmallGraphs, entry_of, small_graphs
 from ...instances.contract.arrays import Ids, Offsets
-from ...instances.contract.compiled import in_place_kernel, kernel
+from ...instances.runtime.compiled import in_place_kernel, kernel
 from ...instances.topics.every_instance import Rows, node_sets
 from ...instances.topics.instance import TopicInstance
 

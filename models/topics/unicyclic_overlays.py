@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.run import Clock
+from ...instances.runtime.run import Clock
 from ...instances.topics.instance import TopicInstance
 from .compact.overlay_model import pair
 

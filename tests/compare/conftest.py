@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from overlaybench.compare.command_line import main
 from overlaybench.compare.report import writing
-from overlaybench.instances.contract.signals import SIGNALS
+from overlaybench.instances.runtime.signals import SIGNALS
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -20,7 +20,7 @@ from typing import NoReturn
 import click
 import pyspark
 
-from overlaybench.instances.contract.run import die_with_parent
+from overlaybench.instances.runtime.run import die_with_parent
 
 _HOST = "127.0.0.1"
 _MOST_SECONDS = 90.0

@@ -26,7 +26,7 @@ from overlaybench.compare.studies.store import Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.catalogue import WORKLOADS, Catalogue, modules_beside
-from overlaybench.instances.contract.code import closure, digest_of
+from overlaybench.instances.runtime.code import closure, digest_of
 from tests.compare.loopback_cluster import loopback_cluster
 
 MINE = '''

@@ -7,7 +7,7 @@ import pytest
 
 import overlaybench as ob
 from benchmarks.proofs import workload
-from overlaybench.compare.studies.proofs import FORMATS, run_checker
+from overlaybench.compare.studies.proofs import run_checker
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import writes_proofs
 from tests.outcomes import value_of
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200)]
 def wrong(instance: Any, problem: str, folder: Path, method: str = "branch-and-cut", **given: Any) -> str:
     """What is wrong with the proof of a run, or nothing."""
     kind = ob.KINDS[ob.PROBLEMS[problem].kind]
-    file, proof = folder / f"instance{FORMATS[kind.name][0]}", folder / "proof.gz"
+    file, proof = folder / f"instance{kind.proof_endings[0]}", folder / "proof.gz"
     kind.write(instance, file)
     result = ob.solve(instance, problem, method, proof=proof, **given)
     checked = run_checker(file, proof)

@@ -16,9 +16,9 @@ from numba.core.bytecode import FunctionIdentity
 
 import overlaybench as ob
 from overlaybench.compare.studies.isolation import Job, run_isolated
-from overlaybench.instances.contract import compiled
-from overlaybench.instances.contract.compiled import Interpreter, interpreted, kernel, wrapping_kernel
-from overlaybench.instances.contract.run import PAUSES
+from overlaybench.instances.runtime import compiled
+from overlaybench.instances.runtime.compiled import Interpreter, interpreted, kernel, wrapping_kernel
+from overlaybench.instances.runtime.run import PAUSES
 
 TINY: dict[str, dict[str, Any]] = {
     "uniform": {"nodes": 8, "topics": 5, "subscriptions": 2},
@@ -131,7 +131,7 @@ def test_no_fork_has_the_numbers_of_functions_that_another_process_has() -> None
 _TWO_KERNELS = """
 import sys
 import numpy as np
-from overlaybench.instances.contract.compiled import kernel
+from overlaybench.instances.runtime.compiled import kernel
 
 @kernel
 def rising(values):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.instances.contract.result import Result, Status, _listed, relative_gap
-from overlaybench.instances.contract.run import Point, Trajectory, _Pauses, offer, offer_value
+from overlaybench.instances.runtime.run import Point, Trajectory, _Pauses, offer, offer_value
 from tests.properties import property_test
 
 INSTANCE = ob.TopicInstance.from_subscriptions({v: ["x"] for v in "abcd"})
@@ -330,8 +330,8 @@ def test_points_improve_strictly_over_time_up_to_the_outcome(
 
 def test_changes_within_a_twentieth_of_the_time_are_one_point(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr("overlaybench.instances.contract.run.time.perf_counter", lambda: now)
-    monkeypatch.setattr("overlaybench.instances.contract.run.PAUSES", _Pauses())  # without those of earlier tests
+    monkeypatch.setattr("overlaybench.instances.runtime.run.time.perf_counter", lambda: now)
+    monkeypatch.setattr("overlaybench.instances.runtime.run.PAUSES", _Pauses())  # without those of earlier tests
     trajectory = Trajectory()
     for step in range(10_000):
         now = 1.0 + step / 10_000
@@ -344,7 +344,7 @@ def test_a_pause_within_another_counts_once_and_an_end_without_a_beginning_never
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, pauses = 1.0, _Pauses()
-    monkeypatch.setattr("overlaybench.instances.contract.run.time.perf_counter", lambda: now)
+    monkeypatch.setattr("overlaybench.instances.runtime.run.time.perf_counter", lambda: now)
     pauses.end()
     for paused in (pauses.begin, pauses.begin, pauses.end, pauses.end):
         paused()

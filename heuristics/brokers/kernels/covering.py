@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.predicates import HIGHEST, LOWEST
 from ....instances.contract.arrays import Ids
-from ....instances.contract.compiled import kernel
+from ....instances.runtime.compiled import kernel
 from .working_map import WORD, Bits, set_bit, working_maps
 
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.compiled import kernel
-from ....instances.contract.timed import SECOND
+from ....instances.contract.time_units import SECOND
+from ....instances.runtime.compiled import kernel
 from .working_map import Bits, WorkingMaps, has_bit, previous_slot, set_bit
 
 STRATEGIES = ("s0", "s1", "s2", "sh")

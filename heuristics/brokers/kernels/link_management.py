@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerNetwork, BrokerTree
 from ....instances.contract.arrays import Ids
-from ....instances.contract.compiled import kernel
-from ....instances.contract.timed import SECOND
+from ....instances.contract.time_units import SECOND
+from ....instances.runtime.compiled import kernel
 from .forwarding import no_messages, route, traffic_of
 from .working_map import FREE, WorkingMaps, add_link, has_bit, remove_link, set_bit, working_maps
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids, frozen
-from ....instances.contract.compiled import kernel
-from ....instances.contract.timed import SECOND
+from ....instances.contract.time_units import SECOND
+from ....instances.runtime.compiled import kernel
 from .forwarding import (
     NOWHERE,
     ForwardingBuffers,

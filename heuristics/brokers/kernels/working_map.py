@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerTree
-from ....instances.contract.compiled import kernel
+from ....instances.runtime.compiled import kernel
 
 Bits = npt.NDArray[np.uint64]
 WORD = 64

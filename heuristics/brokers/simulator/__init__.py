@@ -16,7 +16,7 @@ Messages (`messages.py`)
     One move under traffic whose interleaving the caller determines; its steps are waves too.
 Events (`network.py`)
     simpy carries the messages in simulated time. The events of a trace are given, and its series have levels; here one
-    event causes others, and series count messages: so the clock alone is shared (`instances/contract/timed.py`). A
+    event causes others, and series count messages: so the clock alone is shared (`instances/over_time/timed.py`). A
     broker serves one publication at a time; its uplink sends one copy at a time; a link delays each message by a
     constant and keeps the order. Control messages take the delay of their link, but neither service time nor uplink
     capacity; their bytes are counted.

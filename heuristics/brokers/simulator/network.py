@@ -15,7 +15,7 @@ import simpy
 
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids
-from ....instances.contract.timed import MINUTE, SECOND
+from ....instances.contract.time_units import MINUTE, SECOND
 from ..kernels.forwarding import NOWHERE
 from ..kernels.queueing import SOFT_DELAY
 from .broker import COORDINATOR, Broker

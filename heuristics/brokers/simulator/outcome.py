@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.predicates import Publications
 from ....instances.contract.arrays import Ids
-from ....instances.contract.compiled import kernel
-from ....instances.contract.timed import SECOND
+from ....instances.contract.time_units import SECOND
+from ....instances.runtime.compiled import kernel
 from ..kernels.link_management import Management
 from ..kernels.queueing import repeated_times
 from .messages import NEVER

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerTree
 from ....instances.contract.arrays import Ids
-from ....instances.contract.compiled import kernel
+from ....instances.runtime.compiled import kernel
 from ..kernels.covering import WorkingTable, find_matching, working_table
 from ..kernels.forwarding import (
     NOWHERE,

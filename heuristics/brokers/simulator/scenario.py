@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerNetwork
-from ....instances.contract.timed import MINUTE, SECOND
+from ....instances.contract.time_units import MINUTE, SECOND
 from .broker import Broker
 from .messages import NEVER, Entries
 from .network import DETECTION, Issued, Process, SimulatedNetwork

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.contract.compiled import kernel
+from ....instances.runtime.compiled import kernel
 from .ties import TieOrder, candidate_of
 
 BestFirst = Callable[[int, int, int, Any, TieOrder], npt.NDArray[np.int64]]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.compiled import kernel, wrapping_kernel
+from ....instances.runtime.compiled import kernel, wrapping_kernel
 
 Words = npt.NDArray[np.int64]
 

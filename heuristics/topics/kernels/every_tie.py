@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.contract.compiled import in_place_kernel
+from ....instances.runtime.compiled import in_place_kernel
 from ....instances.topics.every_instance import MOST_TOPICS, Rows
-from .living_overlay import bit_count
-from .small_graphs import SmallGraphs, entry_of, small_graphs
+from .small_graphs import SmallGraphs, bit_count, entry_of, small_graphs
 
 MEASURES = ("edges", "max_degree", "product")
 TIES = ("lowest", "highest", "worst", "best")

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.compiled import in_place_kernel, kernel
+from ....instances.runtime.compiled import in_place_kernel, kernel
 from ....instances.topics.instance import TopicInstance
 
 

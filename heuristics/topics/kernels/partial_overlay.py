@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
+from ....instances.runtime.compiled import kernel
 from ....instances.topics.instance import TopicInstance
 from .common_topics import BLOCK, pairs_by_common_topics, pairs_sharing
 from .interest import TopicComponents, contribution, join, singletons, unite

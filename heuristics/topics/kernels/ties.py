@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.contract.compiled import kernel, wrapping_kernel
 from ....instances.contract.errors import unknown
 from ....instances.contract.option import Option
+from ....instances.runtime.compiled import kernel, wrapping_kernel
 
 RULES = ("lowest", "highest", "random")
 TIES = Option(

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
+from ....instances.runtime.compiled import kernel
 from ....instances.topics.instance import TopicInstance
 from ..kernels.interest import interest_of, positions_of
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, entries_of, frozen, offsets_of
-from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
+from ....instances.runtime.compiled import kernel
 from ....instances.topics.instance import TopicInstance
 from ..kernels.interest import (
     EdgeCosts,

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.compiled import kernel, wrapping_kernel
-from ....instances.contract.run import Clock
+from ....instances.runtime.compiled import kernel, wrapping_kernel
+from ....instances.runtime.run import Clock
 from ..kernels.interest import EdgeCosts, contribution, cost_of
 from .linked_overlay import Flags, Links, VertexTable, add_edge, mark_bridges, next_redundant, remove_edge, set_bridge
 

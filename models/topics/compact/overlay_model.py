@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.overlay import Overlay
-from ....instances.contract.run import Clock, Report
+from ....instances.runtime.run import Clock, Report
 from ....instances.topics.instance import TopicInstance
 from ....instances.topics.objective import CONNECTED, Objective
 from ...engine.exact_method import SolverOutcome, check_size

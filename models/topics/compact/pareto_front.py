@@ -8,7 +8,7 @@ from dataclasses import InitVar, dataclass, field
 from itertools import count
 
 from ....instances.contract.overlay import Overlay
-from ....instances.contract.run import Clock, OutOfTime
+from ....instances.runtime.run import Clock, OutOfTime
 from ....instances.topics.objective import CONNECTED
 from ...engine.exact_method import SolverOutcome
 from .overlay_model import Minimise, SimpleBounds, Subproblem

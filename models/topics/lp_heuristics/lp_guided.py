@@ -43,10 +43,10 @@ from ....heuristics.topics.polish import searches_in_parts
 from ....heuristics.topics.ring_per_topic import harary_per_topic
 from ....instances.contract.arrays import Flags, Ids, Offsets
 from ....instances.contract.catalogue import PROBLEMS, methods_of
-from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.problem import family_of
-from ....instances.contract.run import Clock, offer
+from ....instances.runtime.compiled import kernel
+from ....instances.runtime.run import Clock, offer
 from ....instances.topics.instance import TopicInstance
 from ....instances.topics.problems import AnyTopicProblem
 from ...engine import tree_search

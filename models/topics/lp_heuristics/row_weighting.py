@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from ....heuristics.topics.local_search.ruin_and_recreate import random_number
 from ....instances.contract.arrays import Ids, Offsets, Reals, offsets_of
-from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
-from ....instances.contract.run import Clock
+from ....instances.runtime.compiled import kernel
+from ....instances.runtime.run import Clock
 from ..relaxation.topic_rows import CandidateEdges, indices_of, keys_of
 
 Table = npt.NDArray[Any]  # of int32 or int64

@@ -19,9 +19,9 @@ from ....heuristics.graph import root_of
 from ....heuristics.topics.kernels.interest import Interest, edge_costs, unit_costs
 from ....heuristics.topics.local_search.overlay_search import nearest_pairs
 from ....instances.contract.arrays import Flags, Ids, Offsets, Reals, offsets_of
-from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
-from ....instances.contract.run import Clock
+from ....instances.runtime.compiled import kernel
+from ....instances.runtime.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog
 from ...engine.proof import Multipliers

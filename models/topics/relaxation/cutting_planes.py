@@ -20,7 +20,7 @@ from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.kernels.interest import costs_of
 from ....instances.contract.arrays import Ids, offsets_of
 from ....instances.contract.overlay import Overlay
-from ....instances.contract.run import Clock
+from ....instances.runtime.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers, ProofFile, Proven
 from ...engine.relaxation import MANY_PROBES, UNIT, Bits, Bound, HighsLP, Reals, Relaxation

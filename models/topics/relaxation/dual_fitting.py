@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ....heuristics.graph import root_of
 from ....heuristics.topics.kernels.interest import TopicComponents, contribution, join, singletons
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.compiled import kernel
-from ....instances.contract.run import Clock
+from ....instances.runtime.compiled import kernel
+from ....instances.runtime.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers
 from ...engine.relaxation import UNIT

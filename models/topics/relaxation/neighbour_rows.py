@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids
-from ....instances.contract.compiled import kernel
+from ....instances.runtime.compiled import kernel
 from ...engine.relaxation import HighsLP, Reals
 from .topic_rows import CandidateEdges, Units
 

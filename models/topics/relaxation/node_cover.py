@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from ....instances.contract.arrays import Flags, Ids, Offsets, entries_of
-from ....instances.contract.run import Clock
+from ....instances.runtime.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers
 from ...engine.relaxation import UNIT, HighsLP, Reals

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from ....heuristics.graph import root_of
 from ....heuristics.topics.kernels.interest import Interest, interest_of
 from ....instances.contract.arrays import Ids, Offsets, offsets_of
-from ....instances.contract.compiled import kernel
 from ....instances.contract.option import Option
 from ....instances.contract.overlay import Overlay
+from ....instances.runtime.compiled import kernel
 from ....instances.topics.instance import TopicInstance
 
 PRESOLVE = Option(

@@ -17,8 +17,8 @@ import numpy as np
 
 from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, positions_of
 from ....instances.contract.arrays import Flags, Ids, Offsets, Reals
-from ....instances.contract.compiled import in_place_kernel, kernel
-from ....instances.contract.run import Clock
+from ....instances.runtime.compiled import in_place_kernel, kernel
+from ....instances.runtime.run import Clock
 from ...engine.relaxation import UNIT, Units
 from .topic_rows import Edges, TopicEdges
 

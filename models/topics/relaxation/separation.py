@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from ....heuristics.topics.kernels.interest import EdgeCosts, edge_costs, unit_costs
 from ....instances.contract.arrays import Ids, Offsets, entries_of, offsets_of
-from ....instances.contract.compiled import kernel
+from ....instances.runtime.compiled import kernel
 from ....instances.topics.instance import TopicInstance
 from ....instances.topics.objective import Objective, SeparateRows
 from .topic_rows import DIAMETER, LEAVING, TWICE, CandidateEdges, TopicEdges, TopicRows, edge_rows, joined, no_rows

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....heuristics.topics.polish import polish
 from ....instances.contract.overlay import Overlay
-from ....instances.contract.run import Clock, offer_bound
+from ....instances.runtime.run import Clock, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog, SolverOutcome
 from ...engine.parallel_tree import search_tree

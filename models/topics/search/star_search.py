@@ -11,9 +11,9 @@ import numpy.typing as npt
 from ....heuristics.topics.local_search.ruin_and_recreate import Cooling, random_number
 from ....heuristics.topics.polish import least_edges
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.contract.compiled import kernel
 from ....instances.contract.overlay import Overlay
-from ....instances.contract.run import Clock, offer, offer_bound
+from ....instances.runtime.compiled import kernel
+from ....instances.runtime.run import Clock, offer, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog, SolverOutcome
 from ...engine.parallel_tree import search_tree

@@ -82,7 +82,7 @@ def test_a_wrong_or_missing_library_is_a_problem(monkeypatch: pytest.MonkeyPatch
 def test_kernels_that_cannot_be_kept_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("overlaybench.instances.contract.compiled.cache_folder", lambda: tmp_path / "kernels")
+    monkeypatch.setattr("overlaybench.instances.runtime.compiled.cache_folder", lambda: tmp_path / "kernels")
     assert [(check.name, check.state) for check in doctor.folders()][-1] == ("compiled kernels", "warning")
 
 

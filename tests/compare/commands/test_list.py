@@ -65,7 +65,7 @@ def test_problems_claims_and_methods_of_several_kinds_are_explained() -> None:
     out = CliRunner().invoke(cli, ["list", "content-mst"]).output
     assert "steiner-mixing" in out
     assert not {"ring-per-topic", "zipf"} & set(out.split())
-    assert len(explanations("ilp")) == len(ob.METHODS["ilp"].members) == 3
+    assert len(explanations("ilp")) == len(ob.METHODS["ilp"].members) == 4
     out = CliRunner().invoke(cli, ["list", "P1.L6.6"]).output
     assert "Lemma 6.6" in out
     assert "overlaybench claims P1.L6.6 --quick" in out

@@ -90,7 +90,7 @@ def test_a_signal_waits_for_the_end_of_an_import(
         f"import os, time; os.kill(os.getpid(), {number}); time.sleep({seconds}); imported = True"
     )
     program = (
-        f"from overlaybench.instances.contract.signals import {begin}; {begin}()\n"
+        f"from overlaybench.instances.runtime.signals import {begin}; {begin}()\n"
         "try:\n    import slow\n"
         "except KeyboardInterrupt:\n    pass\n"
         "try:\n    [None for _ in range(10**9)]\n"

@@ -15,10 +15,10 @@ from click.testing import CliRunner
 import overlaybench as ob
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.figures import stepping
-from overlaybench.compare.figures.over_time import save_replay
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
-from overlaybench.instances.contract.timed import SECOND
-from overlaybench.instances.topics.trace_files import TRACES, write_trace
+from overlaybench.compare.over_time.replay import save_replay
+from overlaybench.instances.contract.time_units import SECOND
+from overlaybench.instances.over_time.trace_files import TRACES, write_trace
 from tests.outcomes import known
 from tests.trace_strategies import links_over_time
 

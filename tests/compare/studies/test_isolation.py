@@ -31,7 +31,7 @@ from overlaybench.compare.studies.isolation import (
     run_isolated,
 )
 from overlaybench.instances.contract import method as method_module
-from overlaybench.instances.contract.run import Clock, offer
+from overlaybench.instances.runtime.run import Clock, offer
 from overlaybench.models.engine.stoppable import finished_within
 from tests.interrupts import ctrl_c_raises, press_ctrl_c_in_the_parent
 

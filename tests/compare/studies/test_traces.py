@@ -2,11 +2,11 @@
 
 import pytest
 
-from overlaybench.compare.report.over_time import levels_over_time, trace_runs, trade_table
+from overlaybench.compare.over_time.section import levels_over_time, trace_runs, trade_table
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.report.writing import report_study
 from overlaybench.compare.studies.store import Store
-from overlaybench.instances.topics.trace_files import TRACES
+from overlaybench.instances.over_time.trace_files import TRACES
 from tests.compare.studies.without_spark import study_done_in
 from tests.outcomes import output_of
 

@@ -40,7 +40,7 @@ from overlaybench.instances.content.problems import (
 )
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
-from overlaybench.instances.contract.compiled import Interpreter, interpreted
+from overlaybench.instances.runtime.compiled import Interpreter, interpreted
 from tests.content_brute_force import Network, Tree, cost
 from tests.content_strategies import assignments, content_instances
 from tests.outcomes import answer_of, value_of

@@ -13,7 +13,7 @@ from overlaybench.heuristics.steiner.shortest_paths import grown_nodes
 from overlaybench.heuristics.steiner.spanning_trees import nearest_terminals, spanning_tree
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.contract.run import Clock
+from overlaybench.instances.runtime.run import Clock
 from tests.properties import property_test
 from tests.steiner_brute_force import least_cost, small_graph
 

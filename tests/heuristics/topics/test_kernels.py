@@ -22,7 +22,7 @@ from overlaybench.heuristics.topics.kernels.common_topics import (
 from overlaybench.heuristics.topics.kernels.interest import join
 from overlaybench.heuristics.topics.kernels.partial_overlay import PartialOverlay, eligible_nodes, partners
 from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
-from overlaybench.instances.contract.compiled import cache_folder
+from overlaybench.instances.runtime.compiled import cache_folder
 from tests.heuristics.topics import twins
 from tests.outcomes import answer_of
 from tests.properties import property_test
@@ -167,7 +167,7 @@ def run_python(program: str, *arguments: str, environment: dict[str, str] | None
 
 
 TWO_KERNELS = """
-from overlaybench.instances.contract.compiled import kernel
+from overlaybench.instances.runtime.compiled import kernel
 
 STEP = 1
 

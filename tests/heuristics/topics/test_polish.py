@@ -38,8 +38,8 @@ from overlaybench.heuristics.topics.local_search.overlay_search import (
 from overlaybench.heuristics.topics.local_search.ruin_and_recreate import SearchParameters
 from overlaybench.heuristics.topics.polish import FAULT_TOLERANT_POLISH, POLISH, polish, searches_in_parts
 from overlaybench.instances.contract.arrays import Ids
-from overlaybench.instances.contract.compiled import Interpreter, interpreted
-from overlaybench.instances.contract.run import Clock
+from overlaybench.instances.runtime.compiled import Interpreter, interpreted
+from overlaybench.instances.runtime.run import Clock
 from tests.interrupts import ctrl_c_at_answer
 from tests.models.topics.small_instances import small_instance, uniform_instance
 from tests.outcomes import value_of

@@ -15,10 +15,10 @@ import pytest
 import overlaybench as ob
 from overlaybench.instances.contract import problem as contract_problem
 from overlaybench.instances.contract.problem import family_of
+from overlaybench.instances.limits import routing_costs as relays
+from overlaybench.instances.limits.routing_costs import filtering_cost, topic_diameters
+from overlaybench.instances.limits.soc import EDGES, FILTERING, MAX_DEGREE, SOC_PROBLEMS, RoutingCost
 from overlaybench.instances.topics import problems as topic_problems
-from overlaybench.instances.topics import routing_costs as relays
-from overlaybench.instances.topics.routing_costs import filtering_cost, topic_diameters
-from overlaybench.instances.topics.soc import EDGES, FILTERING, MAX_DEGREE, SOC_PROBLEMS, RoutingCost
 from tests.instances.test_overlay import random_case, subgraphs
 from tests.properties import property_test
 from tests.topic_strategies import instances_with_overlays

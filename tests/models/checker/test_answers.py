@@ -14,7 +14,6 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.catalogue import kind_named, problem_named
-from overlaybench.compare.studies.proofs import FORMATS
 from overlaybench.instances.brokers.problems import Dissemination
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay
@@ -34,7 +33,7 @@ def agree(folder: Path, problem: str, instance: Any, answer: Any) -> bool:
     """Whether the answer is valid; both judges must say the same, and give it the same value."""
     judge = problem_named(problem)
     kind = kind_named(judge.kind)
-    file, given = folder / f"i{FORMATS.get(kind.name, ('.json',))[-1]}", folder / "a.json"
+    file, given = folder / f"i{(kind.proof_endings or ('.json',))[-1]}", folder / "a.json"
     kind.write(instance, file)
     kind.write_answer(answer, instance, given)
     valid = not judge.violations(instance, answer)

@@ -14,8 +14,8 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.instances.content.files import CONTENT
+from overlaybench.instances.over_time.trace_files import read_trace
 from overlaybench.instances.steiner.files import STEINER
-from overlaybench.instances.topics.trace_files import read_trace
 from tests.models.checker.tiny import Tiny, checker, draw_content, draw_steiner, draw_topics, draw_trace, write_lines
 from tests.models.topics.small_instances import priced
 

@@ -19,7 +19,7 @@ from overlaybench.instances.content.workloads import (
 )
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.contract.result import Status
-from overlaybench.instances.contract.run import Clock, OutOfTime
+from overlaybench.instances.runtime.run import Clock, OutOfTime
 from overlaybench.models.content.branch_and_cut import ContentCuts
 from overlaybench.models.content.exact import access_bound, best_start, capacity_bound
 from overlaybench.models.content.model import FORMULATIONS, ContentModel, compact_model

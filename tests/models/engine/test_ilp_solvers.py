@@ -14,7 +14,7 @@ from highspy import Highs
 import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.contract.run import Clock, OutOfTime
+from overlaybench.instances.runtime.run import Clock, OutOfTime
 from overlaybench.models.engine import integer_model
 from overlaybench.models.engine.integer_model import (
     SOLVERS,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import overlaybench as ob
-from overlaybench.instances.contract.run import Clock
+from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine.integer_model import IntegerModel
 from overlaybench.models.engine.model_files import COLUMNS, write_model
 from tests.models.engine.other_solvers import INSTALLED, optima, solution_by_scip

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 import overlaybench as ob
-from overlaybench.instances.contract.run import Clock, interruptible
+from overlaybench.instances.runtime.run import Clock, interruptible
 from overlaybench.instances.topics.constructions import SetCover
 from overlaybench.models.engine.integer_model import IntegerModel, minimise_with_cp_sat
 from overlaybench.models.engine.stoppable import finished_within

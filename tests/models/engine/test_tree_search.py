@@ -7,7 +7,7 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.studies.proofs import run_checker
-from overlaybench.instances.contract.run import Clock
+from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine import tree_search
 from overlaybench.models.engine.relaxation import RowList, SparseRelaxation, SparseRows
 from overlaybench.models.topics.search import edge_minimisation

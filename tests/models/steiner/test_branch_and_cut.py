@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import overlaybench as ob
 from overlaybench.heuristics.graph import graph_of
 from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, methods_of
-from overlaybench.instances.contract.run import Clock
+from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine.minimum_cuts import minimum_cut, network_of
 from overlaybench.models.engine.relaxation import Bound
 from overlaybench.models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, BoundReduction, steiner_branch_and_cut

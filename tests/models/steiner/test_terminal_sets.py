@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import overlaybench as ob
 from overlaybench.heuristics.graph import graph_of
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS
-from overlaybench.instances.contract.run import Clock
+from overlaybench.instances.runtime.run import Clock
 from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.models.steiner import branch_and_cut, terminal_sets
 from overlaybench.models.steiner.directed_cuts import dual_ascent

@@ -6,7 +6,7 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
-from overlaybench.instances.contract.run import Clock
+from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.topics.best import BEST
 from overlaybench.models.topics.lp_bound import lower_bound
 from tests.models.checker.tiny import checker

@@ -10,7 +10,7 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.studies.proofs import run_checker
-from overlaybench.instances.contract.run import Clock
+from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine.relaxation import HighsLP
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_bound import LP_BOUND

@@ -9,7 +9,7 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.instances.contract.catalogue import methods_of
-from overlaybench.instances.contract.run import Clock
+from overlaybench.instances.runtime.run import Clock
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from overlaybench.models.engine.integer_model import program_of
 from overlaybench.models.topics.compact import overlay_model

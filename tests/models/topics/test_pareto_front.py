@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 import overlaybench as ob
-from overlaybench.instances.contract.run import Clock, OutOfTime
+from overlaybench.instances.runtime.run import Clock, OutOfTime
 from overlaybench.models.engine.exact_method import SolverOutcome
 from overlaybench.models.topics.compact.overlay_model import (
     Minimise,

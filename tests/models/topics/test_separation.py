@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import overlaybench as ob
 from overlaybench.heuristics.topics.gm2 import gm2
 from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
-from overlaybench.instances.contract.run import Clock
+from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine import relaxation
 from overlaybench.models.engine.relaxation import UNIT
 from overlaybench.models.topics.lp_heuristics.lp_guided import any_overlay

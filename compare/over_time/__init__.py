@@ -1,0 +1,1 @@
+"""Traces in studies and drawings: the section of a report, and overlays over time as a page."""

@@ -1,0 +1,1 @@
+"""Heuristics for overlays with relays, short distances or limited degrees."""

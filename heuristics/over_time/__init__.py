@@ -1,0 +1,1 @@
+"""Overlays of traces: incremental, recomputed and unstructured."""

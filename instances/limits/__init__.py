@@ -1,0 +1,1 @@
+"""Topic-connected overlays under limits: relays, distances, degrees, partial overlays."""

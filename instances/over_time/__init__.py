@@ -1,0 +1,1 @@
+"""Topic traces: nodes come, go and change; overlays over time and their judge."""

@@ -1,0 +1,1 @@
+"""Exact methods for overlays with relays, short distances or limited degrees."""

@@ -1,0 +1,172 @@
+"""Under a limit on degrees: the compact models for `ilp` and `cp-sat`, and `branch-and-cut` for fewest edges.
+
+With x_e and the rows of the limit, each topic of a partial overlay has arcs of a forest on its subscribers: a node has
+at most one parent, which requires their edge, and a higher level than its parent, which excludes cycles.
+
+* ``topics``: y_t = 1 allows one root, and every other subscriber has a parent.
+* ``components``: a forest of k arcs leaves |V_t| − 1 − k components beyond one.
+* ``subscribers``: one root, and only members of its tree are parents; those of the tree count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations, permutations
+from typing import Any
+
+from ...heuristics.limits.degree_limits import as_limited, starts_within
+from ...heuristics.topics.greedy_merge import greedy_merge
+from ...instances.contract.method import Method, Proposal
+from ...instances.contract.overlay import Overlay
+from ...instances.limits.problems import DegreeLimited, PartialTCO
+from ...instances.runtime.run import Clock, interruptible
+from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import AnyTopicProblem
+from ..engine.exact_method import PROGRESS, SolverOutcome, check_size, solve_exactly
+from ..engine.parallel_tree import THREADS
+from ..topics.compact.overlay_model import (
+    MOST_VARIABLES,
+    OverlayModel,
+    Requirements,
+    Subproblem,
+    Subscribers,
+    build_model,
+)
+from ..topics.relaxation.presolve import presolved
+from ..topics.relaxation.separation import Goal
+from ..topics.search.edge_minimisation import SearchSettings, minimise_edges
+
+INFEASIBLE = "no overlay that connects all topics keeps the limit"
+
+
+def limited_model(
+    instance: TopicInstance,
+    limited: DegreeLimited,
+    requirements: Requirements,
+    subproblem: Subproblem,
+    formulation: str,
+    clock: Clock,
+) -> OverlayModel:
+    """The model of a problem under a limit; its rows are those of :func:`.build_model` where all must be connected.
+
+    Else O(Σ_t |V_t|²) columns and rows, with a forest in each topic. Raises OutOfTime and ModelTooLarge.
+    """
+    if isinstance(limited, PartialTCO):
+        model = _partial(instance, limited.measure, clock)
+    else:
+        model = build_model(requirements, subproblem, formulation, clock)
+    caps = limited.caps(instance).tolist()
+    for node, columns in sorted(model.incident().items()):
+        if len(columns) > caps[node]:
+            model.require(columns, most=caps[node])
+    if len(model.edge) > (most := limited.most_edges(instance)):
+        model.require(model.edge.values(), most=most)
+    return model
+
+
+def _forest(model: OverlayModel, topic: Subscribers) -> dict[tuple[int, int], int]:
+    """Arcs by the indices of their ends, of which each requires an edge, without cycles."""
+    arcs = {arc: model.column() for arc in permutations(range(len(topic)), 2)}
+    for i, j in combinations(range(len(topic)), 2):
+        model.require([model.edge[topic[i], topic[j]], arcs[i, j], arcs[j, i]], [1, -1, -1], least=0)
+    model.require_levels(arcs, [model.column(0, len(topic) - 1) for _ in topic])
+    return arcs
+
+
+def _into(arcs: dict[tuple[int, int], int], head: int) -> list[int]:
+    return [column for (_, j), column in arcs.items() if j == head]
+
+
+def _count_topic(model: OverlayModel, topic: Subscribers, number: int) -> None:
+    whole, arcs = model.column(cost=-number), _forest(model, topic)
+    for column in _into(arcs, 0):
+        model.upper[column] = 0
+    for j in range(1, len(topic)):
+        model.require([*_into(arcs, j), whole], [*[1] * (len(topic) - 1), -1], least=0, most=0)
+    at_root = [model.edge[topic[0], v] for v in topic[1:]]
+    model.require_some(at_root, of=whole)
+
+
+def _count_components(model: OverlayModel, topic: Subscribers, number: int) -> None:
+    arcs = _forest(model, topic)
+    for column in arcs.values():
+        model.costs[column] = -number
+    for j in range(len(topic)):
+        model.require(_into(arcs, j), most=1)
+
+
+def _count_subscribers(model: OverlayModel, topic: Subscribers, number: int) -> None:
+    arcs, members = _forest(model, topic), range(len(topic))
+    root = [model.column() for _ in members]
+    inside = [model.column(cost=-number) for _ in members]
+    model.require(root, most=1)
+    for j in members:
+        model.require([root[j], *_into(arcs, j), inside[j]], [*[1] * len(topic), -1], least=0, most=0)
+        for i in members:
+            if i != j:
+                model.imply(arcs[i, j], inside[i])
+
+
+_MEASURES: dict[str, tuple[Callable[[OverlayModel, Subscribers, int], None], Callable[[int], int]]] = {
+    "topics": (_count_topic, lambda size: 1),
+    "components": (_count_components, lambda size: size - 1),
+    "subscribers": (_count_subscribers, lambda size: size),
+}
+"""The rows that count what is connected of a topic, and the most that may be missing of it, by its subscribers."""
+
+
+def _partial(instance: TopicInstance, measure: str, clock: Clock) -> OverlayModel:
+    topics = Counter(tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics))
+    topics = Counter({topic: number for topic, number in topics.items() if len(topic) > 1})
+    check_size(sum(2 * len(topic) ** 2 for topic in topics), MOST_VARIABLES["levels"])
+    model = OverlayModel(instance.num_nodes, sorted({ends for topic in topics for ends in combinations(topic, 2)}))
+    count, most = _MEASURES[measure]
+    for topic, number in topics.items():
+        clock.check()
+        if len(topic) == 2:  # the edge itself
+            model.costs[model.edge[topic[0], topic[1]]] -= number
+        else:
+            count(model, topic, number)
+        model.constant += number * (1 if len(topic) == 2 else most(len(topic)))
+    return model
+
+
+def _branch_and_cut(
+    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, time_limit: float | None, **search: Any
+) -> Proposal[Overlay]:
+    """The search of branch-and-cut for fewest edges, with rows degree(v) ≤ d."""
+    with interruptible(time_limit) as clock:
+        cap = int(as_limited(problem).caps(instance).max())
+        starts = starts_within(instance, problem, seed=seed, clock=clock.share(0.25))
+        reduced = presolved(instance, implied=True).instance
+
+        def minimise(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
+            first, settings = best or greedy_merge(instance), SearchSettings(seed=seed, offers=True, **search)
+            return minimise_edges(reduced, Goal(cap=cap), first, clock, settings)
+
+        return solve_exactly(partial(problem.value, instance), minimise, clock, starts=starts, infeasible=INFEASIBLE)
+
+
+def _not_uniform(instance: TopicInstance, problem: AnyTopicProblem) -> str:
+    caps, limited = as_limited(problem).caps(instance), as_limited(problem)
+    uniform = len(set(caps.tolist())) == 1 and limited.most_edges(instance) >= int(caps.sum()) // 2
+    return "" if uniform else "branch-and-cut limits all degrees alike: take cp-sat"
+
+
+BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
+    name="branch-and-cut",
+    problems=("capped-tco",),
+    summary="branch-and-cut on partition inequalities and rows of degrees",
+    source="P1 §4 with a limit; docs/exact.md",
+    guarantee="the optimum with proof, or that there is none; bounds are proven in integers",
+    cost="exponential in the worst case",
+    exact=True,
+    skip=_not_uniform,
+    solve=_branch_and_cut,
+    options=(THREADS, PROGRESS),
+    compiled=True,
+    colour="#CC6677",
+    marker="d",
+)

@@ -1,0 +1,1 @@
+"""Optima of snapshots, and of links and changes over a trace."""
