@@ -15,16 +15,19 @@ Words = npt.NDArray[np.int64]
 
 BLOCK = 2**14
 """Nodes of a block: its bits for the most frequent topics stay in a processor's cache."""
-_LIST_SHARE = 8
+_LIST_SHARE, _ALL_LISTS_SHARE = 8, 2
 
 
 class Block(NamedTuple):
-    """Some nodes by topic: the subscribers of a topic are a list if they are few, else a row of bits."""
+    """Some nodes by topic: the subscribers of a topic are a list if they are few in all topics, or in this one, else a
+    row of bits.
+    """
 
     starts: Offsets
     lists: Ids  # places in the block
     row: Ids  # of a topic in `bits`; -1 for a list
     bits: Words
+    tally: npt.NDArray[np.uint16]  # 0 for each node, to count by
 
 
 @kernel
@@ -37,8 +40,9 @@ def block_of(nodes: Ids, offsets: Offsets, topics: Ids, num_topics: int) -> Bloc
             if t >= 0:
                 starts[t + 1] += 1
     row, num = np.full(num_topics, -1, np.int32), 0
+    least = words // _ALL_LISTS_SHARE if starts.max() <= words // _ALL_LISTS_SHARE else words // _LIST_SHARE
     for t in range(num_topics):
-        if starts[t + 1] > words // _LIST_SHARE:
+        if starts[t + 1] > least:
             row[t] = num
             num += 1
             starts[t + 1] = 0
@@ -52,20 +56,22 @@ def block_of(nodes: Ids, offsets: Offsets, topics: Ids, num_topics: int) -> Bloc
             elif t >= 0:
                 lists[at[t]] = place
                 at[t] += 1
-    return Block(starts, lists, row, bits)
+    return Block(starts, lists, row, bits, np.zeros(len(nodes), np.uint16))
 
 
 @wrapping_kernel  # the lowest bit of a word may be its sign
 def sharing(topics: Ids, block: Block, counts: Words, found: Ids) -> int:
-    """List the places in a block of the nodes with at least `least` of the given topics, ascending.
+    """List the places in a block of the nodes with at least `least` of the given topics, in any order.
 
     `topics`: distinct; those below 0 are left out. `counts`, shape (`least`, words of the block): 0 before and
     after: row k has a bit for the nodes with more than k of the topics seen so far. `found`: takes the places; as
     long as the block. Returns how many there are.
 
     Cost for each topic `least` operations on the words of the block (several at a time, by vector instructions), or
-    on those of its subscribers if they are few.
+    on those of its subscribers if they are few; two for each subscriber if they are few in all topics.
     """
+    if len(block.bits) == 0:
+        return _tallied(topics, block, len(counts), found)
     last, words, num = len(counts) - 1, counts.shape[1], 0
     first = counts[0]
     for t in topics:
@@ -93,6 +99,24 @@ def sharing(topics: Ids, block: Block, counts: Words, found: Ids) -> int:
             num += 1
             left &= left - 1
     counts[:] = 0
+    return num
+
+
+@kernel
+def _tallied(topics: Ids, block: Block, least: int, found: Ids) -> int:
+    """As :func:`sharing` where all topics are lists. The counts, which end at `least`, fit into the fastest cache."""
+    tally, num = block.tally, 0
+    for t in topics:
+        if t >= 0:
+            for place in block.lists[block.starts[t] : block.starts[t + 1]]:
+                tally[place] += np.uint16(tally[place] < least)
+    for t in topics:
+        if t >= 0:
+            for place in block.lists[block.starts[t] : block.starts[t + 1]]:
+                if tally[place] == least:
+                    found[num] = place
+                    num += 1
+                tally[place] = 0
     return num
 
 

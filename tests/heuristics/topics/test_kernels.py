@@ -73,22 +73,29 @@ def test_pairs_with_common_topics_are_listed(instance: ob.TopicInstance, random:
     assert counts[1:].tolist() == [sum(min(each, size) == c for each in common) for c in range(1, size + 1)]
 
 
-@pytest.mark.parametrize(("nodes", "least"), [(1, 1), (63, 2), (64, 1), (64, 3), (65, 7), (700, 2)])
-def test_nodes_of_a_block_that_share_topics_are_found_in_lists_and_bits(nodes: int, least: int) -> None:
+@pytest.mark.parametrize(
+    ("nodes", "least", "every"),
+    [(1, 1, 1), (63, 2, 1), (64, 1, 1), (64, 3, 1), (65, 7, 1), (700, 2, 1), (3000, 1, 150), (3000, 3, 150)],
+)
+def test_nodes_of_a_block_that_share_topics_are_found_in_lists_and_bits(nodes: int, least: int, every: int) -> None:
     random = Random(nodes * 10 + least)
-    # Topic t has a subscriber in 2^t nodes, so that some are lists and some bits; one is left out.
+    # Topic t has a subscriber in 2^t nodes, so that some are lists and some bits; one is left out. If few nodes
+    # subscribe to anything, all are lists.
     wants = [[t if t != 3 else -1 for t in range(9) if random.random() < 0.5**t] for _ in range(nodes)]
+    wants = [topics if v % every == 0 else [] for v, topics in enumerate(wants)]
     offsets = np.concatenate([[0], np.cumsum([len(topics) for topics in wants])])
     topics = np.array([t for some in wants for t in some], np.int32)
     offsets.flags.writeable = topics.flags.writeable = False  # as those of an instance, for which it is compiled
     block = block_of(np.arange(nodes, dtype=np.int32), offsets, topics, 9)
+    assert (len(block.bits) == 0) == (every > 1)
     counts, found = np.zeros((least, (nodes + 63) // 64), np.int64), np.empty(nodes, np.int32)
     for _ in range(20):
         mine = np.array([t if t != 3 else -1 for t in range(9) if random.random() < 0.7], np.int32)
         mine.flags.writeable = False
         many, own = sharing(mine, block, counts, found), set(mine.tolist()) - {-1}
-        assert found[:many].tolist() == [v for v in range(nodes) if len(own & set(wants[v])) >= least]
+        assert sorted(found[:many].tolist()) == [v for v in range(nodes) if len(own & set(wants[v])) >= least]
         assert not counts.any()
+        assert not block.tally.any()
 
 
 @pytest.mark.interpreted
