@@ -359,6 +359,8 @@ class PricingParameters:
     """Most rounds between two pricings."""
     listed: float = 1.0
     """Most pairs that a pricing adds, for each listed before."""
+    unused: float = 0.0
+    """A pricing drops the pairs that are in no tree and were used less, on average."""
     rounds: int = 20_000
     """Most rounds in all."""
     smoothing: float = 0.02
@@ -410,7 +412,7 @@ def split_by_pricing(
         part = clock.share(1.0, clock.left - seconds)
         split = split_for(part, rounds=min(length, given.rounds - best.rounds), among=listed, shares=shares)
         begin, length = time.perf_counter(), min(given.longest, 2 * length)
-        priced = _with_cheap(split, weighted, int(given.listed * len(listed)), clock)
+        priced = _with_cheap(split, weighted, int(given.listed * len(listed)), clock, given.unused)
         best.rounds += split.rounds
         if priced is None:
             break
@@ -430,11 +432,12 @@ def split_by_pricing(
 
 
 def _with_cheap(
-    split: Splitting, weighted: bool, most: int, clock: Clock
+    split: Splitting, weighted: bool, most: int, clock: Clock, unused: float = 0.0
 ) -> tuple[CandidateEdges, Reals, float] | None:
     """The pairs of a split and those that are too cheap, their shares, and the most that others' prices ÷ cost are.
 
-    At most `most` are added, the cheapest. The shares ÷ this number hold among all pairs. None if the clock passes.
+    At most `most` are added, the cheapest, and those of no tree and a usage below `unused` are left out: their prices
+    are their shares or less. The shares ÷ this number hold among all pairs. None if the clock passes.
     """
     few = split.edges
     instance, interest = few.instance, few.interest
@@ -445,12 +448,14 @@ def _with_cheap(
     if found is None:
         return None
     keys, _, excess = found
-    edges = CandidateEdges(instance, np.union1d(few.keys, keys))
+    kept = split.usage >= unused
+    kept[few.links.edge[in_tree]] = True
+    edges = CandidateEdges(instance, np.union1d(few.keys[kept], keys))
     before = np.zeros(len(edges), np.bool_)
-    before[np.searchsorted(edges.keys, few.keys)] = True
+    before[np.searchsorted(edges.keys, few.keys[kept])] = True
     given = before[edges.links.edge]
     shares = np.empty(len(given))
-    shares[given] = split.shares / UNIT
+    shares[given] = split.shares[kept[few.links.edge]] / UNIT
     shares[~given] = prices_of(instance.topic_offsets, edges.links, np.flatnonzero(~given), trees) / UNIT
     costs = costs_of(edges, weighted)
     price = np.bincount(edges.links.edge, shares, len(edges))
