@@ -39,8 +39,9 @@ overlaybench worst --method gm --problem min-tco --nodes 6 --topics 7     answer
 An instance of n nodes and t topics is a multiset of t sets of two or more nodes; a node may have no topic. `worst` and
 `best` are over all choices that ties leave open, and hold whatever the nodes are called. For `ring-per-topic`, which
 has no ties, they are over all orders of the nodes. *Random* breaks each tie uniformly at random, independently of
-others; its mean is exact. `--out FOLDER` keeps parts, so that a survey that was stopped goes on; `--master` spreads it
-over a Spark cluster, with the same bytes. From Python: `ob.atlas("gm", nodes=5, topics=5)`.
+others; its mean is exact. `lowest`, `highest` and a method of your own depend on how the nodes are numbered; they are
+run on one numbering of each instance. `--out FOLDER` keeps parts, so that a survey that was stopped goes on; `--master`
+spreads it over a Spark cluster, with the same bytes. From Python: `ob.atlas("gm", nodes=5, topics=5)`.
 
 Three things make it a proof. The number of instances of every size equals the count by Burnside's lemma, which needs
 no enumeration. The optimum is the first of all graphs on the nodes, by rising value, that serves every topic; it is

@@ -11,10 +11,10 @@ from pathlib import Path
 from ...instances.contract.files import atomic_write
 from ...instances.topics.every_instance import number_of_instances
 from .cells import AtlasCell
-from .surveys import RANDOM, WORST
+from .surveys import BEST, RANDOM, WORST
 
 FILE = Path(__file__).with_suffix(".json")
-_SHOWN = (WORST, "best")
+_SHOWN = (WORST, BEST)
 _DIGITS = 7
 
 

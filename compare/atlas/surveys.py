@@ -23,7 +23,7 @@ from .expressions import QUANTITIES, Expression, Numbers, parsed, quantities_of
 RANDOM, OWN, EXCLUDED, CLAIM = "random", "own", "excluded", "claim"
 """Besides the rules for ties: the mean over random ties, a method that the search of ties does not know, the instances
 that a condition excludes, and a claim, whose value is 1 where it holds."""
-WORST = "worst"
+WORST, BEST = "worst", "best"
 OPTIMUM = "optimum"
 UNIT = 1 << 32
 _TERM = re.compile(r"([^\[\]]+)(?:\[([^\[\]]*)\])?")

@@ -14,7 +14,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.topics.every_instance import instance_of, members_of
 from ...instances.topics.instance import TopicInstance
 from ..atlas.cells import AtlasCell, Progress, gathering, sizes, surveyed
-from ..atlas.surveys import CLAIM, OWN, RANDOM, WORST, Survey
+from ..atlas.surveys import BEST, CLAIM, OWN, RANDOM, WORST, Survey
 from .solving import solve
 from .tables import ResultTable
 
@@ -159,6 +159,8 @@ def _shown(survey: Survey, cells: Sequence[AtlasCell]) -> Atlas:
     rows = [_claim_row(one) if survey.claim else _row(one, ties) for one in cells for ties in one.rules]
     make = partial(Atlas, pd.DataFrame(rows), survey.label, survey=survey, cells=tuple(cells))
     every = f"{sum(one.instances for one in cells):,} instances"
+    ties = {term.ties(survey.problem) for term in survey.terms.values()}
+    numbered = "" if ties <= {WORST, BEST} else " as their nodes are numbered"
     if not cells:
         return make((f"{survey.label}: no instance of this size satisfies the condition",))
     last, rule = cells[-1], _rules(cells)[0]
@@ -166,21 +168,21 @@ def _shown(survey: Survey, cells: Sequence[AtlasCell]) -> Atlas:
     if survey.claim:
         broken = [row.example for row in last.of(CLAIM) if row.value == 0]
         if not broken:
-            return make((f"{survey.label}: holds on all {every}",))
+            return make((f"{survey.label}: holds on all {every}{numbered}",))
         example, text = broken[0], f"{survey.label}: does not hold on"
     else:
         ratios = [(one.worst(rule).ratio, -one.topics, -one.nodes) for one in cells]
         one = cells[ratios.index(max(ratios))]
         size, worst = (one.nodes, one.topics), one.worst(rule)
-        ties = "" if rule == OWN else f", ties {rule}"
-        example, text = worst.example, f"{survey.label}{ties}: {worst.value}/{worst.optimum} on"
+        shown = "" if rule == OWN else f", ties {rule}"
+        example, text = worst.example, f"{survey.label}{shown}: {worst.value}/{worst.optimum} on"
     text += f" {size[0]} nodes and {size[1]} topics"
     values = survey.values_on(size[0], example)
     if survey.claim:
         listed = ", ".join(f"{name} {value}" for name, value in values.items())
         text += f" ({listed}); holds on all {sum(one.instances for one in cells[:-1]):,} smaller ones"
     else:
-        text += f"; none of all {every} is worse" + ("" if rule == WORST else " as their nodes are numbered")
+        text += f"; none of all {every} is worse{numbered}"
     instance = instance_of(size[0], members_of(size[0], example))
     return make((text,), drawn=partial(_drawn, survey, instance), instance=instance, values=values)
 

@@ -76,6 +76,7 @@ def test_a_method_of_ones_own_is_surveyed(tmp_path: Path, monkeypatch: pytest.Mo
     assert found.values is not None
     assert found.values["optimum"] == 2
     assert set(found.rows["ties"]) == {"own"}
+    assert found.answer.endswith("as their nodes are numbered")
     claim = ob.atlas(claim="mine_of_the_atlas:all_pairs <= gm", nodes=3, topics=2)
     assert (claim.values or {})["gm"] == 2
 
