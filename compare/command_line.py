@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from ..instances.contract.errors import BadInput, unknown
+from ..instances.contract.errors import BadInput, missing_extra, unknown
 from ..instances.runtime.signals import SIGNALS, handle_signals
 
 if TYPE_CHECKING:
@@ -206,6 +206,8 @@ def _run() -> tuple[str, int]:
     except UnicodeEncodeError as error:  # as Arrow raises for a path
         return f"{error.object[:200]}: is not UTF-8: choose another name", 2
     except (ImportError, OSError) as error:
+        if isinstance(error, ModuleNotFoundError) and isinstance(lacking := missing_extra(error), BadInput):
+            return str(lacking), 2
         if (
             getattr(error, "errno", None) is None
             and resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY

@@ -6,11 +6,14 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 TOP = ("__init__.py", "__init__.pyi", "py.typed")
@@ -118,3 +121,46 @@ def test_the_example_is_listed_solved_and_studied_where_it_is_installed(bin_fold
     study: list[str | Path] = [overlaybench, "study", EXAMPLE / "study.toml", "--out", "out", "--master", "local[1]"]
     assert "12 runs: 10 feasible, 2 optimal" in run(*study, cwd=tmp_path)
     assert "12 runs: 10 feasible, 2 optimal" in run(*study, cwd=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def core_alone(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment with the wheel and the libraries that it asks for without an extra."""
+    folder = tmp_path_factory.mktemp("core") / "environment"
+    venv.create(folder, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    waiting, known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"], set[str]()
+    while waiting:
+        requirement = Requirement(waiting.pop())
+        if requirement.name in known or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        known.add(requirement.name)
+        library = metadata.distribution(requirement.name)
+        waiting += library.requires or ()
+        for name in {file.parts[0] for file in library.files or () if file.parts[0] not in ("..", "__pycache__")}:
+            if not (site / name).exists():
+                (site / name).symlink_to(str(library.locate_file(name)))
+    flags = ["install", "--quiet", "--no-deps", "--no-index"]
+    run(sys.executable, "-m", "pip", "--python", folder / "bin" / "python", *flags, *built.glob("*.whl"), cwd=folder)
+    return folder / "bin"
+
+
+def test_the_core_alone_solves_proves_and_checks_and_names_the_extra_that_a_command_lacks(
+    core_alone: Path, tmp_path: Path
+) -> None:
+    overlaybench = core_alone / "overlaybench"
+    generate = "generate zipf --nodes 12 --topics 5 --subscriptions 3 -o z.json"
+    run(overlaybench, *generate.split(), cwd=tmp_path)
+    assert "branch-and-cut" in run(overlaybench, "list", "methods", cwd=tmp_path)
+    solved = "solve z.json --problem min-tco --proof z.proof.gz -o o.json"
+    assert "is optimal" in run(overlaybench, *solved.split(), cwd=tmp_path)
+    assert "valid for min-tco" in run(overlaybench, "check", "z.json", "o.json", "--problem", "min-tco", cwd=tmp_path)
+    assert "is optimal" in run(overlaybench, "check-proof", "z.json", "z.proof.gz", cwd=tmp_path)
+    for words, extra in (
+        ("solve z.json --problem min-tco --method cp-sat", "solvers"),
+        ("draw z.json o.json -o o.svg", "figures"),
+        ("results out", "studies"),
+    ):
+        done = subprocess.run([overlaybench, *words.split()], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert f"pip install 'overlaybench[{extra}]'" in done.stdout + done.stderr, words
+        assert len(done.stderr.splitlines()) <= 2

@@ -113,9 +113,12 @@ def pins() -> dict[str, str]:
     return {canonicalize_name(name): version for name, version in (line.split("==") for line in lines)}
 
 
-RUNTIME_AND_DEV = requirements(
-    PROJECT["project"]["dependencies"], *PROJECT["project"].get("optional-dependencies", {}).values()
-)
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+RUNTIME_AND_DEV = [
+    each
+    for each in requirements(PROJECT["project"]["dependencies"], *EXTRAS.values())
+    if each.name != "overlaybench"  # whose extras name each other
+]
 BUILD = requirements(PROJECT["build-system"]["requires"])
 
 
@@ -256,7 +259,9 @@ def test_each_dependency_is_imported() -> None:
     imported = {module.partition(".")[0] for path in paths for module, _ in imports_of(path)}
     provided = metadata.packages_distributions()
     used = {canonicalize_name(name) for module in imported for name in provided.get(module, ())}
-    needed = {canonicalize_name(each.name) for each in requirements(PROJECT["project"]["dependencies"])}
+    brought = [lines for extra, lines in EXTRAS.items() if extra not in ("dev", "hypergraph")]
+    asked = requirements(PROJECT["project"]["dependencies"], *brought)
+    needed = {canonicalize_name(each.name) for each in asked} - {"overlaybench"}
     assert needed - used == set(), "remove it from pyproject.toml, or move it to dev"
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from ...instances.contract.errors import BadInput
+from ...instances.contract.errors import BadInput, missing_extra
 from .options import AS_JSON
 
 _GIB = 2**30
@@ -125,17 +125,21 @@ def _cgroup(name: str) -> list[int]:
 
 
 def libraries() -> Iterator[Check]:
-    """The installed versions against those that the package asks for."""
-    from packaging.requirements import Requirement
+    """The installed versions against those that the package asks for, of extras as far as they are installed."""
+    try:
+        from packaging.requirements import Requirement
+    except ModuleNotFoundError as error:
+        yield _check("libraries", "versions are not compared", str(missing_extra(error)), "warning")
+        return
 
     asked = [Requirement(line) for line in metadata.requires("overlaybench") or ()]
-    asked = [each for each in asked if each.marker is None or each.marker.evaluate({"extra": ""})]
     wrong = []
     for each in asked:
         try:
             version = metadata.version(each.name)
         except metadata.PackageNotFoundError:
-            wrong.append(f"{each.name} is missing")
+            if each.marker is None or each.marker.evaluate({"extra": ""}):
+                wrong.append(f"{each.name} is missing")
             continue
         if not each.specifier.contains(version, prereleases=True):
             wrong.append(f"{each.name} {version} is not {each.specifier}")

@@ -307,7 +307,8 @@ def _needed() -> Iterator[metadata.Distribution]:
         seen.add(found)
         if found != PACKAGE:
             yield distribution
+        extras = ("", "studies", "figures", "solvers") if found == PACKAGE else ("",)
         for line in distribution.requires or ():
             requirement = Requirement(line)
-            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+            if requirement.marker is None or any(requirement.marker.evaluate({"extra": each}) for each in extras):
                 waiting.append(requirement.name)

@@ -63,3 +63,20 @@ def unknown(kind: str, name: str, known: Iterable[str], *, nearest: int = 1) -> 
     else:
         hint = f"of {len(names)} the nearest are {', '.join(get_close_matches(name, names, n=3, cutoff=0.0))}"
     return BadInput(f"unknown {noun} '{name}'{of}{owner}: {hint}")
+
+
+_EXTRAS = {
+    "studies": ("pyspark", "pyarrow", "pandas", "altair", "vl_convert", "jinja2", "markupsafe", "packaging", "simpy"),
+    "solvers": ("ortools", "pulp"),
+    "figures": ("matplotlib",),
+    "hypergraph": ("hypernetx", "xgi"),
+}
+"""The modules that a small installation lacks, by the extra that brings them."""
+
+
+def missing_extra(error: ModuleNotFoundError) -> Exception:
+    """The bad input that names the extra which brings a missing module; the error itself for any other module."""
+    module = (error.name or "").partition(".")[0]
+    extra = next((name for name, modules in _EXTRAS.items() if module in modules), "")
+    fix = f"install it by pip install 'overlaybench[{extra}]'"
+    return BadInput(f"this needs {module}, which is not installed: {fix}") if extra else error

@@ -16,7 +16,7 @@ import numpy as np
 from ..runtime.compiled import Interpreter, compile_calls, interpreted, interpreting
 from ..runtime.run import PAUSES, OutOfTime, Trajectory, on_trial, setting, solving
 from ..runtime.signals import stopped
-from .errors import BadInput
+from .errors import BadInput, missing_extra
 from .option import Option, Value, complete, keyed
 from .problem import Answer, Instance, Problem, family_of
 from .result import Result, Status, Trace
@@ -267,6 +267,8 @@ class Method(Generic[Instance, Answer]):
                 if run.is_nested or stopped() or (answer is None and bound is None):
                     raise  # what it is a part of ends, too
                 proposal = Proposal(answer, bound, Status.TIME_LIMIT, reason="interrupted")
+            except ModuleNotFoundError as error:
+                raise missing_extra(error) from None
             except OutOfTime:
                 proposal = Proposal(
                     *run.best_offered(), Status.TIME_LIMIT, reason="the time limit passed during the run"

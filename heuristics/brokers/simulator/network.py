@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import simpy
 
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids
@@ -23,10 +22,13 @@ from .messages import NEVER, Ask, Control, Entries, Grant, Message, Publication,
 from .routing import BrokerLimits
 from .tree_changes import Coordinator
 
+if TYPE_CHECKING:
+    import simpy
+
 PAUSE, DETECTION, PATIENCE = 50_000, 100_000, MINUTE
 _COLUMNS = ("publication", "sender", "receiver", "time", "local")
-Process = Generator[simpy.Event, Any, None]
-_Queues = dict[int, simpy.Store]
+Process = Generator["simpy.Event", Any, None]
+_Queues = dict[int, "simpy.Store"]
 
 
 @dataclass
@@ -115,6 +117,9 @@ class SimulatedNetwork:
     """
 
     def __init__(self, given: BrokerNetwork, limits: Iterable[BrokerLimits], service: int, predicate: int) -> None:
+        import simpy  # which an installation without studies lacks
+
+        self._simpy = simpy
         self.env = simpy.Environment()
         self._given, self._service, self._predicate = given, service, predicate
         self._limits = list(limits)
@@ -146,7 +151,7 @@ class SimulatedNetwork:
 
     def at(self, delay: int, event: Callable[[], None]) -> None:
         """Let something happen later; what happens at one time happens in the order in which it was planned."""
-        simpy.Timeout(self.env, delay).callbacks.append(lambda _: event())
+        self._simpy.Timeout(self.env, delay).callbacks.append(lambda _: event())
 
     # What operators and clients do.
 
@@ -158,7 +163,7 @@ class SimulatedNetwork:
         if broker in self._former:
             self.brokers[broker].remember(self._former.pop(broker))
         if broker not in self._inbox:
-            self._inbox[broker], self._outbox[broker] = simpy.Store(self.env), simpy.Store(self.env)
+            self._inbox[broker], self._outbox[broker] = self._simpy.Store(self.env), self._simpy.Store(self.env)
             self.env.process(self._serve(broker))
             if limits.uplink:
                 self.env.process(self._transmit(broker, SECOND // limits.uplink))
