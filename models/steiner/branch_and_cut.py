@@ -26,7 +26,7 @@ from ..engine.relaxation import Reals
 from ..engine.tree_search import Incumbent, TreeSearch
 from .directed_cuts import Ascent, DirectedCuts, dual_ascent, least_through
 from .reduction import ReducedInstance, reduce
-from .terminal_sets import cheaper_tree
+from .terminal_sets import Search, cheaper_tree
 
 _STARTS, _REDUCTION_ROOTS, _ROOTS, _FEW_ROOTS = 20, 10, 20, 3
 _FEW_STARTS, _SEARCHED = 4, 20_000_000  # starts of large instances; nodes times edges in all starts of others
@@ -172,10 +172,11 @@ def steiner_branch_and_cut(
 ) -> Proposal[Overlay]:
     """A cheapest tree with proof, or the best one found with a proven bound; noise is the same in all runs.
 
-    `presolve` reduces the instance first, and leaves out arcs on no path that is cheap enough; `proof` names the file
+    Sets of terminals (:func:`.cheaper_tree`) come first, up to `_STEPS` steps and without a proof; then the LP. Before
+    that `presolve` reduces the instance, and leaves out arcs on no path that is cheap enough. `proof` names the file
     for a proof of the bound (docs/proofs.md). Ctrl-C has the effect of the time limit, in seconds. The bound is proven
-    in integers at every node of the search tree; infeasible if the terminals are not connected. Counters: nodes, cuts,
-    the size after reductions, the bound of dual ascent and the arcs that it leaves. Exponential in the worst case;
+    in integers; infeasible if the terminals are not connected. Counters: nodes, cuts, pairs of a node and a set, the
+    size after reductions, the bound of dual ascent and the arcs that it leaves. Exponential in the worst case;
     docs/steiner.md has the proofs and measurements.
     """
     with interruptible(time_limit) as clock, ProofFile(proof) as file:
@@ -215,7 +216,10 @@ def _search_sets(instance: SteinerInstance, best: BoundReduction, clock: Clock) 
     smaller = SteinerInstance(len(used), edges.astype(np.int32), instance.costs[kept], terminals.astype(np.int32))
     graph = graph_of(smaller.num_nodes, smaller.edges)
     root, ascent = _best_ascent(smaller, graph, best.value, clock, _ARCS, _FEW_ROOTS)
-    search = cheaper_tree(smaller, root, ascent, int(best.value), clock, _STEPS)
+    try:
+        search = cheaper_tree(smaller, root, ascent, int(best.value), clock, _STEPS)
+    except MemoryError:
+        search = Search(False, 0)
     if search.chosen is not None:
         chosen = np.zeros(instance.num_edges, np.bool_)
         chosen[kept] = search.chosen
@@ -224,7 +228,7 @@ def _search_sets(instance: SteinerInstance, best: BoundReduction, clock: Clock) 
     return {
         "reduced_nodes": smaller.num_nodes,
         "reduced_edges": smaller.num_edges,
-        "dual_ascent": ascent.bound,
+        "dual_ascent": min(ascent.bound, int(best.value)),
         "pairs": search.pairs,
     }
 
@@ -304,8 +308,8 @@ def _best_ascent(
 STEINER_BRANCH_AND_CUT: Method[SteinerInstance, Overlay] = Method(
     name="branch-and-cut",
     problems=("steiner",),
-    summary="Steiner trees by reductions, dual ascent and branch-and-cut on directed cuts",
-    source="Wong 1984; Koch, Martin 1998; docs/steiner.md",
+    summary="Steiner trees by dual ascent, sets of terminals, and branch-and-cut on directed cuts",
+    source="Wong 1984; Koch, Martin 1998; Iwata, Shigemura 2019; docs/steiner.md",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound; bounds are proven in integers",
     cost="exponential in the worst case",
     exact=True,

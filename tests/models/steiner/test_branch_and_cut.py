@@ -1,6 +1,7 @@
 """Cheapest Steiner trees: the published optima, the brute force, and every part of the proof."""
 
 from pathlib import Path
+from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
@@ -13,6 +14,7 @@ from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine.minimum_cuts import minimum_cut, network_of
 from overlaybench.models.engine.relaxation import Bound
+from overlaybench.models.steiner import branch_and_cut
 from overlaybench.models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, BoundReduction, steiner_branch_and_cut
 from overlaybench.models.steiner.directed_cuts import DirectedCuts, dual_ascent, least_through
 from overlaybench.models.steiner.reduction import reduce
@@ -40,10 +42,18 @@ def test_the_published_optima_of_steinlib_are_proven(name: str, presolve: bool) 
     assert (result.status, result.value) == (ob.Status.OPTIMAL, PUBLISHED[name])
 
 
-@property_test(200, SEEDS, st.booleans())
-def test_the_optimum_is_the_brute_forces(seed: int, presolve: bool) -> None:
+@pytest.fixture
+def lp_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search over sets of terminals gives up at once."""
+    monkeypatch.setattr(branch_and_cut, "_STEPS", -1)
+
+
+@property_test(200, SEEDS, st.booleans(), st.booleans())
+def test_the_optimum_is_the_brute_forces(seed: int, presolve: bool, lp_alone: bool) -> None:
     instance = small_graph(seed)
-    result, expected = STEINER_BRANCH_AND_CUT.run(instance, STEINER, presolve=presolve), least_cost(instance)
+    with patch.object(branch_and_cut, "_STEPS", -1 if lp_alone else branch_and_cut._STEPS):
+        result = STEINER_BRANCH_AND_CUT.run(instance, STEINER, presolve=presolve)
+    expected = least_cost(instance)
     assert result.value == expected
     assert result.status is (ob.Status.INFEASIBLE if expected is None else ob.Status.OPTIMAL)
 
@@ -124,6 +134,7 @@ def test_dual_ascent_is_a_bound_and_its_reduced_costs_tell_what_an_arc_costs(see
             assert ascent.bound + through[2 * e : 2 * e + 2].min() <= least
 
 
+@pytest.mark.usefixtures("lp_alone")
 @pytest.mark.slow
 def test_relaxations_and_branching_prove_what_no_reduction_touches() -> None:
     # All costs equal, every corner alike: nothing is reduced, and the directed cut bound of 18.75 leaves a gap.
@@ -133,6 +144,7 @@ def test_relaxations_and_branching_prove_what_no_reduction_touches() -> None:
     assert result.counters["reduced_edges"] == 80
 
 
+@pytest.mark.usefixtures("lp_alone")
 @pytest.mark.parametrize("size", [3, 5, pytest.param(9, marks=pytest.mark.slow)])
 def test_branching_on_nodes_proves_subdivided_complete_graphs(size: int) -> None:
     # A node at 0 puts all others on the tree, so the search tree is a path; branching on arcs doubles it at each step.
@@ -141,6 +153,7 @@ def test_branching_on_nodes_proves_subdivided_complete_graphs(size: int) -> None
     assert float(result.counters.get("nodes", 0)) <= 3 * size
 
 
+@pytest.mark.usefixtures("lp_alone")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("workload", "options", "optimum"),
@@ -175,6 +188,7 @@ def test_the_directed_cut_bound_holds_at_every_round() -> None:
     assert planes.best_units / planes.unit == pytest.approx(28 / 3, abs=1e-5)
 
 
+@pytest.mark.usefixtures("lp_alone")
 @pytest.mark.parametrize("limit", [0.0, 0.05])
 def test_a_time_limit_leaves_a_tree_and_a_bound(limit: float) -> None:
     result = STEINER_BRANCH_AND_CUT.run(hypercube(7), STEINER, time_limit=limit)

@@ -77,13 +77,21 @@ def test_terminals_of_several_words_form_sets() -> None:
     assert instance.costs[search.chosen].sum() == 79 * 2 + 80
 
 
-@pytest.mark.parametrize(("name", "limit"), [("_MOST_BYTES", 0), ("_SPACE", 0)])
-def test_the_lp_proves_what_memory_does_not_allow(name: str, limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal_sets, name, limit)
+def exhausted(*_: object) -> None:
+    raise MemoryError
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "by_lp"), [("_MOST_BYTES", 0, True), ("_grown", exhausted, True), ("_SPACE", 0, False)]
+)
+def test_the_lp_proves_what_memory_does_not_allow(
+    name: str, limit: object, by_lp: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(terminal_sets, "_SPACE", 0)
+    monkeypatch.setattr(terminal_sets, name, limit)
     result = branch_and_cut.STEINER_BRANCH_AND_CUT.run(hypercube(4), PROBLEMS["steiner"])
     assert (result.status, result.value) == (ob.Status.OPTIMAL, 10)
-    assert ("root_bound" in result.counters) == (name == "_MOST_BYTES")
+    assert ("root_bound" in result.counters) == by_lp
 
 
 def test_a_search_ends_before_it_takes_too_many_steps() -> None:
