@@ -21,6 +21,7 @@ _WORD = 62  # bits of a set in each integer
 _SIGNATURE = 8  # integers that say near which nodes a set has pairs
 _GROUP, _LEVELS = 4, 4  # bits of a position in a level of the index of sets, and its levels
 _SLICE = 4_000_000  # steps between two looks at the clock
+_EARLY, _UNSURE = 5_000_000, 40  # steps before which an estimate may be so many times too high
 _MOST_BYTES = 2**30
 _SPACE = 1024  # rows of the first tables
 _PAIRS, _SETS, _UNIONS, _INDEXED, _STEPS, _UPPER, _BEST, _PARTS = range(8)  # of `numbers`; three pairs at the end
@@ -98,7 +99,7 @@ def cheaper_tree(
     (Iwata, Shigemura 2019, https://doi.org/10.1609/aaai.v33i01.33011520), and those that cost `upper` or more with the
     duals of the ascent's cuts that the rest must cross. Proofs are in docs/steiner.md.
 
-    The time limit, 1 GiB, or too many steps (about the edges looked at; those of the next size are estimated) end the
+    The time limit, 1 GiB, or too many steps (about the edges looked at; those of larger sizes are estimated) end the
     search. Exponential in the number of terminals; cost of a set O(m log n), and of the sets that it is joined with.
     """
     task = _task(instance, root, ascent, upper)
@@ -129,10 +130,20 @@ def cheaper_tree(
                 return Search(False, int(numbers[_PAIRS]))
             tables = _grown(tables, n) if is_short else tables
         spent = int(numbers[_STEPS]) - before
-        if size < k // 2 and spent * max(1, spent / (last or spent or 1)) > most_steps - numbers[_STEPS]:
+        is_early = numbers[_STEPS] < _EARLY
+        if _expected(before + spent, spent, last, size, k // 2) > most_steps * (_UNSURE if is_early else 1):
             return Search(False, int(numbers[_PAIRS]))
         before, last = before + spent, spent
     return Search(True, int(numbers[_PAIRS]), _edges(task, tables) if numbers[_PARTS] >= 0 else None)
+
+
+def _expected(steps: float, spent: float, last: int, size: int, largest: int) -> float:
+    """About the steps for all sizes, if growth from one size to the next falls evenly to 1."""
+    growth = spent / last if last else 1.0
+    for later in range(size + 1, largest + 1):
+        spent *= min(growth, 1 + (growth - 1) * (largest - later) / (largest - size))
+        steps += spent
+    return steps
 
 
 def _task(instance: SteinerInstance, root: int, ascent: Ascent, upper: int) -> Task | None:
