@@ -228,7 +228,9 @@ def _text(result: Result[Any]) -> str:
         gap = "" if result.gap is None else f", gap {result.gap:.2%}"
         lines.append(f"proven lower bound {plain(result.lower_bound)}{gap}")
     elif result.value is not None:
-        lines.append("no lower bound: the method proves none")
+        method = method_named(result.method).answering(problem_named(result.problem).name)
+        proven = "none was proven in time" if method.exact or method.bounds else "the method proves none"
+        lines.append(f"no lower bound: {proven}")
     elif result.status is Status.TIME_LIMIT:
         lines.append("no answer and no lower bound within the time limit")
     given = result.counters

@@ -51,7 +51,8 @@ GM_RECOMPUTED = trace_method(
     TIES,
     summary="Greedy Merge from scratch at every event",
     source="P1 §6.1",
-    guarantee="every snapshot has at most ln(Σ|T_v|) times the fewest links; nothing is proven of the changes",
+    guarantee="every snapshot with Σ|T_v| ≥ 3 has at most ln(Σ|T_v|) times the fewest links; nothing is proven of the "
+    "changes",
     cost="that of gm for every step",
     colour="#0072B2",
     marker="*",

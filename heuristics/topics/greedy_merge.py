@@ -33,7 +33,7 @@ THREADS = Option("threads", 1, "threads that count contributions; same edges", l
 def greedy_merge(
     instance: TopicInstance, *, runs: int = 1, ties: str = "lowest", seed: int = 0, threads: int = 1
 ) -> OverlayBuild:
-    """A topic-connected overlay; one run gives at most ln(Σ|T_v|) times the fewest edges.
+    """A topic-connected overlay; one run gives at most ln(Σ|T_v|) times the fewest edges, where Σ|T_v| ≥ 3.
 
     Starting without edges, add an edge of maximum contribution until no edge contributes; the contribution of
     (u, v) is the number of topics for which it joins two components. Every further run does the same with the pairs
@@ -196,7 +196,7 @@ GREEDY_MERGE = greedy_merge.method(
     rule=_rule,
     summary="Greedy Merge: the edge that unites most topic components",
     source="P1 §6.1, §6.4",
-    guarantee="one run has at most ln(Σ|T_v|) times the fewest edges (P1 Lemma 6.5)",
+    guarantee="one run has at most ln(Σ|T_v|) times the fewest edges, where Σ|T_v| ≥ 3 (P1 Lemma 6.5)",
     cost="time O(Σ_t |V_t|²) for each value of the maximum contribution, at most max|T_v| of them; memory O(Σ|T_v|)",
     pace=15,
     starts=TOPIC_CONNECTED,

@@ -210,8 +210,8 @@ class Content(Kind[ContentInstance, ContentOverlay]):
         Users, brokers and channels of a JSON file are numbered in the natural order of their labels (u2 before u10),
         whatever the order of keys. A price between two brokers may be given in one direction or both; with the key
         ``"close": true`` pairs without a price have no direct link, and prices are replaced by their metric closure.
-        A missing rate is 0, a capacity of null is infinite; so is an access price, for a broker that the user does not
-        know.
+        A missing rate is 0, a capacity of null is infinite; an access price of null, of a broker that the user does not
+        know, becomes a prohibitive one.
         """
         with errors_in(path):
             ending = unpacked_name(path).suffix

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..contract.arrays import sampled
-from ..contract.errors import BadInput
+from ..contract.errors import BadInput, distinct_texts
 from ..contract.files import distinct_labels
 from ..contract.shown import Digested, matrix
 
@@ -203,15 +203,17 @@ class ContentInstance(Digested):
         """
         demands, limits = np.sort(self.demands)[::-1], self.load_limits()
         heaviest, widest = int(np.argmax(self.demands)), int(np.argmax(limits))
-        largest = f"the largest capacity is {self.capacities[widest]:g}, of broker '{self.broker_label(widest)}'"
-        if demands[0] > limits[widest]:
-            return f"user '{self.user_label(heaviest)}' has demand {demands[0]:g}, {largest}"
-        if demands.sum() > limits.sum():
-            return f"the total demand is {demands.sum():g}, the total capacity {self.capacities.sum():g}"
         pair = float(demands[self.num_brokers - 1 : self.num_brokers + 1].sum())
+        first, second, most = distinct_texts(float(demands[0]), pair, float(self.capacities[widest]))
+        largest = f"the largest capacity is {most}, of broker '{self.broker_label(widest)}'"
+        if demands[0] > limits[widest]:
+            return f"user '{self.user_label(heaviest)}' has demand {first}, {largest}"
+        if demands.sum() > limits.sum():
+            wanted, there = distinct_texts(float(demands.sum()), float(self.capacities.sum()))
+            return f"the total demand is {wanted}, the total capacity {there}"
         if len(demands) > self.num_brokers and pair > limits[widest]:
             count = self.num_brokers + 1
-            return f"any two of {count} users have demand {pair:g} or more, on {self.num_brokers} brokers: {largest}"
+            return f"any two of {count} users have demand {second} or more, on {self.num_brokers} brokers: {largest}"
         return ""
 
     def user_label(self, user: int) -> str:
@@ -287,16 +289,18 @@ def check_metric(prices: npt.NDArray[np.float64], labels: Sequence[str]) -> None
     for own in np.flatnonzero(np.diagonal(prices)).tolist():
         raise BadInput(f"the price of broker '{labels[own]}' to itself is {prices[own, own]:g}: give 0")
     for a, b in np.argwhere(prices != prices.T).tolist():
+        one, other = distinct_texts(prices[a, b], prices[b, a])
         raise BadInput(
-            f"the price between brokers '{labels[a]}' and '{labels[b]}' is {prices[a, b]:g} one way and "
-            f"{prices[b, a]:g} the other: make them equal"
+            f"the price between brokers '{labels[a]}' and '{labels[b]}' is {one} one way and {other} the other: make "
+            "them equal"
         )
     lowered = prices * (1 - _TOLERANCE)
     for via in range(len(prices)):
         for a, b in np.argwhere(lowered > prices[:, via, None] + prices[via]).tolist():
+            direct, path = distinct_texts(prices[a, b], prices[a, via] + prices[via, b])
             raise BadInput(
-                f"the price between brokers '{labels[a]}' and '{labels[b]}', {prices[a, b]:g}, exceeds the path "
-                f"through '{labels[via]}', {prices[a, via] + prices[via, b]:g}: lower it, or close the prices"
+                f"the price between brokers '{labels[a]}' and '{labels[b]}', {direct}, exceeds the path through "
+                f"'{labels[via]}', {path}: lower it, or close the prices"
             )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..runtime.compiled import Interpreter, compile_calls, interpreted, interpreting
 from ..runtime.run import PAUSES, OutOfTime, Trajectory, on_trial, setting, solving
 from ..runtime.signals import stopped
-from .errors import BadInput, missing_extra
+from .errors import BadInput, distinct_texts, missing_extra
 from .option import Option, Value, complete, keyed
 from .problem import Answer, Instance, Problem, family_of
 from .result import Result, Status, Trace
@@ -336,12 +336,15 @@ def judged(
     value = problem.value(instance, answer)
     tolerance = 0.0 if problem.integral else _ROUNDING * (abs(value) or 1.0)  # units are free
     if bound is not None and bound > value + tolerance:
-        return failed(reason=f"lower bound {bound:g} lies above the answer's value {value:g}")
+        return failed(reason="lower bound {} lies above the answer's value {}".format(*distinct_texts(bound, value)))
     closed = bound is not None and bound >= value - tolerance
     if status is Status.INFEASIBLE:
         return failed(reason="status infeasible with a valid answer")
     if status is Status.OPTIMAL and not closed:
-        return failed(reason=f"status optimal with value {value:g} and lower bound {bound}")
+        below = distinct_texts(value) if bound is None else distinct_texts(value, bound)
+        return failed(
+            reason=f"status optimal with value {below[0]} and lower bound {None if bound is None else below[1]}"
+        )
     lower_bound = value if closed else bound
     return result(
         status=Status.OPTIMAL if closed else status or Status.FEASIBLE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from ...heuristics.content.routing import route
 from ...instances.content.instance import ContentInstance, Flags, Floats
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
+from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
@@ -27,7 +29,8 @@ from .model import ContentModel
 _VIOLATION = 1e-4
 _INTEGRAL = 1e-6
 _STALL = 1e-4
-_LEAST_COSTS, _LARGEST_SCALE = 16, 1000
+_LEAST_COSTS, _MOST_COSTS, _LARGEST_SCALE = 16, 40, 1000
+_TOO_LARGE = 2.0**100  # a proof counts in whole units
 _SMALL = 1e-5  # of all costs: a smaller optimum needs finer bounds than integers of 64 bits give
 
 
@@ -157,14 +160,18 @@ def _all_costs(instance: ContentInstance) -> float:
 
 
 def _in_small_units(instance: ContentInstance) -> tuple[ContentInstance, float]:
-    """The instance with prices in units in which all costs add up to 65,000 or more, and how many of these are one.
+    """The instance with prices in units in which all costs add up to 2^16 to 2^40, and how many of these are one.
 
-    The LP's tolerances and the units of bounds are absolute. A power of 2 changes no digit of a cost.
+    The LP's tolerances and the units of bounds are absolute, and HiGHS fails on larger costs. A power of 2 changes no
+    digit of a cost. BadInput for costs that no unit of a proof fits.
     """
     costs = _all_costs(instance)
-    if not 0 < costs < 2**_LEAST_COSTS:
+    if not costs or 2**_LEAST_COSTS <= costs < 2**_MOST_COSTS:
         return instance, 1.0
-    scale = 2.0 ** min(_LEAST_COSTS - math.floor(math.log2(costs)), _LARGEST_SCALE)
+    if costs >= _TOO_LARGE:
+        raise BadInput(f"all prices times rates add up to {costs:g}, above 2^100: divide them by a common factor")
+    fitting = _LEAST_COSTS if costs < 1 << _LEAST_COSTS else _MOST_COSTS - 1
+    scale = 2.0 ** min(fitting - math.floor(math.log2(costs)), _LARGEST_SCALE)
     return replace(instance, access=instance.access * scale, core=instance.core * scale), scale
 
 
@@ -188,7 +195,7 @@ def minimise(
     small = start is not None and problem.value(scaled, start) < _SMALL * _all_costs(scaled)
     planes = ContentCuts(model, exact=small)
     incumbent = ContentIncumbent(model, problem, start, planes.unit)
-    case = begin_case(proof, instance, planes.proof_unit * int(scale), model)
+    case = begin_case(proof, instance, int(planes.proof_unit * Fraction(scale)), model)
     root = planes.tighten(clock, stall=_STALL * planes.cost_scale)
     tree = TreeSearch(planes, incumbent, progress=SearchLog(progress, offer_bound, scale), proof=case)
     feasible = root is None or planes.lp.feasible

@@ -118,5 +118,6 @@ def test_capacity_conflicts_give_the_numbers() -> None:
 
     assert conflict([5, 1], [4, 4]) == "user 'u0' has demand 5, the largest capacity is 4, of broker 'b0'"
     assert conflict([3, 3, 3], [4, 4]) == "the total demand is 9, the total capacity 8"
+    assert conflict([6_000_000] * 2, [11_999_999]) == "the total demand is 12000000, the total capacity 11999999"
     assert conflict([3, 3, 3], [5, 5]).startswith("any two of 3 users have demand 6 or more, on 2 brokers")
     assert conflict([3, 3], [3, 3]) == ""

@@ -18,6 +18,7 @@ from overlaybench.instances.content.workloads import (
     intersected_cells,
 )
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
+from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.runtime.run import Clock, OutOfTime
 from overlaybench.models.content.branch_and_cut import ContentCuts
@@ -187,6 +188,31 @@ def test_prices_and_rates_that_are_no_whole_numbers_change_nothing_but_the_scale
         before, after = (METHODS[name].run(instance, PROBLEMS[problem]) for instance in (whole, scaled))
         assert before.status is after.status is Status.OPTIMAL
         assert after.value == pytest.approx(2.1e-10 * value_of(before), rel=1e-6, abs=0)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("power", [20, 50])
+def test_costs_above_the_integers_of_floating_point_are_proven_too(power: int) -> None:
+    """HiGHS fails on costs of 2^50 and more, so the prices of the model are smaller."""
+    whole = WORKLOADS["content"].generate(users=5, brokers=3, intervals=3, seed=4)
+    arrays = {name: getattr(whole, name) for name in ("access", "core", "capacities", "rates")}
+    larger = ContentInstance(
+        **arrays | {"rates": whole.rates * 2.0**power, "capacities": whole.capacities * 2.0**power},
+        subscriptions=whole.subscriptions,
+    )
+    run = METHODS["branch-and-cut"].run
+    before, after = (run(instance, PROBLEMS["content-steiner"]) for instance in (whole, larger))
+    assert after.status is Status.OPTIMAL
+    assert after.value == pytest.approx(2.0**power * value_of(before), rel=1e-6)
+
+
+def test_costs_beyond_the_units_of_a_proof_are_refused() -> None:
+    whole = WORKLOADS["content"].generate(users=5, brokers=3, intervals=3, seed=4)
+    huge = ContentInstance(
+        whole.access, whole.core, whole.capacities * 2.0**120, whole.rates * 2.0**120, whole.subscriptions
+    )
+    with pytest.raises(BadInput, match=r"above 2\^100: divide them by a common factor"):
+        METHODS["branch-and-cut"].run(huge, PROBLEMS["content-steiner"])
 
 
 @st.composite
