@@ -87,7 +87,7 @@ def test_the_claim_holds_and_a_broken_algorithm_refutes_it() -> None:
 
 def test_the_examples_of_the_pages_run_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     defined("\n".join(examples("README.md")))
-    assert capsys.readouterr().out.count("best proven lower bound 3, by branch-and-cut") == 2
+    assert capsys.readouterr().out.count("best proven lower bound 3, by branch-and-cut") == 1
     names = defined("\n".join(examples("docs/python.md")))
     assert names["from_mapping"].num_subscriptions == 4
     assert "array" not in capsys.readouterr().out

@@ -49,6 +49,8 @@ from .options import (
 _WIDTH = 80
 _LONG = ("choices", "snapshot_bounds", "system_series", "system_hop_counts", "system_pair_delays")
 _PARQUET, _PROOFS = ".parquet", (".gz", VIPR)
+STAGES = ("value_by", "bound_by")
+"""The counters that name the stages which found the value and the bound."""
 MODEL_FORMATS = (".mps", ".lp", ".opb")
 _MESSAGE_BYTES = click.IntRange(8, 10 * 2**20)  # of its identifier, and the most that the runners take
 _WHAT = ("instance", "answer", "model", "gossipsub")
@@ -123,7 +125,7 @@ def _named_values(words: tuple[str, ...]) -> dict[str, object]:
 @click.command("solve")
 @click.argument("file", type=FILE)
 @PROBLEM_OF_KIND
-@click.option("--method", type=METHOD, help="See `overlaybench list methods`.  [default: an exact one]")
+@click.option("--method", type=METHOD, help="See `overlaybench list methods`.  [default: that of the problem]")
 @OPTIONS
 @SEED
 @TIME_LIMIT
@@ -234,7 +236,9 @@ def _text(result: Result[Any]) -> str:
     elif result.status is Status.TIME_LIMIT:
         lines.append("no answer and no lower bound within the time limit")
     given = result.counters
-    shown = {name: value for name, value in given.items() if name not in (*_LONG, *COUNTERS)}
+    stages = [f"{what} by {given[key]}" for what, key in zip(("value", "bound"), STAGES, strict=True) if key in given]
+    lines += [", ".join(stages)] if stages else []
+    shown = {name: value for name, value in given.items() if name not in (*_LONG, *COUNTERS, *STAGES)}
     texts = {name: plain(value) if isinstance(value, float | int) else value for name, value in shown.items()}
     counters = [f"{name.replace('_', ' ')} {text}" for name, text in texts.items()]
     lines += [f"proof: {given[VERDICT]}"] if VERDICT in given else []

@@ -43,6 +43,7 @@ _PAGE = resource.getpagesize()
 _POLL_SECONDS, _POLL_CHILDREN_SECONDS, _SHOW_SECONDS = 0.05, 0.25, 1.0
 _GRACE_SECONDS, _GRACE_SHARE = 0.7, 0.05
 _AROUND_SECONDS, _AROUND_SHARE = 5.0, 0.25  # for preparing before a method, and for judging its answer
+_AROUND_ROW = 1e-5  # the same for each subscription, on a machine with other work
 _INTERRUPT_SECONDS, _INTERRUPTED = 1.2, "interrupted"
 _END_SECONDS = 5.0  # for a solver that has closed its connection
 _KEPT_OUTPUT, _MOST_OUTPUT, _LONGEST_LINE = 2**16, 2**24, 300
@@ -401,7 +402,8 @@ class _Heard:
             return ""
         grace = _GRACE_SECONDS + _GRACE_SHARE * job.time_limit
         if self._stage != "solving":
-            grace = max(_AROUND_SECONDS, _AROUND_SHARE * job.time_limit)
+            rows = getattr(job.instance, "num_subscriptions", 0)
+            grace = max(_AROUND_SECONDS, _AROUND_SHARE * job.time_limit, _AROUND_ROW * rows)
         passed = time.monotonic() - self.start
         if passed <= job.time_limit + grace:
             return ""

@@ -44,7 +44,7 @@ from .local_search.overlay_search import (
     priced_candidates,
 )
 from .local_search.ruin_and_recreate import CandidateLists, SearchParameters, random_number
-from .ring_per_topic import harary_per_topic, ring_per_topic
+from .ring_per_topic import harary_per_topic
 
 _STEPS = 100_000
 FIRST = Option(
@@ -524,6 +524,7 @@ def starts(problem: str = "") -> dict[str, Method[TopicInstance, Overlay]]:
     return {each.name: each for each in methods if not each.anytime and asked <= set(each.problems)}
 
 
+_RINGS = partial(harary_per_topic, order="number")
 START = Option(
     "start", "gm", "the method whose overlay is polished, with its default options", choices=lambda: tuple(starts())
 )
@@ -535,7 +536,7 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     guarantee="never worse than its start",
     cost="a step takes time proportional to the subscribers of the topics of the edges removed; memory O(Σ|T_v| + "
     "Σ_edges |T_u ∩ T_v|)",
-    solve=partial(_solve, search=_polished, quick=ring_per_topic),
+    solve=partial(_solve, search=_polished, quick=_RINGS),
     options=(START, FIRST, STEPS, THREADS),
     compiled=True,
     inputs=("overlay",),
@@ -558,6 +559,6 @@ FAULT_TOLERANT_POLISH = replace(
     problems=("k-tco",),
     summary="local search from a fault-tolerant overlay: an edge in, all that are redundant then out",
     cost="a step takes the links of all topics of the edges at two nodes; memory O(Σ|T_v| + Σ_edges |T_u ∩ T_v|)",
-    solve=partial(_solve, search=_fault_tolerant, quick=partial(harary_per_topic, order="number")),
+    solve=partial(_solve, search=_fault_tolerant, quick=_RINGS),
     options=(FAULT_TOLERANT_START, STEPS),
 )

@@ -271,10 +271,9 @@ class _Run:
         """Pass on what is better; an answer waits for the next offer while judging has taken its share of the time."""
         self._trajectory.report(value, lower_bound)
         self._pending = self._pending if answer is None else answer
-        now = PAUSES.now()
-        if self._is_busy(now):
-            return
-        chosen, self._pending = self._pending, None
+        now, chosen = PAUSES.now(), None
+        if not self._is_busy(now):
+            chosen, self._pending = self._pending, None
         improved = chosen is not None and self._improves(chosen)
         raised = lower_bound is not None and self._bound < lower_bound < math.inf
         self._bound = lower_bound if raised and lower_bound is not None else self._bound

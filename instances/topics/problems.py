@@ -30,7 +30,7 @@ class TopicProblem(AnyTopicProblem):
     Unless overridden, its value is |E|, and every topic must be connected.
     """
 
-    kind, default_method = "topics", "branch-and-cut"
+    kind, default_method = "topics", "auto"
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
         return answer.num_edges

@@ -3,44 +3,173 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ...heuristics.topics.local_search.overlay_search import candidate_lists
+from ...heuristics.topics.local_search.ruin_and_recreate import CandidateLists
 from ...heuristics.topics.polish import THREADS, fault_tolerant_polish, least_edges, polish, searches_in_parts
 from ...instances.contract.catalogue import PROBLEMS, methods_of
-from ...instances.contract.method import Method, Proposal
+from ...instances.contract.method import Method
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.result import Status
-from ...instances.runtime.run import Clock, interruptible, offer
+from ...instances.runtime.run import Clock
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.objective import Objective
 from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
 from ..engine.stoppable import finished_within
-from .branch_and_cut import is_searched
-from .lp_heuristics.lp_guided import flatter_overlays, guided_candidates
-from .relaxation.dual_fitting import dual_fitting_bound, mean_degree_bound
-from .relaxation.presolve import presolved
+from .lp_heuristics.lp_guided import flatter_overlays, guided_candidates, is_searchable
 from .search.star_search import starred
+from .stages import FIRST_ANSWERS, Run, Stage, is_searched, solve_in_stages
 
 STEPS = Option("steps", 200_000, "steps of local search, if there is no time limit", least=0, most=10**12)
-_SECONDS = 0.35e-9  # a unit of a method's pace, measured on 20,000 nodes
-_SUBSCRIPTION_PACE = 5_000  # a subscription, beside the method's own pace
-_OTHERS_SHARE = 0.25
-_PATIENCE = 600.0  # expected seconds up to which a heuristic runs without a limit
 
 
-class _Plan(NamedTuple):
-    """What follows the heuristics for a problem; `finish` gives one no worse without :func:`polish`."""
+@dataclass(frozen=True)
+class HeuristicParameters:
+    """How long heuristics may take.
 
-    finish: Callable[[TopicInstance, Overlay, int, Clock, int], Overlay] | None = None
-    guided: bool = False  # an overlay is built along an LP solution, whose edges the search takes
-    exchanges: bool = False  # row weighting improves it: only the number of edges matters
-    flattens: bool = False  # row weighting under caps on degrees: only the maximum degree matters
+    Attributes
+    ----------
+    unit : float
+        Seconds for a unit of a method's pace and a pair of subscribers of a topic, measured on 20,000 nodes.
+    subscription_pace : float
+        The pace of a subscription, beside that of the pairs.
+    others_share : float
+        The share of the time left for heuristics that are not promising, where the maximum degree comes first.
+    patience : float
+        Expected seconds up to which a heuristic runs if there is no time limit.
+    """
+
+    unit: float = 0.35e-9
+    subscription_pace: float = 5_000
+    others_share: float = 0.25
+    patience: float = 600.0
+
+    def expected(self, method: Method[Any, Any], instance: TopicInstance) -> float:
+        """The seconds that a heuristic is expected to take."""
+        return self.unit * (method.pace * pairs_of(instance) + self.subscription_pace * instance.num_subscriptions)
+
+
+PARAMETERS = HeuristicParameters()
+
+
+def pairs_of(instance: TopicInstance) -> float:
+    """Σ_t |V_t|² ÷ 2."""
+    return float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum() / 2)
+
+
+def heuristics_for(problem: AnyTopicProblem) -> list[tuple[Method[TopicInstance, Overlay], AnyTopicProblem]]:
+    """The heuristics for a problem, from fast to slow, and the problem that each solves for it."""
+    asked = [PROBLEMS[name] for name in problem.objective.starts] or [problem]
+    return [
+        (method, one)
+        for method in methods_of("overlaybench.heuristics.topics")
+        if not method.anytime and (one := next((each for each in asked if method.answers(each)), None)) is not None
+    ]
+
+
+def heuristics(run: Run, parameters: HeuristicParameters = PARAMETERS) -> None:
+    """Run the heuristics for the problem with their default options.
+
+    The fastest comes first, then those that are promising for the problem if they are expected to end in the time left,
+    then the others if in half of it (without a limit: in ten minutes). Where there is no time for all that are
+    promising, the slowest that fits comes first. The counter ``heuristics`` lists those that ended with their values.
+    """
+    instance, problem, clock = run.instance, run.problem, run.clock
+    expected = {method.name: parameters.expected(method, instance) for method, _ in heuristics_for(problem)}
+    others = clock.share(parameters.others_share) if run.objective.of_degree else clock
+    values: dict[str, float] = {}
+    for method, one in _in_order(problem, expected, clock):
+        promising = one.name in method.promising
+        limit = min(parameters.patience, (1.0 if promising else 0.5) * clock.left)
+        if run.best is not None and (expected[method.name] >= limit or (others.passed and not promising)):
+            continue
+        options = method.complete({}, one)
+        solve = partial(method.solve, instance, one, seed=run.settings.seed, time_limit=None, **options)
+        proposal = solve() if run.best is None else finished_within(clock, solve, steps=pairs_of(instance))
+        overlay = None if proposal is None else proposal.answer
+        if overlay is not None and (one is problem or not problem.violations(instance, overlay)):
+            values[method.name] = problem.value(instance, overlay)
+            run.take(overlay)
+    listed = sorted(values.items(), key=lambda item: (item[1], item[0]))
+    run.counters["heuristics"] = ", ".join(f"{name} {value:g}" for name, value in listed)
+    run.reason = run.reason if values or run.best else "no heuristic has a valid answer"
+
+
+def _in_order(
+    problem: AnyTopicProblem, expected: Mapping[str, float], clock: Clock
+) -> list[tuple[Method[TopicInstance, Overlay], AnyTopicProblem]]:
+    """The heuristics, and what each solves: the fastest, then the promising ones, then the others from fast to slow."""
+    known = heuristics_for(problem)
+    promising = [each for each in known[1:] if each[1].name in each[0].promising]
+    others = [each for each in known[1:] if each not in promising]
+    if sum(expected[method.name] for method, _ in promising) > clock.left:
+        promising.reverse()
+    return [*known[:1], *promising, *others]
+
+
+def improvement(run: Run) -> None:
+    """Improve the best answer until the time is over, or without a limit for `steps`, unless simple bounds prove it.
+
+    Where every topic-connected overlay is valid: an overlay along a fifth of the time of cost splitting, and row
+    weighting, in the number of edges or under caps on degrees; then polish. For two-connected topics a local search of
+    its own, for diameter 2 stars by simulated annealing. The counter ``built`` is the number of edges of the overlay
+    built along the LP solution, or their cost.
+    """
+    objective, clock, steps = run.objective, run.clock, run.settings.steps
+    if run.best is None or clock.passed or run.value <= _least_value(run):
+        return
+    if not is_searchable(run.instance, run.best, clock):
+        run.stopped = True
+        return
+    if not objective.free:
+        if (finish := _FINISHES.get(objective.rule)) is not None:
+            run.take(finish(run.instance, run.best, steps, clock, run.settings.seed))
+        return
+    in_parts = searches_in_parts(run.instance.num_nodes, objective.first)
+    instance, best, near = run.instance, run.best, None
+    if objective.first == "edges" and in_parts:
+        reduced = run.reduce(implied=True, leaves=True)
+        instance, best = reduced.instance, reduced.moved(best)
+    if objective.of_degree:
+        limit = steps if math.isinf(clock.left) else None
+        near, found = flatter_overlays(instance, best, clock, steps=limit, seed=run.settings.seed)
+        run.take(*found)
+    else:
+        near = _guide(run, instance, best)
+    if near is None and not objective.weighted and not in_parts:
+        near = finished_within(clock, partial(candidate_lists, instance), steps=2 * pairs_of(instance))
+        if near is None:
+            return
+    if not clock.passed:
+        best = run.best if run.value < run.problem.value(run.instance, best) else best
+        run.take(
+            polish(
+                instance,
+                best,
+                first=objective.first,
+                seed=run.settings.seed,
+                steps=steps,
+                candidates=near,
+                clock=clock,
+                threads=run.settings.threads,
+            )
+        )
+
+
+def _guide(run: Run, instance: TopicInstance, best: Overlay) -> CandidateLists | None:
+    """Build an overlay along an LP solution, whose edges are the candidates of local search."""
+    weighted, seed = run.objective.weighted, run.settings.seed
+    steps = run.settings.steps if run.objective.first == "edges" else None
+    near, built = guided_candidates(instance, best, run.clock, weighted=weighted, steps=steps, seed=seed)
+    if built:
+        run.counters["built"] = instance.total_cost(built[0].edges) if weighted else built[0].num_edges
+    run.take(*built)
+    return near
 
 
 def _polished(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
@@ -48,143 +177,17 @@ def _polished(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, 
     return fault_tolerant_polish(instance, best, seed=seed, steps=None if limited else steps, clock=clock)
 
 
-def _unchanged(instance: TopicInstance, best: Overlay, steps: int, clock: Clock, seed: int) -> Overlay:
-    return best
-
-
 _FINISHES = {"two-connected": _polished, "star": starred, "diameter-2": starred}
-_PLANS = {
-    "edges": _Plan(guided=True, exchanges=True),
-    "degree": _Plan(flattens=True),
-    "product": _Plan(guided=True),
-    "cost": _Plan(guided=True),
-}
 
 
-def best(
-    instance: TopicInstance,
-    problem: AnyTopicProblem,
-    *,
-    seed: int,
-    time_limit: float | None,
-    steps: int,
-    threads: int = 1,
-) -> Proposal[Overlay]:
-    """The best overlay of all heuristics, of a greedy along an approximate LP solution, and of local search.
-
-    First the heuristics for the problem run with their default options: the fastest, then those that are promising for
-    the problem if they are expected to end in the time left, then the others if in half of it (without a limit: in ten
-    minutes). Where there is no time for all that are promising, the slowest that fits comes first. What follows is in
-    `_PLANS`: for min-tco, low-tco and weighted-tco an overlay along a fifth of the time of cost splitting; row
-    weighting, in the number of edges or under caps on degrees; polish; and for diameter 2 stars by simulated annealing.
-
-    Without a time limit, one seed gives one answer. A limit is used up, except for diameter 2 and where simple bounds
-    leave nothing to search for. Ctrl-C ends it as the limit does. Never worse than any heuristic that ran: counter
-    ``heuristics`` lists these with their values. Counter ``built`` is the number of edges of the overlay built along
-    the LP solution, for weighted-tco their cost.
-    """
-    objective: Objective = problem.objective
-    instance, weighted = objective.priced(instance), objective.weighted
-    with interruptible(time_limit) as clock:
-        values = {}
-        chosen: Overlay | None = None
-        plan = _PLANS[objective.first]
-        if not objective.free:
-            plan = _Plan(_FINISHES.get(objective.rule, _unchanged))
-        others = clock.share(_OTHERS_SHARE) if plan.flattens else clock
-        pairs = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum() / 2)
-        expected = partial(_expected_seconds, pairs=pairs, subscriptions=instance.num_subscriptions)
-        for method, one in _in_order(problem, expected, clock):
-            share = 1.0 if one.name in method.promising else 0.5
-            if chosen is not None and expected(method) >= min(_PATIENCE, share * clock.left):
-                continue
-            if chosen is not None and others.passed and one.name not in method.promising:
-                continue
-            options = method.complete({}, one)
-            run = partial(method.solve, instance, one, seed=seed, time_limit=None, **options)
-            proposal = run() if chosen is None else finished_within(clock, run, steps=pairs)
-            overlay = None if proposal is None else proposal.answer
-            if overlay is None or (one is not problem and problem.violations(instance, overlay)):
-                continue
-            values[method.name] = problem.value(instance, overlay)
-            if chosen is None or values[method.name] < problem.value(instance, chosen):
-                chosen = overlay
-                offer(chosen)
-        if chosen is None:
-            return Proposal(status=Status.TIME_LIMIT, reason="no heuristic has a valid answer")
-        listed = sorted(values.items(), key=lambda item: (item[1], item[0]))
-        counters: dict[str, float | str] = {"heuristics": ", ".join(f"{name} {value:g}" for name, value in listed)}
-        if clock.passed or min(values.values()) <= _bound(instance, objective):
-            return Proposal(chosen, counters=counters, reason=clock.stopped_by)
-        if plan.finish is not None:
-            chosen = plan.finish(instance, chosen, steps, clock, seed)
-            offer(chosen)
-            return Proposal(chosen, counters=counters, reason=clock.stopped_by)
-        searched, near = instance, None
-        if plan.exchanges and searches_in_parts(instance.num_nodes, objective.first):
-            reduced = presolved(instance, leaves=True)
-            searched, chosen = reduced.instance, reduced.moved(chosen)
-        overlays = [chosen]
-        if plan.guided:
-            exchanged = steps if plan.exchanges else None
-            near, built = guided_candidates(searched, chosen, clock, weighted=weighted, steps=exchanged, seed=seed)
-            overlays += built
-            if built:
-                counters["built"] = instance.total_cost(built[0].edges) if weighted else built[0].num_edges
-                offer(built[0])
-        if plan.flattens:
-            limit = steps if math.isinf(clock.left) else None
-            near, found = flatter_overlays(instance, chosen, clock, steps=limit, seed=seed)
-            overlays += found
-        if near is None and not weighted and not searches_in_parts(instance.num_nodes, objective.first):
-            near = finished_within(clock, partial(candidate_lists, instance), steps=2 * pairs)
-            if near is None:
-                return Proposal(chosen, counters=counters, reason=clock.stopped_by)
-        if not clock.passed:
-            polished = polish(
-                searched,
-                min(overlays, key=lambda overlay: problem.value(instance, overlay)),
-                first=objective.first,
-                seed=seed,
-                steps=steps if math.isinf(clock.left) else None,
-                candidates=near,
-                clock=clock,
-                threads=threads,
-            )
-            overlays.append(polished)
-        chosen = min(overlays, key=lambda overlay: problem.value(instance, overlay))
-        return Proposal(chosen, counters=counters, reason=clock.stopped_by)
-
-
-def _bound(instance: TopicInstance, objective: Objective) -> float:
+def _least_value(run: Run) -> float:
     """A simple bound on the value, which needs no pairs of nodes unless the instance is tiny."""
-    edges = dual_fitting_bound(instance, work=0)
+    objective, instance = run.objective, run.instance
     least = least_edges(instance, priced=objective.weighted) if instance.is_tiny else (0, 0)
-    fitted = math.ceil(edges), math.ceil(mean_degree_bound(instance, edges))
-    return max(objective.value(*fitted), objective.value(*least))
+    return max(objective.value(*run.simple_bounds), objective.value(*least))
 
 
-def _in_order(
-    problem: AnyTopicProblem, expected: Callable[[Method[Any, Any]], float], clock: Clock
-) -> list[tuple[Method[TopicInstance, Overlay], AnyTopicProblem]]:
-    """The heuristics, and what each solves: the fastest, then the promising ones, then the others from fast to slow."""
-    asked = [PROBLEMS[name] for name in problem.objective.starts] or [problem]
-    known = [
-        (method, one)
-        for method in methods_of("overlaybench.heuristics.topics")
-        if not method.anytime and (one := next((each for each in asked if method.answers(each)), None)) is not None
-    ]
-    promising = [each for each in known[1:] if each[1].name in each[0].promising]
-    others = [each for each in known[1:] if each not in promising]
-    if sum(expected(method) for method, _ in promising) > clock.left:
-        promising.reverse()
-    return [*known[:1], *promising, *others]
-
-
-def _expected_seconds(method: Method[Any, Any], *, pairs: float, subscriptions: int) -> float:
-    return _SECONDS * (method.pace * pairs + _SUBSCRIPTION_PACE * subscriptions)
-
-
+HEURISTICS, IMPROVEMENT = Stage("heuristics", heuristics), Stage("local search", improvement)
 BEST: Method[TopicInstance, Overlay] = Method(
     name="best",
     problems=tuple(each.name for each in TOPIC_PROBLEMS),
@@ -194,7 +197,7 @@ BEST: Method[TopicInstance, Overlay] = Method(
     guarantee="never worse than any of the heuristics that ran",
     cost="all of the time limit; without one, the heuristics' time and `steps` of local search",
     random=True,
-    solve=best,
+    solve=partial(solve_in_stages, lambda run: (FIRST_ANSWERS, HEURISTICS, IMPROVEMENT)),
     options=(STEPS, THREADS),
     compiled=True,
     colour="#44AA99",

@@ -26,6 +26,7 @@ from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimi
 from .compact.overlay_model import OverlayModel, Subproblem, build_model, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
 from .lp_heuristics.lp_guided import any_overlay, heuristic_overlays
+from .relaxation.dual_fitting import quick_bounds
 
 
 class Limits(NamedTuple):
@@ -74,15 +75,16 @@ def _solve(
     if start == "best" and limits:
         starts = limits.starts(instance, problem, seed=seed, clock=clock.share(0.25))
     elif start == "best":
-        if time_limit is not None:  # the heuristics may take longer
-            offer(next(iter(any_overlay(instance, problem)), None))
-        starts = heuristic_overlays(instance, problem, seed=seed, clock=clock)
+        known = any_overlay(instance, problem)[0] if time_limit is not None else None  # heuristics may take longer
+        offer(known, objective.value(*quick_bounds(instance)))
+        starts = heuristic_overlays(instance, problem, seed=seed, clock=clock, known_answer=known)
     offer(min(starts, key=value, default=None))
     try:
         requirements = requirements_of(instance, clock, objective)
         simple = simple_bounds(requirements, clock)
     except (OutOfTime, ModelTooLarge) as error:
-        return Proposal(min(starts, key=value, default=None), status=Status.TIME_LIMIT, reason=str(error))
+        bound = None if limits else objective.value(*quick_bounds(instance))
+        return Proposal(min(starts, key=value, default=None), bound, Status.TIME_LIMIT, reason=str(error))
     least = limits.least(problem, *simple) if limits else objective.value(*simple)
 
     def minimise(subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:

@@ -6,29 +6,27 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 
 from ...heuristics.topics.kernels.interest import edge_costs
-from ...instances.contract.method import Method, Proposal
+from ...instances.contract.method import Method
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
-from ...instances.contract.result import Status
-from ...instances.runtime.run import Clock, interruptible, offer, offer_bound
+from ...instances.runtime.run import Clock, offer, offer_bound
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.objective import CONNECTED, Objective
-from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
+from ...instances.topics.objective import CONNECTED
+from ...instances.topics.problems import TOPIC_PROBLEMS
 from ..engine.exact_method import PROGRESS, SearchLog
-from ..engine.proof import ProofFile, Proven
+from ..engine.proof import Proven
 from ..engine.relaxation import UNIT, Bound
-from .branch_and_cut import is_searched
-from .lp_heuristics.lp_guided import GuidedIncumbent, any_overlay, greedy_merge_or_stars, heuristic_overlays, stars
+from .lp_heuristics.lp_guided import GuidedIncumbent, greedy_merge_or_stars, stars
 from .relaxation.cost_splitting import MOST_PROVEN, PricingParameters, is_affordable, proof_trees, split_by_pricing
-from .relaxation.cutting_planes import LP_LINKS, CuttingPlanes, begin_proof, write_case
+from .relaxation.cutting_planes import LP_LINKS, CuttingPlanes, write_case
 from .relaxation.dual_fitting import fitted_multipliers, fitted_within, mean_degree_bound
 from .relaxation.node_cover import node_cover
-from .relaxation.presolve import PRESOLVE, presolved
+from .relaxation.presolve import PRESOLVE
 from .relaxation.separation import Goal
 from .relaxation.topic_rows import count_links
+from .stages import STARTS, Run, Stage, first_answers, is_searched, solve_in_stages
 
 _PRICING = PricingParameters(smoothing=0.005, stall=2e-5)
 _PRICING_OF_LARGE = PricingParameters(reach=150, shortest=6, longest=100, stall=2e-5)
@@ -143,66 +141,53 @@ def _by_splitting(
     return LowerBound(value, partial(proof_trees, splitting), incumbent.overlay, not splitting.converged, counters)
 
 
-def _solve(
-    instance: TopicInstance,
-    problem: AnyTopicProblem,
-    *,
-    seed: int,
-    time_limit: float | None,
-    by: str,
-    presolve: bool,
-    progress: str,
-    proof: str | Path | None = None,
-) -> Proposal[Overlay]:
-    objective: Objective = problem.objective
+def bounds(run: Run) -> None:
+    """Bound the value by :func:`lower_bound`, and take the overlays found on the way.
+
+    Overlays for topics of any diameter are bounded, so topics that others imply may always go.
+    """
+    objective, clock = run.objective, run.clock
     factors = (False, True) if objective.first == "product" else (objective.of_degree,)
-    instance = objective.priced(instance)
-    with interruptible(time_limit) as clock, ProofFile(None if objective.own else proof) as file:
-        # Overlays for topics of any diameter are bounded, so topics that others imply may always go.
-        reduced = presolved(instance, implied=presolve, leaves=presolve and objective == CONNECTED)
-        begin_proof(file, instance, problem.name, reduced)
-        overlays, value, stopped = any_overlay(instance, problem), 1, False
-        if objective.weighted and instance.total_cost(stars(instance).edges) >= MOST_PROVEN:
-            by = "fitting"
-        if by != "fitting":
-            first = clock.share(0.5)
-            overlays += heuristic_overlays(instance, problem, seed=seed, clock=first)
-            stopped = first.passed
-        offer(_best(instance, problem, overlays))
-        counters: dict[str, float | str] = {}
-        log = SearchLog(progress, on_bound=offer_bound if len(factors) == 1 else None)
-        for number, of_degree in enumerate(factors, start=1):
-            sizes = [overlay.max_degree if of_degree else _cost(instance, objective, overlay) for overlay in overlays]
-            bound = lower_bound(
-                reduced.instance,
-                clock.share(0.5) if number < len(factors) else clock,
-                of_degree=of_degree,
-                weighted=objective.weighted,
-                method=by,
-                log=log,
-                enough=min(sizes, default=math.inf),
-            )
-            value *= math.ceil(bound.value)
-            offer(lower_bound=float(value))
-            stopped |= bound.stopped
-            counters |= bound.counters
-            if bound.proven is not None and file.is_written:
-                write_case(file, bound.proven, bound.value, of_degree=bound.proves_degree)
-            if bound.overlay is not None and not problem.violations(instance, bound.overlay):
-                overlays.append(bound.overlay)
-        best = _best(instance, problem, overlays)
-        if best is not None:
-            file.claim(problem.value(instance, best), value, best.edges.tolist())
-        stopped |= clock.interrupted
-    return Proposal(best, float(value), Status.TIME_LIMIT if stopped else None, counters, clock.stopped_by)
+    instance = run.reduce(implied=True, leaves=objective == CONNECTED).instance
+    by = run.by
+    if objective.weighted and run.instance.total_cost(stars(run.instance).edges) >= MOST_PROVEN:
+        by = "fitting"
+    log = SearchLog(run.settings.progress, on_bound=offer_bound if len(factors) == 1 else None)
+    value = 1
+    for number, of_degree in enumerate(factors, start=1):
+        bound = lower_bound(
+            instance,
+            clock.share(0.5) if number < len(factors) else clock,
+            of_degree=of_degree,
+            weighted=objective.weighted,
+            method=by,
+            log=log,
+            enough=min((_size(run, overlay, of_degree) for overlay in run.answers), default=math.inf),
+        )
+        value *= math.ceil(bound.value)
+        offer(lower_bound=float(value))
+        run.stopped |= bound.stopped
+        run.counters |= bound.counters
+        if bound.proven is not None and run.settings.proof.is_written:
+            write_case(run.settings.proof, bound.proven, bound.value, of_degree=bound.proves_degree)
+        if bound.overlay is not None and not run.problem.violations(run.instance, bound.overlay):
+            run.take(bound.overlay)
+    run.prove(float(value))
+    run.stopped |= clock.interrupted
 
 
-def _best(instance: TopicInstance, problem: AnyTopicProblem, overlays: list[Overlay]) -> Overlay | None:
-    return min(overlays, key=lambda overlay: problem.value(instance, overlay), default=None)
+def _size(run: Run, overlay: Overlay, of_degree: bool) -> int:
+    if of_degree:
+        return overlay.max_degree
+    return run.instance.total_cost(overlay.edges) if run.objective.weighted else overlay.num_edges
 
 
-def _cost(instance: TopicInstance, objective: Objective, overlay: Overlay) -> int:
-    return instance.total_cost(overlay.edges) if objective.weighted else overlay.num_edges
+BOUNDS = Stage("lower bound", bounds)
+
+
+def _stages(run: Run) -> tuple[Stage, ...]:
+    first = Stage("first answers", partial(first_answers, always=True))
+    return (first, BOUNDS) if run.by == "fitting" else (first, STARTS, BOUNDS)
 
 
 LP_BOUND: Method[TopicInstance, Overlay] = Method(
@@ -216,7 +201,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
     exact=False,
     bounds=True,
     engine="branch-and-cut",
-    solve=_solve,
+    solve=partial(solve_in_stages, _stages),
     options=(
         Option("by", "auto", "cutting planes; cost splitting; dual fitting alone; or by size", choices=_METHODS),
         PRESOLVE,

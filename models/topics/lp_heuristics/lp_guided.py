@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -61,6 +61,7 @@ ANY_OVERLAY = 2.0**61  # as a goal: any overlay within the limits
 _NOISE, _PACE = 5e-4, 2e-6
 _ROUNDS, _FEW_ROUNDS = 2_000, 350  # few of a large instance without a time limit
 _LONGEST_GREEDY = 30.0
+_SET_UP = 1e-5  # seconds for each subscription and edge, on a machine with other work
 _FAST = 10  # a method's pace
 _HOT, _COLD = 0.2, 0.05
 _FEW_NODES = 50
@@ -70,13 +71,19 @@ _OVERLOAD = 1.5
 
 
 def heuristic_overlays(
-    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, clock: Clock, share: float = 1.0
+    instance: TopicInstance,
+    problem: AnyTopicProblem,
+    *,
+    seed: int,
+    clock: Clock,
+    share: float = 1.0,
+    known_answer: Overlay | None = None,
 ) -> list[Overlay]:
     """The overlays of the problem's own heuristics with their default options, the best first.
 
     The first one has all of the time, those after it a share: fast ones come first, then the promising ones. If one of
-    them does not end, :func:`any_overlay` stands for it. Of a problem of others, heuristics for the problems that its
-    objective names are taken, and their valid answers; there may be none. Cost: the heuristics'.
+    them does not end, a known answer, or :func:`any_overlay`, stands for it. Of a problem of others, heuristics for the
+    problems that its objective names are taken, and their valid answers; there may be none. Cost: the heuristics'.
     """
     asked = [PROBLEMS[name] for name in problem.objective.starts] or [problem]
     known = [
@@ -93,10 +100,15 @@ def heuristic_overlays(
         answers[method.name] = None if proposal is None else proposal.answer
     overlays = [overlay for method, _ in known if (overlay := answers[method.name]) is not None]
     if len(overlays) < len(known) or not known:
-        overlays += any_overlay(instance, problem)
+        overlays += any_overlay(instance, problem) if known_answer is None else [known_answer]
     if asked != [problem]:
         overlays = [overlay for overlay in overlays if not problem.violations(instance, overlay)]
     return sorted(overlays, key=lambda overlay: problem.value(instance, overlay))
+
+
+def is_searchable(instance: TopicInstance, overlay: Overlay, clock: Clock) -> bool:
+    """Whether the time left suffices to set up a local search from an overlay, which cannot be interrupted."""
+    return _SET_UP * (instance.num_subscriptions + overlay.num_edges) < clock.left
 
 
 def greedy_merge_or_stars(instance: TopicInstance, clock: Clock) -> Overlay:
@@ -104,14 +116,26 @@ def greedy_merge_or_stars(instance: TopicInstance, clock: Clock) -> Overlay:
     return _run(partial(greedy_merge, instance), instance, clock) or stars(instance)
 
 
-def any_overlay(instance: TopicInstance, problem: AnyTopicProblem) -> list[Overlay]:
-    """The better valid one of :func:`stars` and of a ring for each topic, in time O(Σ|T_v| log Σ|T_v|).
+def quick_overlays(instance: TopicInstance, problem: AnyTopicProblem) -> Iterator[Overlay]:
+    """Valid ones of :func:`stars` and of a ring for each topic, each in time O(Σ|T_v| log Σ|T_v|).
 
     Of a problem of others there may be none.
     """
-    both = stars(instance), harary_per_topic(instance, order="number")
-    by_value = sorted(both, key=lambda overlay: problem.value(instance, overlay))
-    return [overlay for overlay in by_value if not problem.violations(instance, overlay)][:1]
+    objective = problem.objective
+    judged = objective.rule == "connected" and not objective.free
+    for rules, make in (
+        (("connected", "star", "diameter-2"), stars),
+        (("connected", "two-connected"), partial(harary_per_topic, order="number")),
+    ):
+        if objective.rule in rules:
+            overlay = make(instance)
+            if not (judged and problem.violations(instance, overlay)):
+                yield overlay
+
+
+def any_overlay(instance: TopicInstance, problem: AnyTopicProblem) -> list[Overlay]:
+    """The best of :func:`quick_overlays`, if there is one."""
+    return sorted(quick_overlays(instance, problem), key=lambda overlay: problem.value(instance, overlay))[:1]
 
 
 def stars(instance: TopicInstance) -> Overlay:

@@ -169,7 +169,7 @@ def write_case(file: ProofFile, proven: Proven | None, bound: Fraction, *, of_de
 _VIOLATION, _WORTH, _USED = 1e-4, 1e-3, 1e-9
 _START_PAIRS = 3
 ALL_PAIRS = 30_000_000
-_PACE = 5e-7  # seconds a link of a pair, to list and to price them all
+_PACE = 2e-6  # seconds a link of a pair, to list and to price them all, on a machine with other work
 
 
 class CuttingPlanes(Relaxation[TopicRows]):

@@ -46,6 +46,12 @@ def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fractio
     return best
 
 
+def quick_bounds(instance: TopicInstance) -> tuple[int, int]:
+    """Bounds on the edges and on the maximum degree without pairs of nodes, in O(Σ|T_v|)."""
+    edges = dual_fitting_bound(instance, work=0)
+    return math.ceil(edges), math.ceil(mean_degree_bound(instance, edges))
+
+
 def fitted_within(clock: Clock, instance: TopicInstance, *, work: int = _WORK) -> Fraction:
     """As :func:`dual_fitting_bound`, but without pairs if they take longer than the clock allows."""
     by_pairs = finished_within(clock, partial(dual_fitting_bound, instance, work=work), steps=_pair_steps(instance))

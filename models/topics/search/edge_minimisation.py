@@ -23,6 +23,7 @@ from ..lp_heuristics.lp_guided import (
     flatter_along,
     flatter_overlays,
     guided_candidates,
+    is_searchable,
     stars,
 )
 from ..relaxation.cost_splitting import Splitting, is_affordable, proof_rows, split_by_pricing
@@ -191,7 +192,7 @@ class _Search:
     def _search_long(self, clock: Clock) -> None:
         """The search of method `best`, until the time is over."""
         start, weighted = self.incumbent.overlay, self.goal.costs is not None
-        if start is None or clock.passed or not self.goal.searchable:
+        if start is None or not self.goal.searchable or not is_searchable(self.instance, start, clock):
             return
         instance, seed = self.instance, self.settings.seed
         steps = None if weighted or self.goal.cap < instance.num_nodes else self.settings.steps

@@ -180,7 +180,7 @@ def test_costs_of_a_second_file_make_the_problem_the_one_about_costs(files: tupl
     pairs, proof = tmp_path / "pairs.tsv", tmp_path / "proof.gz"
     pairs.write_text("u\tv\tcost\tseen\na\tb\t9\t1\na\tc\t5\t4\nb\tc\t1\t2\na\td\t3\t0\nc\td\t2\t0\n")
     solved = run("solve", files[0], "--costs", pairs, "--proof", proof).output
-    assert "weighted-tco by branch-and-cut: optimal" in solved
+    assert "weighted-tco by auto: optimal" in solved
     assert "value 8 " in solved
     assert "weighted-tco 8 is optimal" in run("check-proof", files[0], proof, "--costs", pairs).output
     found = json.loads(run("solve", files[0], "--costs", pairs, "--score-column", "seen", "--json").output)

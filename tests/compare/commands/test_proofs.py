@@ -117,7 +117,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(run: Run, tmp_path: Path) -> N
 def test_a_run_without_a_complete_proof_keeps_the_old_file(tmp_path: Path) -> None:
     instance, proof = ob.generate("uniform", **SMALL["uniform"]), tmp_path / "proof.gz"
     proof.write_text("old")
-    with pytest.raises(ob.BadInput, match=r"method 'gm' writes no proofs .* one of branch-and-cut, lp-bound"):
+    with pytest.raises(ob.BadInput, match=r"method 'gm' writes no proofs .* one of auto, branch-and-cut, lp-bound"):
         ob.solve(instance, "min-tco", "gm", proof=proof)
     with pytest.raises(ob.BadInput, match="threads"):
         ob.solve(instance, "min-tco", "branch-and-cut", threads=-1, proof=proof)

@@ -1,0 +1,249 @@
+"""Stages: each improves the answer or the bound of a run; methods `auto`, `best`, `lp-bound`, `branch-and-cut` are
+lists of them.
+
+The first stage has an overlay and a bound at any size within seconds. A stage takes what is known, and what it finds is
+offered at once, so that a run has it wherever it is ended.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...instances.contract.catalogue import PROBLEMS
+from ...instances.contract.method import Proposal
+from ...instances.contract.overlay import Overlay
+from ...instances.contract.result import Status
+from ...instances.runtime.run import Clock, OutOfTime, interruptible, offer, on_trial
+from ...instances.topics.instance import TopicInstance
+from ...instances.topics.objective import Objective
+from ...instances.topics.problems import AnyTopicProblem
+from ..engine.exact_method import SolverOutcome
+from ..engine.proof import ProofFile
+from .lp_heuristics.lp_guided import heuristic_overlays, quick_overlays
+from .relaxation.cutting_planes import begin_proof
+from .relaxation.dual_fitting import quick_bounds
+from .relaxation.presolve import Presolved, presolved
+from .relaxation.topic_rows import count_links
+from .search.edge_minimisation import SearchSettings
+
+
+@dataclass(frozen=True)
+class StartParameters:
+    """What the first stages do.
+
+    Attributes
+    ----------
+    at_once : int
+        Pairs of subscribers of a topic up to which any heuristic ends within a second: no quick answer comes before.
+    judging : float
+        Seconds, at most, in which an answer is judged, for each subscription and edge, on a machine with other work. An
+        answer is offered only if the time left allows it; the last one is judged after the run.
+    presolving : float
+        The same for presolve, for each pair of topics of a node: without the time, there is none.
+    first_share, share : float
+        The part of the time left that the first heuristic has, and that all others have together.
+    """
+
+    at_once: int = 1_000_000
+    judging: float = 2.5e-6
+    presolving: float = 5e-7
+    first_share: float = 1.0
+    share: float = 0.5
+
+
+PARAMETERS = StartParameters()
+INFEASIBLE = "no topic-connected overlay keeps the limits of the objective"
+
+
+@dataclass
+class Run:
+    """What is asked and what is known; the instance has the objective's costs.
+
+    `answers` are valid, in the order in which they were found; `starts` those of heuristics, the best first. The bound
+    is −inf where no stage proves one.
+    """
+
+    instance: TopicInstance
+    problem: AnyTopicProblem
+    clock: Clock
+    settings: SearchSettings
+    presolve: bool = True
+    by: str = "auto"
+    answers: list[Overlay] = field(default_factory=list)
+    starts: list[Overlay] = field(default_factory=list)
+    bound: float = -math.inf
+    stopped: bool = False
+    infeasible: bool = False
+    reason: str = ""
+    counters: dict[str, float | str] = field(default_factory=dict)
+    reduced: Presolved | None = None
+    stage: str = ""
+    _value: float = math.inf
+    _best: Overlay | None = None
+    _simple: tuple[int, int] | None = None
+
+    @property
+    def objective(self) -> Objective:
+        objective: Objective = self.problem.objective
+        return objective
+
+    @property
+    def best(self) -> Overlay | None:
+        """The best answer so far, the first of equals."""
+        return self._best
+
+    @property
+    def value(self) -> float:
+        """Its value, infinite without one."""
+        return self._value
+
+    def take(self, *overlays: Overlay) -> None:
+        """Note valid answers of the current stage, and offer each better one."""
+        for overlay in overlays:
+            self.answers.append(overlay)
+            if (value := self.problem.value(self.instance, overlay)) < self._value:
+                self._best, self._value, self.counters["value_by"] = overlay, value, self.stage
+                if PARAMETERS.judging * (self.instance.num_subscriptions + overlay.num_edges) < self.clock.left:
+                    offer(overlay)
+
+    def prove(self, bound: float) -> None:
+        """Note a bound that the current stage proves."""
+        if bound > self.bound:
+            self.bound, self.counters["bound_by"] = bound, self.stage
+            offer(lower_bound=bound)
+
+    def conclude(self, outcome: SolverOutcome[Overlay], bound: float) -> None:
+        """Note what a search ended with, and the bound that it proves."""
+        self.infeasible = outcome.answer is None and bound == math.inf
+        if outcome.answer is not None:
+            self.take(outcome.answer)
+            if self.problem.value(self.instance, outcome.answer) == self._value:
+                self._best = outcome.answer  # of equals, the search's own
+        if math.isfinite(bound):
+            self.prove(bound)
+        self.stopped |= outcome.stopped
+        self.reason = outcome.reason or self.reason
+        self.counters |= outcome.counters
+
+    @property
+    def simple_bounds(self) -> tuple[int, int]:
+        """Bounds on edges and degree from topic sizes, components and the largest |T_v|, in O(Σ|T_v|)."""
+        if self._simple is None:
+            self._simple = quick_bounds(self.instance)
+        return self._simple
+
+    def reduce(self, *, implied: bool, leaves: bool) -> Presolved:
+        """The presolved instance, once; the proof begins with the steps."""
+        if self.reduced is None:
+            steps = float((np.diff(self.instance.node_offsets).astype(np.float64) ** 2).sum())
+            wanted = self.presolve and PARAMETERS.presolving * steps < self.clock.left
+            self.reduced = presolved(self.instance, implied=wanted and implied, leaves=wanted and leaves)
+            begin_proof(self.settings.proof, self.instance, self.problem.name, self.reduced)
+            self.counters |= self.reduced.counters
+        return self.reduced
+
+    def proposal(self) -> Proposal[Overlay]:
+        """The answer with its bound; the proof ends with the claim."""
+        best, bound = self.best, None if self.bound == -math.inf else float(self.bound)
+        if best is not None and bound is not None and self.reduced is not None:
+            self.settings.proof.claim(self.value, bound, best.edges.tolist())
+        reason = self.clock.stopped_by or self.reason
+        if self.infeasible:
+            return Proposal(status=Status.INFEASIBLE, counters=self.counters, reason=INFEASIBLE)
+        stopped = self.stopped or best is None
+        return Proposal(best, bound, Status.TIME_LIMIT if stopped else None, self.counters, reason)
+
+
+class Stage(NamedTuple):
+    """A step of a run, and what it is called in results."""
+
+    name: str
+    run: Callable[[Run], None]
+
+
+def first_answers(run: Run, *, always: bool = False) -> None:
+    """Stars or rings, and the simple bounds, before anything that may not end; nothing where all heuristics end soon.
+
+    Time O(Σ|T_v| log Σ|T_v|).
+    """
+    if always or on_trial.get() or count_links(run.instance) > PARAMETERS.at_once:
+        simple = run.objective.value(*run.simple_bounds)
+        if run.settings.proof.is_written:  # the proof would lack it
+            offer(lower_bound=simple)
+        else:
+            run.prove(simple)
+        for overlay in quick_overlays(run.instance, run.problem):
+            run.take(overlay)
+            if run.clock.passed:
+                break
+
+
+def heuristic_starts(run: Run, parameters: StartParameters = PARAMETERS) -> None:
+    """The heuristics that exact methods start from, each of which may end by its part of the time."""
+    run.starts = heuristic_overlays(
+        run.instance,
+        run.problem,
+        seed=run.settings.seed,
+        clock=run.clock.share(parameters.first_share),
+        share=parameters.share,
+        known_answer=run.best,
+    )
+    run.take(*run.starts)
+
+
+FIRST_ANSWERS, STARTS = Stage("first answers", first_answers), Stage("heuristics", heuristic_starts)
+
+
+def is_searched(problem: AnyTopicProblem | str) -> bool:
+    """Whether a problem, perhaps given by name, has an objective that stages lower."""
+    found = PROBLEMS.get(problem) if isinstance(problem, str) else problem
+    objective = None if found is None else found.objective
+    if not isinstance(objective, Objective):
+        return False
+    return objective.rule == "connected" or objective.first == "edges"
+
+
+def solve_in_stages(
+    stages: Callable[[Run], Iterable[Stage]],
+    instance: TopicInstance,
+    problem: AnyTopicProblem,
+    *,
+    seed: int,
+    time_limit: float | None,
+    presolve: bool = True,
+    by: str = "auto",
+    proof: str | Path | None = None,
+    **search: Any,
+) -> Proposal[Overlay]:
+    """Run stages until the bound meets the value, the time is over, or none is left.
+
+    The seed is that of all searches: one seed gives one answer, unless the time limit (seconds), Ctrl-C or running out
+    of memory ends the run. `proof` names the file for a proof of the bound (docs/proofs.md); `search` has the other
+    fields of :class:`.SearchSettings`. Where a stage ends by a lack of time or memory, what is known is the result.
+    """
+    objective: Objective = problem.objective
+    with interruptible(time_limit) as clock, ProofFile(None if objective.own else proof) as file:
+        settings = SearchSettings(seed=seed, **search, proof=file, near=presolve)
+        run = Run(objective.priced(instance), problem, clock, settings, presolve, by)
+        try:
+            for stage in stages(run):
+                if clock.passed and run.best is not None and run.bound > -math.inf:
+                    run.stopped = True
+                    break
+                run.stage = stage.name
+                stage.run(run)
+                if run.infeasible or run.bound >= run.value:
+                    break
+        except OutOfTime:
+            run.stopped = True
+        except MemoryError:
+            if run.best is None:
+                raise
+            run.stopped, run.reason = True, "out of memory"
+        return run.proposal()
