@@ -43,7 +43,7 @@ VIPR = ".vipr"
 """The ending of certificates that checkers of others read."""
 
 _CHECKER = Path(__file__).resolve().parents[2] / "models" / "checker" / "check_proof.py"
-_TRANSLATOR = _CHECKER.with_name("vipr.py")
+_TRANSLATOR = _CHECKER.with_name("vipr") / "vipr.py"
 _NUMBER = r"(-?[\d.]+(?:e[-+]?\d+)?|inf)"
 _OPTIMAL = re.compile(rf"proven: (\S+) {_NUMBER} is optimal$")
 _AT_LEAST = re.compile(rf"proven: (\S+) is at least {_NUMBER}; the proof has (?:no answer|an answer of {_NUMBER})$")

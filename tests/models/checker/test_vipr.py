@@ -49,7 +49,13 @@ def translated(tiny: Tiny, lines: list[Line], folder: Path) -> str:
     tiny.write(instance)
     write_lines(proof, lines)
     ended = subprocess.run(
-        [sys.executable, str(Path(checker().__file__).with_name("vipr.py")), str(instance), str(proof), str(out)],
+        [
+            sys.executable,
+            str(Path(checker().__file__).with_name("vipr") / "vipr.py"),
+            str(instance),
+            str(proof),
+            str(out),
+        ],
         capture_output=True,
         text=True,
         check=False,

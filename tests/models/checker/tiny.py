@@ -47,7 +47,7 @@ def checker(name: str = "check_proof") -> Any:
     """A module of the checker, imported as its own process imports it."""
     folder = str(Path(overlaybench.__path__[0]) / "models" / "checker")
     if folder not in sys.path:
-        sys.path.insert(0, folder)
+        sys.path[:0] = [folder, f"{folder}/vipr"]
     return importlib.import_module(name)
 
 

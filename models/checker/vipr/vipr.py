@@ -12,7 +12,10 @@ import sys
 from fractions import Fraction
 from functools import partial
 from math import ceil, lcm
+from pathlib import Path
 from tempfile import TemporaryFile
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the checker, which it stands beside
 
 from cases import INFINITE, NoInstance, Wrong, need
 from certificate import Certificate
