@@ -212,6 +212,7 @@ def _kind(kind: Kind[Any, Any]) -> Explanation:
     problems = [problem for problem in PROBLEMS.values() if problem.kind == kind.name]
     facts = {
         "files": ", ".join(dict.fromkeys((f".json ({kind.format})", *kind.endings) if kind.format else kind.endings)),
+        "files that are only read": ", ".join(kind.only_read),
         "columns of tables": ", ".join(kind.columns),
         "default problem": kind.default_problem,
         "sizes": ", ".join(kind.sizes),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -18,7 +22,7 @@ from pyspark.sql import functions as F
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import sort_key
-from ...instances.contract.tables import check_columns
+from ...instances.contract.tables import check_columns, key_texts, label_texts
 
 X_BITS = 62
 X_END = 1 << X_BITS
@@ -41,28 +45,66 @@ class Numbered:
     num_rows: int
 
 
-def read_rows(session: SparkSession, path: str, columns: Mapping[str, str], names: tuple[str, str]) -> DataFrame:
-    """The two text columns `names` of Parquet files; `columns` maps such a name to that of the column in the files.
+def read_rows(session: SparkSession, path: str, columns: Mapping[str, Any], names: tuple[str, str]) -> DataFrame:
+    """The two text columns `names` of Parquet files; `columns` maps such a name to the columns in the files.
 
+    Labels are those of :func:`.label_texts`, as on one machine; columns in the names of folders are as written there.
     Bad input if there is no file, it is not Parquet, lacks a column, or a label is missing or empty.
     """
-    given = [columns.get(name, name) for name in names]
+    if lists := [name for name in ("separator", "copies") if columns.get(name)]:
+        raise BadInput(f"--{lists[0]}: a cluster does not split lists: read the file on one machine")
+    asked = (columns.get(name, name) for name in names)
+    given = [[one] if isinstance(one, str) else list(one) for one in asked]
+    flat = [column for own in given for column in own]
+    session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
     try:
         table = session.read.parquet(path)
-        check_columns(given, table.columns)
-        rows = table.select(
-            *(F.col(f"`{one}`").cast("string").alias(name) for one, name in zip(given, names, strict=True))
-        )
-        empty = F.least(*(F.length(F.coalesce(name, F.lit(""))) for name in names)) == 0
-        for row in rows.withColumn("file", F.input_file_name()).where(empty).limit(1).collect():
-            name = next(name for name in names if not row[name])
-            raise BadInput(f"a row of {row['file'].rpartition('/')[2]} has an empty {name}: name it or remove the row")
+        check_columns(flat, table.columns)
+        taken = table.select(*(F.col(f"`{one}`").alias(f"c{at}") for at, one in enumerate(flat)))
+        labelled = partial(_labelled, columns=given, as_is=bool(columns.get("as_is")))
+        schema = f"{names[0]} string, {names[1]} string, wrong string, remark string"
+        rows = taken.withColumn("file", F.input_file_name()).mapInArrow(labelled, schema)
+        found = rows.agg(F.first("wrong", ignorenulls=True), F.first("remark", ignorenulls=True)).collect()[0]
     except (PySparkException, Py4JJavaError) as error:
         why = (isinstance(error, PySparkException) and error.getCondition()) or "not readable"
+        if "ILLEGAL" in why or "UNSUPPORTED" in why:
+            why += ", as times in nanoseconds and UUIDs are, in whatever column: cast them to text"
         raise BadInput(f"{path}: cannot be read as Parquet ({why}): check the path and its files") from None
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
-    return rows
+    if found[0]:
+        raise BadInput(f"{path}: {found[0]}")
+    if found[1]:
+        print(f"overlaybench: {path}: {found[1]}", file=sys.stderr, flush=True)
+    return taken.mapInArrow(labelled, schema).select(*names)
+
+
+def _labelled(
+    batches: Iterable[pa.RecordBatch], *, columns: Sequence[Sequence[str]], as_is: bool
+) -> Iterator[pa.RecordBatch]:
+    """The label of each row in columns c0, c1 …, of several the key; what is wrong in a row of a file, and a remark."""
+    for batch in batches:
+        labels, at, wrong, remark = [], 0, "", ""
+        file = batch["file"][0].as_py().rpartition("/")[2] if "file" in batch.schema.names and batch.num_rows else ""
+        try:
+            for names in columns:
+                texts = []
+                for name in names:
+                    text = label_texts(batch.column(f"c{at}"), name)
+                    plain = text if as_is else pc.utf8_trim_whitespace(text)
+                    at += 1
+                    if pc.any(pc.fill_null(pc.equal(plain, ""), True)).as_py():
+                        raise BadInput(f"a row of {file} has an empty {name}: name it or remove the row")
+                    if not plain.equals(text):
+                        first = text.filter(pc.not_equal(text, plain))[0].as_py()
+                        remark = f"'{first}' is read as '{first.strip()}': blanks around labels do not count"
+                    texts.append(plain)
+                labels.append(key_texts(texts))
+        except BadInput as error:
+            wrong = f"{file}: {error}" if str(error).startswith("row ") else str(error)
+            labels = [pa.nulls(batch.num_rows, pa.string())] * len(columns)
+        said = [pa.array([text or None] * batch.num_rows, pa.string()) for text in (wrong, remark)]
+        yield pa.RecordBatch.from_arrays([*labels, *said], ["a", "b", "wrong", "remark"])
 
 
 def numbered(session: SparkSession, rows: DataFrame, seed: int, folder: str) -> Numbered:

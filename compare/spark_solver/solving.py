@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,9 +20,12 @@ from pyspark.sql import functions as F
 from ...heuristics.topics.kernels.ties import tie_order
 from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.errors import BadInput
+from ...instances.contract.files import Coded
 from ...instances.contract.option import Option, complete
 from ...instances.contract.result import Result, Status
+from ...instances.contract.terms import said
 from ...instances.contract.workload import Workload
+from ...instances.topics.members import Labels, Reading, Remarks, judge_labels
 from ...instances.topics.workloads import RandomTopics
 from ..studies.spark_session import spark
 from .bound import STEPS, lower_bound
@@ -45,7 +49,7 @@ class Source:
     """Parquet files of (node, topic) rows: a file, folder or pattern, and the columns that are named otherwise."""
 
     path: str
-    columns: Mapping[str, str]
+    columns: Mapping[str, Any]
 
 
 @contextmanager
@@ -112,7 +116,26 @@ def _numbered(session: SparkSession, source: Source, seed: int, folder: str) -> 
     rows = read_rows(session, source.path, source.columns, ("node", "topic"))
     if rows.isEmpty():
         raise BadInput(f"{source.path}: has no rows: give it at least one")
-    return numbered(session, rows, seed, folder)
+    instance = numbered(session, rows, seed, folder)
+    if instance.num_rows == instance.num_topics and not source.columns.get("as_is"):
+        why = said("every topic has one subscriber")
+        raise BadInput(f"{source.path}: {why}: read it on one machine with --separator, or --as-is if that is meant")
+    _remark_labels(instance, source.path)
+    return instance
+
+
+_JUDGED, _UNCLEAR = 1000, r"[;|,\t()\[\]]|(^|/)[#+*](/|$)"
+
+
+def _remark_labels(instance: Numbered, path: str) -> None:
+    """Say what is suspicious in some of the labels that have signs of lists, as on one machine."""
+    remarks = Remarks()
+    for noun, rows in (("node", instance.nodes), ("topic", instance.topics)):
+        found = [row[0] for row in rows.where(F.col("label").rlike(_UNCLEAR)).select("label").limit(_JUDGED).collect()]
+        labels = Labels(Coded(found, np.arange(len(found))), partial("{} {}".format, noun))
+        judge_labels(labels, noun, Reading(), "", remarks)
+    for remark in remarks.lines():
+        print(f"overlaybench: {path}: {remark}", file=sys.stderr, flush=True)
 
 
 def _judged(session: SparkSession, instance: Numbered, answer: str, folder: str) -> OverlayJudgement:

@@ -298,14 +298,14 @@ def kind_of_file(path: Path) -> Kind[Any, Any]:
     """
     plain = unpacked_name(path)
     if plain.suffix != ".json":
-        fitting = [(each, kind) for kind in KINDS.values() for each in kind.endings if plain.name.endswith(each)]
+        known = [(ending, kind) for kind in KINDS.values() for ending in (*kind.endings, *kind.only_read)]
+        fitting = [(ending, kind) for ending, kind in known if plain.name.endswith(ending)]
         longest = max((len(ending) for ending, _ in fitting), default=0)
         kinds = {kind.name: kind for ending, kind in fitting if len(ending) == longest}
         if kinds:
             first = next(iter(kinds.values()))
             return kinds.get(start_of_json(path)[0].partition("/")[0], first) if len(kinds) > 1 else first
-        known = dict.fromkeys(ending for kind in KINDS.values() for ending in kind.endings)
-        raise unknown_ending(path, (".json", *known))
+        raise unknown_ending(path, (".json", *dict(known)))
     named, first_key = start_of_json(path)
     kind_named = KINDS.get(named.partition("/")[0])
     if kind_named is not None and kind_named.format == named:

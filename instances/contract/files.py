@@ -79,8 +79,14 @@ def atomic_file(path: Path, *, if_filled: bool = False) -> Iterator[Path]:
 
 
 def parts_of(path: Path) -> list[Path]:
-    """The files that hold an instance: the file itself, or the parts in a folder ``*.parquet``, as Spark writes it."""
-    return sorted(path.glob("[!._]*.parquet")) if path.suffix == ".parquet" and path.is_dir() else [path]
+    """The files that hold an instance: the file itself, or the parts in a folder ``*.parquet``, as Spark writes it.
+
+    Parts may stand in folders that are named for the values of columns, such as ``topic=007``.
+    """
+    if path.suffix != ".parquet" or not path.is_dir():
+        return [path]
+    parts = sorted(path.glob("**/[!._]*.parquet"))
+    return [part for part in parts if all("=" in name for name in part.relative_to(path).parent.parts)]
 
 
 def make_folder(path: Path) -> None:
@@ -302,15 +308,15 @@ def write_json_lines(path: Path, documents: Iterable[Mapping[str, object]]) -> N
 
 
 _FORMAT = re.compile(r'"format"\s*:\s*"([^"]*)"')
-_FIRST_KEY = re.compile(r'\ufeff?\s*\{\s*"([^"\\]*)"')
+_FIRST_KEY = re.compile(r'\ufeff?\s*(?:\{\s*"([^"\\]*)"|(\[))')
 _SEARCHED = 2**16
 
 
 def start_of_json(path: Path) -> tuple[str, str]:
-    """What the key ``format`` in the first 64 KiB of a JSON file names, and its first key; "" for none."""
+    """What the key ``format`` in the first 64 KiB of a JSON file names, and its first key; "" for none, [ of a list."""
     start = read_start(path, _SEARCHED)
     named, first = _FORMAT.search(start), _FIRST_KEY.match(start)
-    return named[1] if named else "", first[1] if first else ""
+    return named[1] if named else "", (first[1] or first[2] or "") if first else ""
 
 
 @contextmanager

@@ -63,6 +63,7 @@ class Kind(ABC, Generic[Instance, Answer]):
     answer_endings: tuple[str, ...] = ()  # the suffixes of files with an answer that are not JSON
     first_keys: tuple[str, ...] = ()  # with which JSON files of other programs may begin that `read` reads
     endings: tuple[str, ...] = ()  # the suffixes of files that can only be of this kind
+    only_read: tuple[str, ...] = ()  # those of other programs' files, which are not written
     columns: tuple[str, ...] = ()  # of a table that may have other names in a file; empty if no table is read
     settings: tuple[str, ...] = ()  # further things to say of how a file is read
     ending: str = ".json"  # the suffix of the file in which a study stores an instance

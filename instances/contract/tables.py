@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from urllib.parse import unquote
 
 from .errors import PACKED, BadInput
 from .files import Coded, opened, parts_of
@@ -173,16 +174,13 @@ def _aligned(file: TextIO, begin: int, header: Sequence[str], words: Sequence[st
 def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:
     """The labels in the named columns of a table, as text.
 
-    Raises BadInput if a label is missing or empty (rows are counted from 1). pyarrow.ArrowException if a column cannot
-    be converted to text.
+    Raises BadInput if a label is missing or empty, or none (:func:`label_texts`); rows are counted from 1.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     labels = []
     for column in columns:
-        values = table[column].cast(pa.string()).combine_chunks()
-        values.validate(full=True)  # Parquet may hold bytes that are not UTF-8
+        values = label_texts(table[column], column).combine_chunks()
         encoded = values.dictionary_encode()
         distinct = encoded.dictionary.to_pylist()
         if values.null_count or "" in distinct:
@@ -190,6 +188,60 @@ def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:
             raise BadInput(f"row {row}: an empty {column}: name it or remove the row")
         labels.append(Coded(distinct, encoded.indices.to_numpy()))
     return labels
+
+
+def key_texts(columns: Sequence[Any]) -> Any:
+    """The key of each row of several arrays of texts, ``a|b`` (:func:`.joined`); of one array the texts themselves."""
+    import pyarrow.compute as pc
+
+    if len(columns) == 1:
+        return columns[0]
+    escaped = [pc.replace_substring_regex(each, r"([\\|])", r"\\\1") for each in columns]
+    return pc.binary_join_element_wise(*escaped, "|")
+
+
+def _partition(path: Path, part: Path) -> dict[str, str | None]:
+    """The values of columns in the names of the folders between a folder and a part, as they are written there."""
+    named = (name.partition("=") for name in part.relative_to(path).parent.parts) if part != path else ()
+    return {column: None if value == _NO_VALUE else unquote(value) for column, _, value in named}
+
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_WHOLE = 2**53
+"""Floating-point numbers from here on are not known to the last digit."""
+
+
+def label_texts(values: Any, column: str) -> Any:
+    """An array or chunked array of labels as text; this is the one rule on one machine and on Spark.
+
+    Texts, integers, truth values, dates and decimals have the text that Arrow gives them, bytes are UTF-8. A whole
+    floating-point number is an integer, as tables have them where a column had gaps. Raises BadInput for other numbers
+    and types (times have no one text); rows are counted from 1. A missing label is null.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(values.type):
+        values = pc.cast(values, values.type.value_type)
+    kind = values.type
+    if pa.types.is_floating(kind):
+        values = pc.cast(values, pa.float64())
+        whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), float(_WHOLE)))
+        if (row := pc.index(whole, False).as_py()) >= 0:
+            number = values[row].as_py()
+            raise BadInput(f"row {row + 1}: {column} {number!r} is no whole number below 2^53: give labels as text")
+        values = pc.cast(values, pa.int64())
+    allowed = ("string", "large_string", "string_view", "integer", "boolean", "date32", "decimal", "binary", "null")
+    if not any(getattr(pa.types, f"is_{name}")(values.type) for name in (*allowed, "large_binary")):
+        fix = "cast it to text, as str() gives it" if "uuid" in str(kind) else "cast it to text"
+        raise BadInput(f"column '{column}' has type {kind}, and labels are texts or whole numbers: {fix}")
+    try:
+        texts = pc.cast(values, pa.string())
+        texts.validate(full=True)  # Parquet may hold bytes that are not UTF-8
+    except pa.ArrowInvalid:
+        fix = "cast it to text; of a UUID, as str() gives it"
+        raise BadInput(f"column '{column}' has bytes that are no UTF-8 text: {fix}") from None
+    return texts
 
 
 def readable(path: Path) -> Any:
@@ -218,8 +270,9 @@ def parquet_labels(
     try:
         for file in files:
             with pq.ParquetFile(readable(file)) as source:
-                chosen = chosen or list(columns(source.schema_arrow.names) if callable(columns) else columns)
-                check_columns(chosen, source.schema_arrow.names)
+                names = [*source.schema_arrow.names, *_partition(path, file)]
+                chosen = chosen or list(columns(names) if callable(columns) else columns)
+                check_columns(chosen, names)
                 footers.append(source.metadata)
                 groups = [source.metadata.row_group(number) for number in range(source.metadata.num_row_groups)]
                 rows, size = rows + source.metadata.num_rows, size + sum(group.total_byte_size for group in groups)
@@ -230,7 +283,11 @@ def parquet_labels(
         for file, footer in zip(files, footers, strict=True):
             # A third of the time of read_table, which takes it for a data set.
             with pq.ParquetFile(readable(file), metadata=footer, pre_buffer=many) as source:
-                tables.append(source.read(chosen, use_threads=many))
+                values = _partition(path, file)
+                table = source.read([name for name in chosen if name not in values], use_threads=many)
+                for name, value in values.items():
+                    table = table.append_column(name, pa.array([value] * table.num_rows, pa.string()))
+                tables.append(table.select(chosen))
         return labels_of(pa.concat_tables(tables, promote_options="permissive"), chosen), metadata
     except (pa.ArrowException, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]

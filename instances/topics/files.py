@@ -37,7 +37,7 @@ from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
 from ..contract.tables import LONGEST_HEADER, check_columns, is_plain_table, labels_of, parquet_labels, separated
 from ..contract.terms import said
-from . import hypergraphs
+from . import hypergraphs, neighbours
 from .instance import FORMAT, TopicInstance
 from .link_costs import CostsInFile, as_labels, from_labels
 from .members import (
@@ -103,6 +103,12 @@ def read_topics(
         reading = Reading.of(node_column, topic_column, separator, copies or _has_copies(path), as_is)
         if ending == ".json":
             return _from_json(path, reading)
+        if ending in neighbours.RECORDS:
+            return _of_labels(*neighbours.columns_of_lines(read_text(path), reading), reading, is_plain=False)
+        if ending in neighbours.GRAPHS:
+            return _of_incidences(neighbours.incidences_of_graph(read_text(path), ending), reading)
+        if ending == neighbours.HMETIS:
+            return _of_incidences(neighbours.incidences_of_hmetis(read_text(path)), reading)
         if ending == ".parquet":
             return _from_parquet(path, reading)
         if _holds_sets(path):
@@ -110,7 +116,7 @@ def read_topics(
         if ending in SEPARATED:
             labels = _separated(path, reading)
             return _of_labels(*labels, reading, is_plain=is_plain_table(path, [*reading.node, *reading.topic]))
-        raise unknown_ending(path, (".json", ".parquet", *_TEXTS))
+        raise unknown_ending(path, (".json", ".parquet", *_TEXTS, *TOPICS.only_read))
 
 
 def _of_labels(
@@ -234,6 +240,10 @@ def _from_json(path: Path, reading: Reading) -> LoadedInstance[TopicInstance]:
     data = json_of(read_text(path))
     if hypergraphs.is_hif(data):
         return _of_incidences(hypergraphs.incidences_of_hif(data), reading)
+    if (incidences := neighbours.incidences_of_json(data)) is not None:
+        return _of_incidences(incidences, reading)
+    if isinstance(data, list):
+        return _of_labels(*neighbours.columns_of_records(data, reading), reading, is_plain=False)
     document = of_format(data, FORMAT, _TopicsInFile)
     nodes = [node for node, topics in document.subscriptions.items() for _ in topics]
     listed = list(chain.from_iterable(document.subscriptions.values()))
@@ -482,7 +492,9 @@ class Topics(OverlayKind[TopicInstance]):
     proof_endings = (".csv", ".tsv", ".json")
     panels = "compare.figures.panels:TopicOverlays"
     instance_type, default_problem, priced_problem = TopicInstance, "min-tco", "weighted-tco"
-    format, endings, first_keys = FORMAT, (*_TEXTS, ".parquet"), hypergraphs.HIF_KEYS
+    format = FORMAT
+    endings, only_read = (*_TEXTS, ".parquet"), (*neighbours.RECORDS, *neighbours.GRAPHS, neighbours.HMETIS)
+    first_keys = (*hypergraphs.HIF_KEYS, *neighbours.XGI_KEYS, "type", "[")
     columns, settings, ending = ("node", "topic"), ("separator", "copies", "as_is"), ".parquet"
     sizes, measures = ("nodes", "topics", "subscriptions"), ("edges", "max_degree", "average_degree")
 

@@ -165,15 +165,28 @@ def is_hif(data: Any) -> bool:
 def incidences_of_hif(data: Any) -> Incidences:
     """The incidences in JSON data of the Hypergraph Interchange Format.
 
-    Weights, directions and attributes are ignored, and so is a hyperedge without vertices.
+    Weights, directions and attributes are ignored, and so is a hyperedge without vertices. Of the labels 0 and "0" the
+    text keeps its quotes.
 
     References
     ----------
     Coll et al.: HIF: the hypergraph interchange format for higher-order networks, Network Science 2025,
     https://doi.org/10.1017/nws.2025.10018
     """
+    if not data.get("incidences", True):
+        raise BadInput("its incidences are empty, so that no hyperedge has a member: write them, or another format")
     given = converted(data, _HifInFile)
-    return Incidences([(each.node, each.edge) for each in given.incidences], [each.node for each in given.nodes])
+    pairs = [(each.node, each.edge) for each in given.incidences]
+    vertices = _distinct([node for node, _ in pairs] + [each.node for each in given.nodes])
+    edges = _distinct([edge for _, edge in pairs])
+    return Incidences([(vertices[v], edges[e]) for v, e in pairs], [vertices[each.node] for each in given.nodes])
+
+
+def _distinct(labels: Iterable[str | int]) -> dict[str | int, str | int]:
+    """The labels themselves; but a text in quotes where the same number is another label, as 0 and "0" are."""
+    known = set(labels)
+    numbers = {str(label) for label in known if isinstance(label, int)}
+    return {label: f'"{label}"' if isinstance(label, str) and label in numbers else label for label in known}
 
 
 def hif_of(sets: Iterable[tuple[str, Sequence[str]]], vertices: Iterable[str]) -> dict[str, object]:

@@ -228,6 +228,8 @@ def as_members(labels: Labels, reading: Reading, remarks: Remarks) -> tuple[Labe
     else:
         members = [[_stripped(text)] for text in distinct]
         for code, text in enumerate(distinct):
+            if not members[code][0]:
+                raise BadInput(f"{labels.place(code)}: a label of blanks: name it or remove the row")
             if text != members[code][0]:
                 example = f"'{text}' is read as '{members[code][0]}'"
                 remarks.add("blanks around labels do not count", example, labels.place(code))

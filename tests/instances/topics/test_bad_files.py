@@ -57,8 +57,8 @@ PARQUET: list[tuple[str, pa.Table | bytes, str]] = [
     ("column twice", pa.table([["a"], ["b"], ["c"]], names=["node", "topic", "node"]), "'node' stands twice"),
     ("null node", pa.table({"node": ["a", None], "topic": ["x", "y"]}), "row 2: an empty node: name it or remove"),
     ("empty topic", pa.table({"node": ["a", "b"], "topic": ["x", ""]}), "row 2: an empty topic: name it or remove"),
-    ("lists", pa.table({"node": ["a"], "topic": [["x", "y"]]}), "give a complete file with columns of labels"),
-    ("bytes", pa.table({"node": ["a"], "topic": [b"\xff"]}), "give a complete file with columns of labels"),
+    ("lists", pa.table({"node": ["a"], "topic": [["x", "y"]]}), "column 'topic' has type list<element: string>, and"),
+    ("bytes", pa.table({"node": ["a"], "topic": [b"\xff"]}), "column 'topic' has bytes that are no UTF-8 text: cast"),
 ]
 
 

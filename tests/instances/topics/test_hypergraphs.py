@@ -64,12 +64,11 @@ def test_bad_lists_of_sets(tmp_path: Path, content: str, fragment: str) -> None:
 
 BAD_HIF = [
     ("no incidences", {"network-type": "undirected"}, "Object missing required field `incidences`: correct it"),
-    ("no incidence", {"incidences": [], "nodes": [{"node": 1}]}, "at least one node with one topic"),
+    ("no incidence", {"incidences": [], "nodes": [{"node": 1}]}, "its incidences are empty"),
     ("no edge", {"incidences": [{"node": 1}]}, "incidences[0]: Object missing required field `edge`: correct it"),
     ("a fraction", {"incidences": [{"node": 1.5, "edge": 0}]}, "incidences[0].node: Expected `int | str`"),
     ("an empty text", {"incidences": [{"node": "", "edge": 0}]}, "incidences[0].node: Expected `str` of length >= 1"),
-    ("one text", {"incidences": [{"node": 1, "edge": 0}, {"node": "1", "edge": 1}]}, "two nodes have the text '1'"),
-    ("no list", {"incidences": {}}, "incidences: Expected `array`, got `object`: correct it"),
+    ("no list", {"incidences": {"a": 1}}, "incidences: Expected `array`, got `object`: correct it"),
 ]
 
 
