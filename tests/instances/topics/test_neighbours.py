@@ -112,7 +112,8 @@ def test_bipartite_graphml_of_networkx_is_read_by_its_labels(tmp_path: Path) -> 
     numbered: Any = nx.convert_node_labels_to_integers(given, label_attribute="label")
     nx.write_graphml(numbered, tmp_path / "b.graphml")
     assert read(tmp_path / "b.graphml") == wanted
-    nx.set_node_attributes(numbered, "same", "label")
+    for v in numbered:
+        numbered.nodes[v]["label"] = "same"
     nx.write_graphml(numbered, tmp_path / "c.graphml")
     with refused(tmp_path / "c.graphml", "two of one side have the label 'same'"):
         ob.read(tmp_path / "c.graphml")
