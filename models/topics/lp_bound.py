@@ -19,7 +19,14 @@ from ..engine.exact_method import PROGRESS, SearchLog
 from ..engine.proof import Proven
 from ..engine.relaxation import UNIT, Bound
 from .lp_heuristics.lp_guided import GuidedIncumbent, greedy_merge_or_stars, stars
-from .relaxation.cost_splitting import MOST_PROVEN, PricingParameters, is_affordable, proof_trees, split_by_pricing
+from .relaxation.cost_splitting import (
+    MOST_PROVEN,
+    PricingParameters,
+    is_affordable,
+    pricing_parameters,
+    proof_trees,
+    split_by_pricing,
+)
 from .relaxation.cutting_planes import LP_LINKS, CuttingPlanes, write_case
 from .relaxation.dual_fitting import fitted_multipliers, fitted_within, mean_degree_bound
 from .relaxation.node_cover import node_cover
@@ -28,9 +35,7 @@ from .relaxation.separation import Goal
 from .relaxation.topic_rows import count_links
 from .stages import STARTS, Run, Stage, first_answers, is_searched, solve_in_stages
 
-_PRICING = PricingParameters(smoothing=0.005, stall=2e-5)
-_PRICING_OF_LARGE = PricingParameters(reach=150, shortest=6, longest=100, stall=2e-5)
-_LARGE, _LP_STALL = 300_000, 1e-3
+_PRICING, _LP_STALL = PricingParameters(smoothing=0.005, stall=2e-5), 1e-3
 _BUILD_EVERY, _STEPS = 10, 10_000
 _METHODS = ("auto", "lp", "splitting", "fitting")
 
@@ -132,7 +137,7 @@ def _by_splitting(
     incumbent: GuidedIncumbent, start: Overlay, clock: Clock, log: SearchLog, weighted: bool, enough: float
 ) -> LowerBound:
     instance, part = incumbent.instance, clock.share(0.9)
-    parameters = _PRICING if instance.num_subscriptions < _LARGE else _PRICING_OF_LARGE
+    parameters = pricing_parameters(instance, _PRICING)
     splitting = split_by_pricing(instance, start, part, parameters, progress=log, weighted=weighted, enough=enough)
     least = -(-splitting.units // UNIT)
     incumbent.improve_along(*splitting.used_or_in(start), clock, goal=least, steps=_STEPS)
@@ -197,7 +202,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
     summary="certified lower bound by the LP of partition inequalities, anytime; with the best overlay found",
     source="P1 §4, P2 §2; docs/exact.md",
     guarantee="a lower bound certified in integers, valid whenever the method is stopped",
-    cost="grows with the time limit; above 2·10⁹ pairs of subscribers of a topic, O(Σ|T_v|) by dual fitting alone",
+    cost="grows with the time limit; above 4,000,000 subscriptions, O(Σ|T_v|) by dual fitting alone",
     exact=False,
     bounds=True,
     engine="branch-and-cut",

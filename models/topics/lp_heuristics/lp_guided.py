@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -52,7 +53,13 @@ from ....instances.topics.problems import AnyTopicProblem
 from ...engine import tree_search
 from ...engine.relaxation import UNIT, Reals
 from ...engine.stoppable import Answer, finished_within
-from ..relaxation.cost_splitting import MOST_PROVEN, PricingParameters, Splitting, is_affordable, split_by_pricing
+from ..relaxation.cost_splitting import (
+    MOST_PROVEN,
+    Splitting,
+    is_affordable,
+    pricing_parameters,
+    split_by_pricing,
+)
 from ..relaxation.separation import Goal
 from ..relaxation.topic_rows import CandidateEdges, all_pairs, count_links, keys_of
 from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred
@@ -272,7 +279,8 @@ def guided_candidates(
     fifth = clock.share(0.2)
     if splitting is None and target < MOST_PROVEN and is_affordable(instance, fifth):
         rounds = _FEW_ROUNDS if in_parts and math.isinf(fifth.left) else _ROUNDS
-        splitting = split_by_pricing(instance, start, fifth, PricingParameters(rounds=rounds), weighted=weighted)
+        parameters = replace(pricing_parameters(instance), rounds=rounds)
+        splitting = split_by_pricing(instance, start, fifth, parameters, weighted=weighted)
     if splitting is None:
         if in_parts:
             return None, []

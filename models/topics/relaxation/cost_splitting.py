@@ -347,7 +347,7 @@ _ROUNDED = 1 - 1e-12  # more than floating point numbers round up
 
 @dataclass(frozen=True)
 class PricingParameters:
-    """How :func:`split_by_pricing` searches; the defaults suit up to 100,000 subscriptions."""
+    """How :func:`split_by_pricing` searches; the defaults suit up to 300,000 subscriptions."""
 
     nearest: int = 10
     """Pairs of each node at the start."""
@@ -369,6 +369,17 @@ class PricingParameters:
     """The least relative rise of the bound in 200 rounds."""
 
 
+_FEW_SUBSCRIPTIONS = 300_000
+_OF_MANY = PricingParameters(nearest=5, reach=100, shortest=8, longest=50, listed=0.6, unused=0.002, stall=2e-5)
+
+
+def pricing_parameters(instance: TopicInstance, of_few: PricingParameters = PricingParameters()) -> PricingParameters:
+    """`of_few` up to 300,000 subscriptions. Beyond, lists are short and priced early: a round takes as long as its list
+    is, and there is time for few.
+    """
+    return of_few if instance.num_subscriptions <= _FEW_SUBSCRIPTIONS else _OF_MANY
+
+
 def is_affordable(instance: TopicInstance, clock: Clock) -> bool:
     """Whether there is time and memory to split costs by pricing: a second for 200,000,000 pairs of subscribers of a
     topic and one for 50,000 subscriptions, of which there are at most 4,000,000.
@@ -381,7 +392,7 @@ def split_by_pricing(
     instance: TopicInstance,
     start: Overlay,
     clock: Clock,
-    parameters: PricingParameters = PricingParameters(),
+    parameters: PricingParameters | None = None,
     *,
     progress: SearchLog | None = None,
     weighted: bool = False,
@@ -398,7 +409,7 @@ def split_by_pricing(
     A round takes 60 ns for each link of a listed pair to a topic, of which there are about 6 to 10 a subscription;
     memory 120 bytes for each. Pricing is :func:`.pairs_above`; a run that has no time for it proves nothing.
     """
-    given = parameters
+    given = parameters or pricing_parameters(instance)
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
     begin, enough = time.perf_counter(), min(enough, target)
     near = nearest_pairs(instance, given.nearest, by_cost=weighted, reach=given.reach)

@@ -136,7 +136,7 @@ def _above(
 ) -> tuple[Edges, Reals]:
     """The pairs u < v with u from `first` to `last`; ``following[t]`` is the first positive subscription beyond u's."""
     n, topics, b = len(interest.node_offsets) - 1, interest.node_topics, trees.to_core
-    keys, ratios, size = np.empty(1024, np.int64), np.empty(1024), 0
+    keys, ratios, size, enough = np.empty(1024, np.int64), np.empty(1024), 0, np.int64(least * UNIT)
     for u in range(first, last):
         touched = 0
         for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
@@ -162,8 +162,8 @@ def _above(
             room = size + touched
             keys, ratios = np.concatenate((keys, np.empty(room, np.int64))), np.concatenate((ratios, np.empty(room)))
         for v in others[:touched]:
-            # No edge costs less than 1.
-            if total[v] > UNIT:
+            # No edge costs less than 1, so a smaller sum is no larger multiple of its cost.
+            if total[v] > enough:
                 ratio = _price_in_all(u, v, interest, position, trees) / (np.float64(UNIT) * cost_of(u, v, costs))
                 if ratio > least:
                     keys[size], ratios[size] = np.int64(u) * n + v, ratio
