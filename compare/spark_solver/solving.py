@@ -32,12 +32,17 @@ from .bound import STEPS, lower_bound
 from .conquer import LOCALITIES, edges_of_level, levels
 from .judge import OverlayJudgement, edges_by_number, judge
 from .numbering import Numbered, move, new_folder, numbered, read_rows
+from .splitting import MOST_ROWS, improved
 
 OPTIONS = (
     Option("part_rows", 5_000_000, "subscriptions of a part", least=1),
     Option("core_rows", 20_000_000, "most subscriptions of the core, where parts look for candidates", least=1),
     Option("candidates", 8, "nodes of the core for each subscription of a part", least=1, most=64),
     Option("locality", "random", "what brings nodes into one part", choices=LOCALITIES),
+    Option("split_seconds", 0, "seconds for a bound by splitting costs, up to 4,000,000 subscriptions", least=0),
+    Option(
+        "split_seconds", 0, f"of one task that improves overlay and bound, up to {MOST_ROWS:,} subscriptions", least=0
+    ),
     Option("bound_steps", STEPS, "comparisons a topic for the lower bound; 0: a bound without pairs of nodes", least=0),
 )
 PROBLEM, METHOD = "min-tco", "dc-gm"
@@ -65,7 +70,8 @@ def solve(
     """Solve ``min-tco`` by divide and conquer over Greedy Merge; the overlay is judged before it is at `output`.
 
     P3 (Chen, Vitenberg and Jacobsen 2011) §IV with Greedy Merge, in levels (:func:`.levels`). A task holds `part_rows`
-    subscriptions and 1 to 5 times as many of their candidates, in about 95 bytes each. `output` becomes a folder of
+    subscriptions and 1 to 5 times as many of their candidates, in about 95 bytes each. With `split_seconds` one task
+    improves the overlay and its bound (:func:`.improved`). `output` becomes a folder of
     Parquet files with label columns ``u`` and ``v``, an edge a row, in the order of numbers; the result's answer is its
     path.
     """
@@ -79,12 +85,16 @@ def solve(
         instance = _numbered(session, source, seed, folder)
         ended("numbering")
         counters = _conquer_levels(session, instance, given, seed, folder)
-        edges = session.read.parquet(f"{folder}/edges/*").distinct()
+        edges, proven = session.read.parquet(f"{folder}/edges/*").distinct(), 0
+        if given["split_seconds"] and instance.num_rows <= MOST_ROWS:
+            ended("conquering")
+            edges, proven = improved(session, instance, edges, folder, given["split_seconds"])
         _write_by_label(instance, edges, f"{folder}/overlay")
-        ended("conquering")
+        ended("splitting" if proven else "conquering")
         verdict = _judged(session, instance, f"{folder}/overlay", folder)
         ended("judging")
         bound, why = lower_bound(session, instance, verdict.edges, folder, given["bound_steps"])
+        bound, why = max((bound, why), (proven, "costs split among topics"))
         ended("bounding")
         if not verdict.violations:
             move(session, f"{folder}/overlay", output)

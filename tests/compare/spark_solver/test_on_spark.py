@@ -27,6 +27,7 @@ from overlaybench.compare.spark_solver.numbering import numbered, read_rows
 from overlaybench.compare.spark_solver.solving import Source, check, generate, session_on, solve
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.topics.problems import MinTCO
+from overlaybench.models.topics.relaxation.dual_fitting import dual_fitting_bound
 from tests.compare.loopback_cluster import loopback_cluster
 from tests.outcomes import bound_of
 
@@ -85,6 +86,17 @@ def test_overlays_are_valid_and_near_greedy_merge(
 def test_one_part_is_greedy_merge(session: SparkSession, instance: Given, tmp_path: Path) -> None:
     solve(session, Source(instance[0], {}), f"{tmp_path}/o.parquet", seed=2, options={"bound_steps": 0})
     assert ob.Overlay.from_labels(edges_in(f"{tmp_path}/o.parquet"), instance[1]) == greedy_merge(instance[1])
+
+
+def test_split_costs_improve_the_overlay_and_its_bound(session: SparkSession, instance: Given, tmp_path: Path) -> None:
+    path, given = instance
+    options = {"split_seconds": 3}
+    result = solve(session, Source(path, {}), f"{tmp_path}/o.parquet", seed=2, options=options)
+    overlay = ob.Overlay.from_labels(edges_in(f"{tmp_path}/o.parquet"), given)
+    assert MinTCO().violations(given, overlay) == []
+    assert result.counters["bound"] == "costs split among topics"
+    counted = dual_fitting_bound(given)
+    assert counted < bound_of(result) <= overlay.num_edges < greedy_merge(given).num_edges
 
 
 def test_labels_are_numbered_in_natural_order(session: SparkSession, tmp_path: Path) -> None:
