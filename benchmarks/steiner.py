@@ -1,10 +1,16 @@
 """Steiner trees: branch-and-cut compared with steinerpy, heuristics with networkx's approximations.
 
     python -m benchmarks.steiner [--limit 60] [--only b0] [--solvers branch-and-cut,steinerpy]
+    python -m benchmarks.steiner --pace Track1 --peer steiner_tree/target/release/track1 [--limit 10]
 
 SteinLib's instances of set B are read from ../shared/data; without them only generated ones run. Times are processor
 seconds of one run on one thread from the graph to the tree, with kernels compiled before. Every tree is checked by the
 problem.
+
+With `--pace`, a folder of the PACE 2018 challenge (github.com/PACE-challenge/SteinerTree-PACE-2018-instances), its
+odd-numbered instances go to branch-and-cut and in turn to a `--peer`, a program that reads an instance from its
+standard input and prints `VALUE` with the cost, such as the winner (github.com/wata-orz/steiner_tree). Seconds are the
+peer's processor seconds as a process, and ours of reading and of the run. The even-numbered ones are kept for reports.
 """
 
 from __future__ import annotations
@@ -12,8 +18,14 @@ from __future__ import annotations
 import argparse
 import itertools
 import logging
+import math
 import os
+import re
+import resource
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import networkx as nx
@@ -22,6 +34,7 @@ import numpy as np
 from benchmarks._usage import timed
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.overlay import Overlay
+from overlaybench.instances.contract.result import Status
 from overlaybench.instances.steiner.files import STEINER
 from overlaybench.instances.steiner.instance import SteinerInstance
 from overlaybench.instances.steiner.workloads import complete_subdivision, hypercube, skutella
@@ -31,6 +44,7 @@ STEINER_MODELS = methods_of("overlaybench.models.steiner")
 
 STEINLIB = Path(__file__).resolve().parents[2] / "shared" / "data" / "steinlib"
 PROBLEM = PROBLEMS["steiner"]
+WAITING = 5  # times the limit by the clock, for other work on the machine: the limit is of processor seconds
 SETS = {100: (125, 200), 500: (625, 1000, 2500, 12500), 1000: (1250, 2000, 5000, 25000)}  # as SteinLib's B, C, D
 
 
@@ -42,7 +56,12 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60, help="seconds a proof")
     parser.add_argument("--only", default="", help="instances whose name contains this text")
     parser.add_argument("--solvers", default=",".join(SOLVERS), help="some of the solvers, by name")
+    parser.add_argument("--pace", type=Path, help="a folder of instances of the PACE 2018 challenge")
+    parser.add_argument("--peer", type=Path, help="the program to compare with on them")
     chosen = parser.parse_args()
+    if chosen.pace:
+        compare_on_pace(chosen.pace, chosen.peer, chosen.limit)
+        return
     os.environ |= {"STEINERPY_REDUCE_JOBS": "1", "STEINERPY_ASCENT_JOBS": "1"}
     heuristic("mehlhorn")(
         hypercube(dimension=2, costs="unit", seed=0), 0.0
@@ -56,6 +75,55 @@ def main() -> None:
             sizes = f"{instance.num_nodes:,}, {instance.num_edges:,}, {instance.num_terminals:,}"
             cells = (measured(name, instance, solver, run, chosen.limit) for solver, run in solvers.items())
             print(f"| {name} | {sizes} | {' | '.join(cells)} |", flush=True)
+
+
+def compare_on_pace(folder: Path, peer: Path, limit: float) -> None:
+    """A line for each odd-numbered instance; then how many are proven, and the geometric mean of the ratios of seconds.
+
+    What is not proven within the limit, in processor seconds, counts as the limit.
+    """
+    print("| instance | nodes, edges, terminals | peer | peer's s | ours | reading, s | run, s | pairs |")
+    print("| --- " * 8 + "|")
+    (method,), proven, ratios = STEINER_MODELS, [0, 0], []
+    with tempfile.TemporaryDirectory() as scratch:
+        for path in sorted(folder.glob("*[13579].gr")):
+            text = re.split(r"(?im)^section tree", path.read_text())[0]
+            stp = Path(scratch, f"{path.stem}.stp")
+            stp.write_text(f"33D32945 STP File, STP Format Version 1.0\n{text}EOF\n")
+            value, theirs = peer_run(peer, path, limit)
+            loaded, reading = timed(STEINER.read, stp, {})
+            instance = loaded.instance
+            if not ratios:  # compiles the kernels
+                method.run(WORKLOADS["steiner-hypercube"].generate(dimension=5, costs="perturbed", seed=1), PROBLEM)
+            result, spent = timed(partial(method.run, time_limit=WAITING * limit), instance, PROBLEM)
+            is_proven = result.status is Status.OPTIMAL and spent.processor <= limit
+            assert not (is_proven and value is not None) or result.value == value, f"{path.stem}: the two differ"
+            proven = [proven[0] + (value is not None), proven[1] + is_proven]
+            ours = spent.processor if is_proven else limit
+            ratios.append(min(ours, limit) / (theirs if value is not None else limit))
+            sizes = f"{instance.num_nodes:,}, {instance.num_edges:,}, {instance.num_terminals:,}"
+            shown = f"{result.value:g}" if is_proven else f"{result.value:g} ≥ {result.lower_bound:g}"
+            pairs = result.counters.get("pairs", "")
+            print(
+                f"| {path.stem} | {sizes} | {value or 'none'} | {theirs:.3f} | {shown} | {reading.processor:.3f} "
+                f"| {spent.processor:.3f} | {pairs} |",
+                flush=True,
+            )
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    print(f"\nproven: peer {proven[0]}, ours {proven[1]} of {len(ratios)}; geometric mean of ours ÷ peer's: {mean:.2f}")
+
+
+def peer_run(peer: Path, path: Path, limit: float) -> tuple[int | None, float]:
+    """The value that a program prints, None beyond the limit, and its processor seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with path.open() as given:
+        found = subprocess.run(
+            ["prlimit", f"--cpu={math.ceil(limit)}", peer], stdin=given, capture_output=True, text=True, check=False
+        )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    value = re.search(r"^VALUE (\d+)", found.stdout, re.MULTILINE)
+    return (int(value[1]) if value and seconds <= limit else None), seconds
 
 
 def instances() -> Iterator[tuple[str, SteinerInstance]]:

@@ -130,18 +130,19 @@ def cheaper_tree(
                 return Search(False, int(numbers[_PAIRS]))
             tables = _grown(tables, n) if is_short else tables
         spent = int(numbers[_STEPS]) - before
-        is_early = numbers[_STEPS] < _EARLY
-        if _expected(before + spent, spent, last, size, k // 2) > most_steps * (_UNSURE if is_early else 1):
+        following = np.count_nonzero(tables.sets[: numbers[_SETS], _SIZE] == size + 1)
+        growth = max(spent / (last or spent or 1), following / max(1, len(sets)))
+        expected = _expected(before + spent, spent, growth, k // 2 - size)
+        if expected > most_steps * (_UNSURE if numbers[_STEPS] < _EARLY else 1):
             return Search(False, int(numbers[_PAIRS]))
         before, last = before + spent, spent
     return Search(True, int(numbers[_PAIRS]), _edges(task, tables) if numbers[_PARTS] >= 0 else None)
 
 
-def _expected(steps: float, spent: float, last: int, size: int, largest: int) -> float:
-    """About the steps for all sizes, if growth from one size to the next falls evenly to 1."""
-    growth = spent / last if last else 1.0
-    for later in range(size + 1, largest + 1):
-        spent *= min(growth, 1 + (growth - 1) * (largest - later) / (largest - size))
+def _expected(steps: float, spent: float, growth: float, sizes: int) -> float:
+    """About the steps for all sizes, if growth from one to the next of those left falls evenly to 1."""
+    for left in range(sizes - 1, -1, -1):
+        spent *= min(growth, 1 + (growth - 1) * left / sizes)
         steps += spent
     return steps
 

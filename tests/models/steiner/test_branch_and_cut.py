@@ -48,10 +48,10 @@ def lp_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(branch_and_cut, "_STEPS", -1)
 
 
-@property_test(200, SEEDS, st.booleans(), st.booleans())
-def test_the_optimum_is_the_brute_forces(seed: int, presolve: bool, lp_alone: bool) -> None:
+@property_test(200, SEEDS, st.booleans(), st.sampled_from([("_STEPS", -1), ("_FEW_TERMINALS", 0), ("_FEW_STARTS", 4)]))
+def test_the_optimum_is_the_brute_forces(seed: int, presolve: bool, constant: tuple[str, int]) -> None:
     instance = small_graph(seed)
-    with patch.object(branch_and_cut, "_STEPS", -1 if lp_alone else branch_and_cut._STEPS):
+    with patch.object(branch_and_cut, *constant):
         result = STEINER_BRANCH_AND_CUT.run(instance, STEINER, presolve=presolve)
     expected = least_cost(instance)
     assert result.value == expected
