@@ -84,7 +84,7 @@ def compare_on_pace(folder: Path, peer: Path, limit: float) -> None:
     """
     print("| instance | nodes, edges, terminals | peer | peer's s | ours | reading, s | run, s | pairs |")
     print("| --- " * 8 + "|")
-    (method,), proven, ratios = STEINER_MODELS, [0, 0], []
+    (method,), proven, ratios = STEINER_MODELS, [0, 0], list[float]()
     with tempfile.TemporaryDirectory() as scratch:
         for path in sorted(folder.glob("*[13579].gr")):
             text = re.split(r"(?im)^section tree", path.read_text())[0]
