@@ -37,7 +37,7 @@ class Search(NamedTuple):
     chosen: Flags | None = None  # the edges of a cheapest tree, shape (m,), if it costs less than the bound given
 
 
-class Task(NamedTuple):
+class SetSearch(NamedTuple):
     """An instance, and the cuts of a dual ascent with their terminals and nodes."""
 
     graph: Graph
@@ -147,7 +147,7 @@ def _expected(steps: float, spent: float, growth: float, sizes: int) -> float:
     return steps
 
 
-def _task(instance: SteinerInstance, root: int, ascent: Ascent, upper: int) -> Task | None:
+def _task(instance: SteinerInstance, root: int, ascent: Ascent, upper: int) -> SetSearch | None:
     """The instance with nodes in breadth-first order from the root; None if its costs leave no bits for noise."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order
@@ -173,7 +173,7 @@ def _task(instance: SteinerInstance, root: int, ascent: Ascent, upper: int) -> T
     entered = np.bincount(nodes, ascent.duals[cut], n).astype(np.int64)
     graph, costs = graph_of(n, place[instance.edges]), (instance.costs << shift) + noise
     cuts = ascent.duals, sides, ascent.node_offsets, nodes, entered
-    return Task(graph, graph.neighbour.astype(np.int64), costs, shift, terminal, terminals, everything, *cuts)
+    return SetSearch(graph, graph.neighbour.astype(np.int64), costs, shift, terminal, terminals, everything, *cuts)
 
 
 def _grown(tables: Tables, n: int) -> Tables:
@@ -196,7 +196,7 @@ def _grown(tables: Tables, n: int) -> Tables:
     return tables
 
 
-def _edges(task: Task, tables: Tables) -> Flags:
+def _edges(task: SetSearch, tables: Tables) -> Flags:
     """The edges of the best tree."""
     inside = task.terminal >= 0
     stack = tables.numbers[_PARTS:].tolist()
@@ -209,7 +209,7 @@ def _edges(task: Task, tables: Tables) -> Flags:
 
 
 @kernel
-def _solve_sets(task: Task, tables: Tables, scratch: Scratch, sets: Units, start: int, steps: int) -> int:
+def _solve_sets(task: SetSearch, tables: Tables, scratch: Scratch, sets: Units, start: int, steps: int) -> int:
     """Find the pairs of sets of the same size; how many are done when `steps` or the tables are used up."""
     numbers, n = tables.numbers, len(scratch.pair)
     for done in range(start, len(sets)):
@@ -238,7 +238,7 @@ def _solve_sets(task: Task, tables: Tables, scratch: Scratch, sets: Units, start
 
 
 @kernel
-def _set_limits(task: Task, tables: Tables, members: Units, limit: Units) -> int:
+def _set_limits(task: SetSearch, tables: Tables, members: Units, limit: Units) -> int:
     """Set the limits of a set's pairs from the cuts that the rest of a tree must cross; returns the largest."""
     upper = tables.numbers[_UPPER]
     # Arcs of the rest lead away from the cuts' root or, if the set has the root, from the node, so that each cut that
@@ -286,7 +286,7 @@ def _unite(tables: Tables, scratch: Scratch, number: int) -> list[tuple[int, int
 
 
 @kernel
-def _trace(task: Task, tables: Tables, scratch: Scratch, number: int) -> list[int]:
+def _trace(task: SetSearch, tables: Tables, scratch: Scratch, number: int) -> list[int]:
     """Start at the unions that give a set, and at the nodes of their trees; returns all these nodes.
 
     A tree costs as much at each of its nodes. If a node is on all trees, no optimal rest comes nearer to it than the
@@ -332,7 +332,7 @@ def _trace(task: Task, tables: Tables, scratch: Scratch, number: int) -> list[in
 
 
 @kernel
-def _outside(task: Task, members: Units, node: int) -> bool:
+def _outside(task: SetSearch, members: Units, node: int) -> bool:
     """Whether a node is a terminal outside a set."""
     t = task.terminal[node]
     return bool(t >= 0 and members[t // _WORD] >> (t % _WORD) & 1 == 0)
@@ -340,7 +340,7 @@ def _outside(task: Task, members: Units, node: int) -> bool:
 
 @kernel
 def _extend(
-    task: Task, tables: Tables, scratch: Scratch, number: int, touched: list[int], largest: int
+    task: SetSearch, tables: Tables, scratch: Scratch, number: int, touched: list[int], largest: int
 ) -> tuple[int, int]:
     """Dijkstra's algorithm from the nodes touched, until it reaches a terminal outside, or all neighbours of one.
 
@@ -378,7 +378,7 @@ def _extend(
 
 
 @kernel
-def _block(task: Task, scratch: Scratch, touched: list[int]) -> None:
+def _block(task: SetSearch, scratch: Scratch, touched: list[int]) -> None:
     """Spread what is blocked to the nodes around."""
     graph, blocked = task.graph, scratch.blocked
     heap = [(-blocked[v], v) for v in touched if blocked[v] > 0]
@@ -394,7 +394,7 @@ def _block(task: Task, scratch: Scratch, touched: list[int]) -> None:
 
 
 @kernel
-def _separate(task: Task, tables: Tables, scratch: Scratch, number: int, start: int) -> int:
+def _separate(task: SetSearch, tables: Tables, scratch: Scratch, number: int, start: int) -> int:
     """The largest cost such that nodes of that distance or more, not blocked, connect the terminals outside the set.
 
     The rest of a tree has a node at that distance or nearer, so pairs further away are on no optimal tree. −1 if the
@@ -434,7 +434,7 @@ def _separate(task: Task, tables: Tables, scratch: Scratch, number: int, start: 
 
 
 @kernel
-def _keep(task: Task, tables: Tables, scratch: Scratch, number: int, nodes: Units, most: int) -> None:
+def _keep(task: SetSearch, tables: Tables, scratch: Scratch, number: int, nodes: Units, most: int) -> None:
     """Keep the valid pairs of a set up to a cost, join it with others, and enter it into the index."""
     numbers, sets, words = tables.numbers, tables.sets, tables.members.shape[1]
     group = np.zeros(tables.groups.shape[2], np.int64)
@@ -472,7 +472,7 @@ def _keep(task: Task, tables: Tables, scratch: Scratch, number: int, nodes: Unit
 
 
 @kernel
-def _complete(task: Task, tables: Tables, scratch: Scratch, number: int) -> None:
+def _complete(task: SetSearch, tables: Tables, scratch: Scratch, number: int) -> None:
     """Join a set's pairs with the unions that give all other terminals, which makes whole trees."""
     numbers = tables.numbers
     rest = tables.slots[_slot(tables, task.everything ^ tables.members[number])]
@@ -488,7 +488,7 @@ def _complete(task: Task, tables: Tables, scratch: Scratch, number: int) -> None
 
 
 @kernel
-def _join(task: Task, tables: Tables, scratch: Scratch, number: int, given: Units) -> None:
+def _join(task: SetSearch, tables: Tables, scratch: Scratch, number: int, given: Units) -> None:
     """Join a set with all disjoint ones before it that have a pair at the same node, if the rest is as large."""
     numbers, sets, words = tables.numbers, tables.sets, tables.members.shape[1]
     top, last = _LEVELS - 1, numbers[_INDEXED] - 1
