@@ -106,7 +106,7 @@ QUIET = click.option("--quiet", is_flag=True, help="Show no progress.")
 _TABLE = "In tables of topics; repeatable: several are one key.  [default: {}]"
 _PRICES = {
     "costs": ("FILE", "A table of pairs of nodes, the first two columns, and of what their links cost."),
-    "cost_column": ("NAME", "Of --costs: integers from 1 on, for weighted-tco.  [default: cost]"),
+    "cost_column": ("NAME", "Of --costs: numbers above 0, for weighted-tco.  [default: cost]"),
     "score_column": ("NAME", "Of --costs, in place of costs: numbers of which more is better."),
 }
 _KEYS = ("node", "topic")

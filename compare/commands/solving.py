@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from textwrap import fill
@@ -179,7 +181,7 @@ def solve(file: Path, problem: str | None, options: tuple[str, ...], columns: Ma
             check_ending(given["proof"], _PROOFS)
         with keeping():
             result = solved(instance, judge, method, apart=True, **further)
-            click.echo(_json(result, instance) if as_json else _text(result))
+            click.echo(_json(result, instance) if as_json else _text(result, judge.unit(instance)))
             if output is not None and result.answer is not None:
                 kind_named(judge.kind).write_answer(result.answer, instance, output)
     sys.exit(1 if result.status is Status.FAILED else 0)
@@ -211,7 +213,12 @@ def _solve_on_spark(
 def _json(result: Result[Any], instance: Any = None) -> str:
     """One JSON object; the answer is shown as its kind has it (``edges`` for overlays), null where there is none."""
     first = ("problem", "method", "status", "value", "lower_bound", "gap")
-    shown = {name: getattr(result, name) for name in first} | {"proven": level_of(result), "seconds": result.seconds}
+    unit = 1 if instance is None else problem_named(result.problem).unit(instance)
+    shown = (
+        {name: getattr(result, name) for name in first}
+        | ({"unit": unit} if unit > 1 else {})
+        | {"proven": level_of(result), "seconds": result.seconds}
+    )
     last = {"counters": dict(result.counters), "measures": dict(result.measures), "reason": result.reason}
     if instance is None:  # it is on Spark, as is the answer
         shown |= {"overlay": result.answer, **last}
@@ -222,13 +229,13 @@ def _json(result: Result[Any], instance: Any = None) -> str:
     return json.dumps(shown | ({} if result.trace is None else {"steps": result.trace.records()}), ensure_ascii=False)
 
 
-def _text(result: Result[Any]) -> str:
+def _text(result: Result[Any], unit: int = 1) -> str:
     lines = [f"{result.problem} by {result.method}: {result.status}, {result.seconds:.2f} s"]
     if result.value is not None:
-        lines.append(f"value {plain(result.value)}" + in_parentheses(result.measures))
+        lines.append(f"value {_in_units(result.value, unit)}" + in_parentheses(result.measures))
     if result.lower_bound is not None:
         gap = "" if result.gap is None else f", gap {result.gap:.2%}"
-        lines.append(f"proven lower bound {plain(result.lower_bound)}{gap}")
+        lines.append(f"proven lower bound {_in_units(result.lower_bound, unit)}{gap}")
     elif result.value is not None:
         method = method_named(result.method).answering(problem_named(result.problem).name)
         proven = "none was proven in time" if method.exact or method.bounds else "the method proves none"
@@ -246,6 +253,11 @@ def _text(result: Result[Any]) -> str:
     lines += [_wrapped(f"choices: {given['choices']}")] if given.get("choices") else []
     lines += [result.reason] if result.reason else []
     return "\n".join([*lines, *([] if result.trace is None else ["", repr(result.trace)])])
+
+
+def _in_units(value: float, unit: int) -> str:
+    """A value, of which `unit` are one of the user's file: 456 is 45.6 where costs have one decimal."""
+    return plain(value) if unit == 1 or math.isinf(value) else f"{Decimal(int(value)) / unit:f}"
 
 
 def _wrapped(text: str) -> str:
@@ -311,19 +323,21 @@ def check(
         with _cluster(master, problem, file, answer) as (session, solving, (source, given)):
             found = solving.check(session, solving.Source(source, columns), given)
         name, value, violations, measures = solving.PROBLEM, found.edges, found.violations, found.measures
+        unit = 1
     else:
         judge = problem_asked(file, problem, columns)
         instance = load_instance(file, judge, columns)
         with memory_bounded(str(answer)):
             given = kind_named(judge.kind).read_answer(answer, instance)
         name, value, violations = judge.name, judge.value(instance, given), judge.violations(instance, given)
-        measures = judge.measures(instance, given)
+        measures, unit = judge.measures(instance, given), judge.unit(instance)
     if as_json:
         fields = {"problem": name, "valid": not violations, "value": value, "violations": violations}
         click.echo(json.dumps({**fields, "measures": dict(measures)}, ensure_ascii=False))
     else:
         verdict = "invalid" if violations else "valid"
-        click.echo("\n".join([f"{verdict} for {name}, value {plain(value)}" + in_parentheses(measures), *violations]))
+        shown = _in_units(value, unit)
+        click.echo("\n".join([f"{verdict} for {name}, value {shown}" + in_parentheses(measures), *violations]))
     sys.exit(1 if violations else 0)
 
 

@@ -114,7 +114,7 @@ def steiner_heuristic(
         with interruptible(time_limit) as clock:
             tree = build(instance, clock=clock, **chosen)
         if tree is None:
-            return Proposal(status=Status.INFEASIBLE, reason="the terminals lie in different components of the graph")
+            return Proposal(status=Status.INFEASIBLE, reason=instance.unreachable())
         return Proposal(tree, status=Status.TIME_LIMIT if clock.passed else None, reason=clock.stopped_by)
 
     return Method(name=name, problems=("steiner",), solve=solve, compiled=True, **attributes)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import fields
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
@@ -140,3 +144,11 @@ def connected_components(size: int, tails: Offsets, heads: Offsets) -> Offsets:
         apart = tails != heads
         tails, heads = tails[apart], heads[apart]
     return root
+
+
+def whole(numbers: Sequence[Decimal]) -> tuple[list[int], int]:
+    """Decimals times the least power of 10 that makes all of them whole, and this power."""
+    exact, unit = [Fraction(number) for number in numbers], 1
+    while unit % math.lcm(*(number.denominator for number in exact)):
+        unit *= 10
+    return [int(number * unit) for number in exact], unit

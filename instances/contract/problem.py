@@ -95,6 +95,10 @@ class Problem(ABC, Generic[Instance, Answer]):
         """Further figures of the answer beside its value."""
         return {}
 
+    def unit(self, instance: Instance) -> int:
+        """How many of the value are one of what the user's file counts: 10 where its costs have a decimal."""
+        return 1
+
 
 def shortened(faults: list[str], noun: str) -> list[str]:
     """The first five faults, and how many more there are."""

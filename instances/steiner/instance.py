@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, check_ends, frozen, ordered_edges
+from ..contract.arrays import Ids, check_ends, connected_components, frozen, ordered_edges
 from ..contract.errors import BadInput
 from ..contract.shown import Digested, circle
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Costs = npt.NDArray[np.int64]
 _LARGEST_SUM = 2**53
-_TINY = 60
+_TINY, _LISTED = 60, 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,6 +37,8 @@ class SteinerInstance(Digested):
         Not negative, with a sum of at most 2^53.
     terminals : int32 array, shape (k,)
         Distinct and increasing, at least one.
+    unit : int
+        By which the costs of a file with decimals were multiplied; it is shown, and not part of the digest.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class SteinerInstance(Digested):
     edges: Ids
     costs: Costs
     terminals: Ids
+    unit: int = 1
 
     def __post_init__(self) -> None:
         if np.size(self.edges) % 2:
@@ -79,7 +82,7 @@ class SteinerInstance(Digested):
 
     @classmethod
     def from_edges(
-        cls, num_nodes: int, edges: Iterable[tuple[int, int, int]], terminals: Iterable[int]
+        cls, num_nodes: int, edges: Iterable[tuple[int, int, int]], terminals: Iterable[int], unit: int = 1
     ) -> SteinerInstance:
         """Build from (node, node, cost) in any order and direction; of parallel edges the cheapest is kept.
 
@@ -94,7 +97,7 @@ class SteinerInstance(Digested):
         first = np.ones(len(u), dtype=np.bool_)
         first[1:] = (np.diff(u) != 0) | (np.diff(v) != 0)
         ends, distinct = np.stack([u, v], axis=1)[first], np.unique(np.array(list(terminals), dtype=np.int64))
-        return cls(num_nodes, frozen(ends, np.int32), cost[first], frozen(distinct, np.int32))
+        return cls(num_nodes, frozen(ends, np.int32), cost[first], frozen(distinct, np.int32), unit)
 
     @property
     def num_edges(self) -> int:
@@ -105,6 +108,16 @@ class SteinerInstance(Digested):
     def num_terminals(self) -> int:
         """The number of terminals, k."""
         return len(self.terminals)
+
+    def unreachable(self) -> str:
+        """Why no tree connects all terminals, with the first that the first one cannot reach; "" if one does."""
+        root = connected_components(self.num_nodes, *self.edges.T.astype(np.int64))
+        away = self.terminals[root[self.terminals] != root[self.terminals[0]]]
+        if not len(away):
+            return ""
+        named = ", ".join(map(self.node_label, away[:_LISTED].tolist())) + (", …" if len(away) > _LISTED else "")
+        plural = "s" if len(away) > 1 else ""
+        return f"no path leads from terminal {self.node_label(int(self.terminals[0]))} to terminal{plural} {named}"
 
     @property
     def size(self) -> dict[str, int]:

@@ -40,6 +40,9 @@ class SteinerTree(Problem[SteinerInstance, Overlay]):
             faults.append(f"{cycles} edges more than in a tree: they close cycles")
         return faults
 
+    def unit(self, instance: SteinerInstance) -> int:
+        return instance.unit
+
     def measures(self, instance: SteinerInstance, answer: Overlay) -> dict[str, float]:
         """The numbers of edges and of Steiner nodes (nodes on the tree that are no terminals)."""
         nodes = np.union1d(answer.edges.ravel(), instance.terminals)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..contract.arrays import whole
 from ..contract.errors import BadInput, unknown_ending
 from ..contract.files import errors_in, unpacked_name
 from ..contract.tables import check_columns, separated
@@ -35,10 +36,11 @@ def priced(
     instance : TopicInstance
     pairs : path or mapping
         A table (CSV, TSV) whose first two columns are the labels of a pair; or numbers by pairs of labels.
-        Whatever the order of a pair, it stands there once.
+        Whatever its order, a pair has one number, which may be repeated.
     cost : str
-        The column with integers from 1 to 1,000,000 (of a mapping: any text). Every two nodes that share a topic must
-        have one; other pairs cost as much as the dearest.
+        The column with numbers above 0 (of a mapping: any text). Decimals are multiplied by the power of 10 that makes
+        all costs integers, from 1 to 1,000,000. Every two nodes that share a topic must have one; other pairs cost as
+        much as the dearest.
     score : str
         In place of `cost`: the column with numbers that speak for a pair, such as how often it was seen together; 0 for
         a pair that is not listed. The overlay of least total cost then has fewest edges, and of all with so few edges
@@ -77,7 +79,7 @@ def _costs(instance: TopicInstance, rows: Iterable[Row], *, with_scores: bool) -
     ids = {instance.node_label(v): v for v in range(instance.num_nodes)}
     if len(ids) > _MOST_NODES:
         raise BadInput(f"costs of the pairs of {len(ids):,} {said('nodes')}: give at most {_MOST_NODES:,} of them")
-    given = np.full((len(ids), len(ids)), np.nan)
+    given, numbers = np.full((len(ids), len(ids)), np.nan), dict[tuple[int, int], Decimal]()
     for where, one, other, text in rows:
         for label in (one, other):
             if label not in ids:
@@ -85,22 +87,30 @@ def _costs(instance: TopicInstance, rows: Iterable[Row], *, with_scores: bool) -
         u, v = ids[one], ids[other]
         if u == v:
             raise BadInput(f"{where}: a pair of '{one}' with itself: remove the line")
-        if not math.isnan(given[u, v]):
-            raise BadInput(f"{where}: '{one}' and '{other}' have a value already: remove one of the two")
-        given[u, v] = given[v, u] = _number(where, text, with_scores)
-    return LinkCosts.given(_of_scores(instance, given) if with_scores else _of_costs(instance, given))
+        number, known = _number(where, text, with_scores), numbers.get((min(u, v), max(u, v)))
+        if known not in (None, number):
+            raise BadInput(f"{where}: '{one}' and '{other}' have the value {known} already: remove one of the two")
+        numbers[min(u, v), max(u, v)] = number
+    values, unit = [float(number) for number in numbers.values()], 1
+    if not with_scores:
+        integers, unit = whole([*numbers.values()])
+        if max(integers, default=0) > MOST_COST:
+            largest, times = max(numbers.values()), f" times {unit:,}, for the decimals" if unit > 1 else ""
+            raise BadInput(f"the cost {largest}{times}, is above {MOST_COST:,}: scale or round the costs")
+        values = [float(number) for number in integers]
+    for (u, v), value in zip(numbers, values, strict=True):
+        given[u, v] = given[v, u] = value
+    return LinkCosts.given(_of_scores(instance, given) if with_scores else _of_costs(instance, given), unit)
 
 
-def _number(where: str, text: Any, is_score: bool) -> float:
+def _number(where: str, text: Any, is_score: bool) -> Decimal:
     try:
-        value = float(text)
-    except (TypeError, ValueError):
-        value = math.nan
-    if is_score and abs(value) <= 2**53:
+        value = Decimal(str(text).strip())
+    except InvalidOperation:
+        value = Decimal("nan")
+    if value.is_finite() and (abs(value) <= 2**53 if is_score else 0 < value <= MOST_COST):
         return value
-    if not is_score and 1 <= value <= MOST_COST and value == int(value):
-        return value
-    needs = "a number" if is_score else f"an integer from 1 to {MOST_COST:,}"
+    needs = "a number" if is_score else f"a number above 0, at most {MOST_COST:,}"
     raise BadInput(f"{where}: {str(text)!r:.40} is no {'score' if is_score else 'cost'}: give {needs}")
 
 

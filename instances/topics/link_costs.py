@@ -39,6 +39,8 @@ class LinkCosts(ReadOnly):
         The index of each node's site; empty if the costs are those of points.
     table : int32 array, shape (S, S)
         Symmetric; its diagonal has the cost between two nodes of one site.
+    unit : int
+        By which costs with decimals were multiplied; it is shown, and part of no digest.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class LinkCosts(ReadOnly):
     points: Ids = field(default_factory=lambda: _NO_POINTS)
     sites: Ids = field(default_factory=lambda: _NO_SITES)
     table: Ids = field(default_factory=lambda: _NO_TABLE)
+    unit: int = 1
 
     def __post_init__(self) -> None:
         points, sites, table = (frozen(each, np.int32) for each in (self.points, self.sites, self.table))
@@ -74,12 +77,12 @@ class LinkCosts(ReadOnly):
         return cls(sites=np.asarray(sites, np.int32), table=_whole(table))
 
     @classmethod
-    def given(cls, costs: npt.ArrayLike) -> LinkCosts:
+    def given(cls, costs: npt.ArrayLike, unit: int = 1) -> LinkCosts:
         """The cost of every pair, a symmetric matrix of shape (|V|, |V|); its diagonal is ignored."""
         table = _whole(costs).copy()
         if table.ndim == 2 and table.shape[0] == table.shape[1]:
             np.fill_diagonal(table, 1)
-        return cls(sites=np.arange(len(table), dtype=np.int32), table=table)
+        return cls(sites=np.arange(len(table), dtype=np.int32), table=table, unit=unit)
 
     @property
     def num_nodes(self) -> int:
@@ -102,7 +105,7 @@ class LinkCosts(ReadOnly):
         """The costs on distinct nodes, in the order given."""
         if len(self.points):
             return LinkCosts(points=self.points[nodes])
-        return LinkCosts(sites=self.sites[nodes], table=self.table)
+        return LinkCosts(sites=self.sites[nodes], table=self.table, unit=self.unit)
 
     @property
     def contents(self) -> bytes:

@@ -123,6 +123,9 @@ class WeightedTCO(TopicProblem):
     objective = Objective(first="cost")
     implications = (Implication(("min-tco",), "no edge costs less than 1"),)
 
+    def unit(self, instance: TopicInstance) -> int:
+        return 1 if instance.costs is None else instance.costs.unit
+
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
         return instance.total_cost(answer.edges)
 

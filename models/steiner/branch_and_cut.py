@@ -204,7 +204,7 @@ def steiner_branch_and_cut(
             bound, reason, searched = _search(reduced, best, clock, progress, file, by_paths=presolve)
             bound, counters = bound + reduced.fixed_cost, counters | searched
         if best.tree is None:
-            return Proposal(None, None, Status.INFEASIBLE, counters, reason)
+            return Proposal(None, None, Status.INFEASIBLE, counters, instance.unreachable() or reason)
         file.claim(best.value, bound, best.tree.edges.tolist())
         return Proposal(best.tree, bound, None if bound >= best.value else Status.TIME_LIMIT, counters, reason)
 

@@ -188,3 +188,13 @@ def test_costs_of_a_second_file_make_the_problem_the_one_about_costs(files: tupl
     assert ["b", "c"] in found["edges"]
     lone = run("solve", files[0], "--cost-column", "cost")
     assert "are of a file --costs" in str(lone.exception)
+
+
+def test_a_value_is_shown_in_the_unit_of_the_costs_in_the_file(files: tuple[Path, Path], tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("u,v,ms\na,b,9.5\na,c,5\nb,c,1.25\na,d,3\nc,d,2\n")
+    costs = ("--costs", pairs, "--cost-column", "ms")
+    assert "value 8.25 " in run("solve", files[0], *costs).output
+    shown = json.loads(run("solve", files[0], "--json", *costs).output)
+    assert (shown["value"], shown["unit"]) == (825, 100)
+    assert "value 16.5 " in run("check", *files, *costs).output

@@ -64,8 +64,10 @@ def test_an_instance_comes_back_from_its_file_and_from_pickle(
         (HEAD + "SECTION Presolve\nEND\n", "line 2: section 'Presolve' is not supported"),
         (HEAD + GRAPH.replace("END\n", "") + TERMINALS, "line 2: this section does not end"),
         (FILE.replace("E 2 3 4", "E 2 3"), "line 6: 'E 2 3' must read 'E NODE NODE COST'"),
-        (FILE.replace("E 2 3 4", "E 2 3 4.5"), "line 6: '4.5' is no integer of at least 0: scale"),
-        (FILE.replace("E 2 3 4", "E 2 3 -4"), "line 6: '-4' is no integer"),
+        (FILE.replace("E 2 3 4", "E 2 3 x"), "line 6: 'x' is no number of at least 0"),
+        (FILE.replace("E 2 3 4", "E 2 3 -4"), "line 6: '-4' is no number of at least 0"),
+        (FILE.replace("E 2 3 4", "E 2 3 1e80"), "more than 2^53"),
+        (FILE.replace("E 2 3 4", "E 2 3 1.5e-40"), "more than 2^53"),
         (FILE.replace("E 2 3 4", "E 2 9 4"), "line 6: node 9 is outside 1…3"),
         (FILE.replace("E 2 3 4", "E 2 2 4"), "line 6: a loop at node 2"),
         (FILE.replace("E 2 3 4", "A 2 3 4"), "line 6: 'A' is unknown or belongs to another problem"),
@@ -177,3 +179,39 @@ def test_two_of_skutellas_nodes_always_miss_a_point() -> None:
     sets = [set(graph[v]) - {0} for v in graph[0]]
     assert all(len(a | b) == 6 for a, b in itertools.combinations(sets, 2))
     assert any(len(a | b | c) == 7 for a, b, c in itertools.combinations(sets, 3))
+
+
+SIDE = "SECTION Tree Decomposition\ns td 1 3 3\nb 1 1 2 3\nEND\nSECTION Drawing\nE 1 2 bl\nEND\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "remarks"),
+    [
+        (FILE.replace(HEAD, "").encode(), 0),
+        (FILE.replace("EOF", SIDE + "EOF").encode(), 2),
+        (FILE.replace(HEAD, HEAD + 'SECTION Comment\nCreator "Caf\xe9"\nEND\n').encode("latin-1"), 0),
+        (FILE.replace("2 5", "2 5.0").replace("3 4", "3 4.00").encode(), 0),
+    ],
+)
+def test_what_does_not_change_the_problem_is_left_out(tmp_path: Path, data: bytes, remarks: int) -> None:
+    path = tmp_path / "one.gr"
+    path.write_bytes(data)
+    loaded = KIND.read(path, {})
+    (tmp_path / "plain.stp").write_text(FILE)
+    assert loaded.instance.digest == KIND.read(tmp_path / "plain.stp", {}).instance.digest
+    assert len(loaded.remarks) == remarks
+
+
+def test_costs_with_decimals_are_scaled_exactly(tmp_path: Path) -> None:
+    (tmp_path / "one.stp").write_text(FILE.replace("2 5", "2 0.1").replace("3 4", "3 123456789.012345"))
+    instance = KIND.read(tmp_path / "one.stp", {}).instance
+    assert instance.costs.tolist() == [100_000, 123_456_789_012_345]
+    assert STEINER.unit(instance) == 10**6
+
+
+@pytest.mark.parametrize("method", [name for name, method in ob.METHODS.items() if method.answers("steiner")])
+def test_terminals_that_cannot_be_reached_are_named(method: str) -> None:
+    apart = ob.SteinerInstance.from_edges(6, [(0, 1, 1), (2, 3, 1)], [0, 1, 3, 5])
+    result = ob.METHODS[method].run(apart, STEINER)
+    assert result.status is ob.Status.INFEASIBLE
+    assert result.reason == "no path leads from terminal 1 to terminals 4, 6"

@@ -138,6 +138,14 @@ def test_tables_give_costs_in_either_order_and_scores(tmp_path: Path) -> None:
     assert costs[0] == costs[2] == costs[1] + 3
 
 
+def test_both_directions_of_a_pair_may_say_the_same_and_decimals_are_exact(tmp_path: Path) -> None:
+    rows = ["one,other,cost", *(f"{u},{v},{k}.1" for k, (u, v) in enumerate(PAIRS)), "b,a,0.10", "a,b,0.1"]
+    instance = priced_by_pairs(INSTANCE, written(tmp_path / "pairs.csv", "\n".join(rows)), cost="cost")
+    assert instance.edge_costs([0, 0, 1, 2], [1, 2, 2, 3]).tolist() == [1, 11, 31, 51]
+    assert WEIGHTED.unit(instance) == 10
+    assert priced_by_pairs(INSTANCE, dict.fromkeys(PAIRS, 0.3), cost="cost").edge_costs([0], [1]).tolist() == [3]
+
+
 HEAD = "one,other,cost\n"
 ALL = HEAD + "".join(f"{u},{v},5\n" for u, v in PAIRS)
 BAD = [
@@ -148,10 +156,11 @@ BAD = [
     ("a pair short", HEAD + "a,b,1\n", "no cost of 'a' and 'c', which share a topic: add a line"),
     ("unknown", ALL + "a,q,1\n", "line 8: unknown node 'q': correct the name or remove"),
     ("itself", ALL + "a,a,1\n", "line 8: a pair of 'a' with itself: remove the line"),
-    ("again", ALL + "b,a,1\n", "line 8: 'b' and 'a' have a value already: remove one"),
+    ("again", ALL + "b,a,1\n", "line 8: 'b' and 'a' have the value 5 already: remove one"),
+    ("too fine", ALL.replace("b,c,5", "b,c,5000.001"), "the cost 5000.001 times 1,000, for the decimals, is above"),
     ("short line", HEAD + "a,b\n", "line 2: 2 values under a header of 3: correct the line"),
     ("quotes", HEAD + 'a,"b"c,1\n', "line 2: ',' expected after '\"': correct its quotes"),
-    *((text, HEAD + f"a,b,{text}\n", "line 2:") for text in ("0", "1.5", "1000001", "nan", "inf", "x", "")),
+    *((text, HEAD + f"a,b,{text}\n", "line 2:") for text in ("0", "-1.5", "1000001", "nan", "inf", "x", "")),
 ]
 
 
