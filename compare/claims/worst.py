@@ -136,9 +136,10 @@ def search_worst_case(
     judge = _Judge(method, problem, rule if has_ties else "", progress)
     # A rule that compares node numbers distinguishes instances that differ by names only.
     if rule == WORST and has_ties and problem in PROBLEMS:
-        listed = listed or _surveyed(method, problem, nodes, topics, deadline, judge)
-        if any(case.exhaustive for case in listed):
-            return listed[0]
+        if not any(case.exhaustive for case in listed):
+            listed = [*listed, *_surveyed(method, problem, nodes, topics, deadline, judge)]
+        if proven := [case for case in listed if case.exhaustive]:
+            return proven[0]
         known = [*known, *listed]
     return _local_search(judge, nodes, topics, deadline, seed, known)
 
