@@ -75,7 +75,7 @@ def rows(draw: random.Random, folder: Path) -> Iterator[Counter[str]]:
         honest = forged.rows_of(store)
         for _ in range(5):
             for row in [*honest, forged.failed(honest[0])]:
-                seen, unfound = forged.missed([row], store.folder, 3, honest, draw)
+                seen, unfound = forged.missed([row], 3, honest, draw)
                 assert not unfound, unfound
                 yield seen
 

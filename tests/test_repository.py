@@ -305,7 +305,10 @@ def test_nothing_unpickles_or_runs_what_a_file_says() -> None:
                 called in ("np.load", "numpy.load") and "allow_pickle=False" not in ast.unparse(node)
             ):
                 found.add((path.relative_to(ROOT).as_posix(), called))
-    assert found == {("compare/studies/isolation.py", "pickle.Unpickler")}, "it reads the memory of its run's process"
+    assert found == {
+        ("compare/studies/isolation.py", "pickle.Unpickler"),  # it reads the memory of its run's process
+        ("compare/studies/executors.py", "pickle.loads"),  # what Spark carries between driver and workers
+    }
 
 
 def test_every_file_that_a_page_or_a_docstring_names_exists() -> None:

@@ -18,9 +18,10 @@ from ..catalogue import METHODS, method_named, problem_named, workload_named
 from ..studies.columns import parameters
 from ..studies.isolation import IsolatedRun
 from ..studies.row import object_in, row, spread
-from ..studies.store import Store, StoredInstance
+from ..studies.run_table import run_table
+from ..studies.store import Index, Store, StoredInstance
 from ..studies.study import Runs, Study
-from ..studies.task import Recipe, derived_seed, freeze
+from ..studies.task import Recipe, Recipes, derived_seed, freeze
 from .contribution_table import BY_TABLE
 
 LAWS = ("uniform", "zipf", "exponential")
@@ -43,7 +44,7 @@ class Experiment:
 
     def study(self, name: str) -> Study:
         """The experiment as a study; its name is its text."""
-        return Study(name, SEED, self.recipes, self.runs, (), f'name = "{name}"\n')
+        return Study(name, SEED, Recipes.of(self.recipes), self.runs, (), f'name = "{name}"\n')
 
 
 def together(experiments: Sequence[Experiment]) -> Experiment:
@@ -131,9 +132,9 @@ def rows_here(experiment: Experiment, methods: Mapping[str, Method[Any, Any]]) -
     """Run an experiment in this process, with the given algorithms, and return its rows."""
     study = experiment.study("here")
     instances = {recipe.to_json(): recipe.make() for recipe in experiment.recipes}
-    made = {line: StoredInstance(instance.digest, 0) for line, instance in instances.items()}
+    made = Index.of({line: StoredInstance(instance.digest, 0) for line, instance in instances.items()})
     rows = []
-    for task in study.tasks(made):
+    for task in run_table(study, made):
         instance, method = instances[task.recipe], methods[task.method]
         given = {"time_limit": task.time_limit if method.exact else None, **object_in(task.options)}
         result = method.run(instance, problem_named(task.problem), seed=task.seed, **given)
@@ -157,11 +158,11 @@ def run_grids(experiments: Sequence[Experiment], quick: bool, folder: Path, mast
 
 def rows_of(experiment: Experiment, store: Store) -> pd.DataFrame:
     """The rows of an experiment whose runs a store holds."""
-    own = store.keyed(experiment.study("rows").tasks(store.index()))
-    rows = store.rows(own)
+    own = run_table(experiment.study("rows"), store.index()).keyed(store.done()).labels().to_pandas()
+    rows, own = store.rows(own["key"]), own.set_index("key")
     # A run that two claims share is stored once, with the first one's recipe.
-    rows["recipe"] = [own[key].recipe for key in rows["key"]]
-    rows["family"] = [own[key].family for key in rows["key"]]
+    rows["recipe"] = rows["key"].map(own["recipe"])
+    rows["family"] = rows["key"].map(own["family"])
     return _with_parameters(rows)
 
 

@@ -95,6 +95,18 @@ def java() -> Iterator[Check]:
     yield _check("Java", wrong or f"{version} with {_VECTOR} ({where})", _GET_JAVA if wrong else "")
 
 
+def environment() -> Iterator[Check]:
+    """The variables of the environment that Spark reads."""
+    from ..studies.spark_session import VARIABLES, environment_faults
+
+    faults = list(environment_faults())
+    for name, wrong, fix in faults:
+        yield _check(name, wrong, fix)
+    if not faults:
+        given = [f"{name}={os.environ[name]}" for name in VARIABLES if name in os.environ]
+        yield _check("variables of Spark", ", ".join(given) or "none set")
+
+
 def memory() -> Iterator[Check]:
     """The memory that is free, within the limits of a container."""
     import psutil
@@ -174,7 +186,7 @@ def folders() -> Iterator[Check]:
     yield _check("compiled kernels", f"{count} kept in {kernels}", fix, "warning")
 
 
-_CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (python, java, memory, cores, libraries, folders)
+_CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (python, java, environment, memory, cores, libraries, folders)
 
 
 def _solvers() -> Iterator[Check]:
@@ -200,16 +212,15 @@ def _solvers() -> Iterator[Check]:
 
 
 def _spark() -> Iterator[Check]:
-    from ..studies.spark_session import spark
+    from ..studies.spark_session import kept_log, spark
 
     start = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            with spark("local[2]", Path(folder) / "spark.log") as context:
-                right = context.parallelize(range(10), 2).sum() == 45
-        except BadInput as error:
-            yield _check("Spark", str(error), "see Java above")
-            return
+    try:
+        with kept_log() as log, spark("local[2]", log) as context:
+            right = context.parallelize(range(10), 2).sum() == 45
+    except BadInput as error:
+        yield _check("Spark", str(error), "see Java and its variables above")
+        return
     found = f"two tasks in {time.perf_counter() - start:.1f} s with its start"
     yield _check("Spark", found, "" if right else "see Java above")
 

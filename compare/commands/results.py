@@ -184,7 +184,7 @@ def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 _EXPLAINED = (
-    "Better is a lower value; a bound or a status is up where it rose (failed, time-limit, feasible, optimal). Value "
+    "Better is a lower value; a bound or a status is up where it rose (failed, a limit, feasible, optimal). Value "
     "and time are geometric means of B÷A; times are those of runs above the noise, with a 95% bootstrap interval."
 )
 

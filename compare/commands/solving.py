@@ -240,8 +240,8 @@ def _text(result: Result[Any], unit: int = 1) -> str:
         method = method_named(result.method).answering(problem_named(result.problem).name)
         proven = "none was proven in time" if method.exact or method.bounds else "the method proves none"
         lines.append(f"no lower bound: {proven}")
-    elif result.status is Status.TIME_LIMIT:
-        lines.append("no answer and no lower bound within the time limit")
+    elif result.status in (Status.TIME_LIMIT, Status.MEMORY_LIMIT):
+        lines.append(f"no answer and no lower bound within the {result.status.replace('-', ' ')}")
     given = result.counters
     stages = [f"{what} by {given[key]}" for what, key in zip(("value", "bound"), STAGES, strict=True) if key in given]
     lines += [", ".join(stages)] if stages else []

@@ -6,18 +6,22 @@ import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
+import pyarrow as pa
 
 from ...instances.contract.errors import BadInput
+from ...instances.contract.result import Status
 from ..printable import printable
 from ..studies.plot import MEASURES, Plot, plot_of
 from ..studies.progress import RunTally, saved
-from ..studies.store import Store, StoredInstance
+from ..studies.run_table import run_table, variant_of
+from ..studies.store import Index, Store
 from ..studies.study import Study, read_study, study_schema
 from .options import ARCHIVE, FILE, MASTER, QUIET, Positive, figure_options, key_values, trade_option
 
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
     from ..figures.style import FigureOptions
 
+REPEATABLE = (Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.FAILED)
 _MANY = 2000  # runs, from which on their report takes more than seconds
 
 
@@ -41,6 +46,14 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -
 @MASTER
 @ARCHIVE
 @click.option("--grow", is_flag=True, help="Take the folder of an unrelated study, whose runs stay stored there.")
+@click.option(
+    "--again",
+    multiple=True,
+    type=click.Choice(REPEATABLE),
+    help="Repeat the runs that ended so, under the limits given here; the others count as they are. Repeatable.",
+)
+@click.option("--time-limit", type=Positive(), help="With --again: seconds a run.  [default: as in SPEC.toml]")
+@click.option("--memory-limit", type=click.IntRange(16, 2**31), help="With --again: MiB a run.")
 @QUIET
 @click.option("--dry-run", is_flag=True, help="Check SPEC.toml and print what it would run, and how long at most.")
 @click.option(
@@ -52,15 +65,31 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -
     help="Print the JSON schema of study files, for editors.",
 )
 def study(
-    spec: Path, out: Path | None, master: str, archive: Path | None, grow: bool, quiet: bool, dry_run: bool
+    spec: Path,
+    out: Path | None,
+    master: str,
+    archive: Path | None,
+    grow: bool,
+    again: tuple[str, ...],
+    time_limit: float | None,
+    memory_limit: int | None,
+    quiet: bool,
+    dry_run: bool,
 ) -> None:
     """Run the study in SPEC.toml on Spark.
 
     What is stored in the folder is not repeated: a study that was stopped is resumed, and a study file with more
     methods, instances, seeds or limits runs only what is new. docs/study.md explains every key of a study file.
     """
-    from ..studies.spark_study import run_study
+    from ..studies.spark_study import Again, run_study
 
+    repeated = Again(again, time_limit, memory_limit) if again else None
+    if (time_limit or memory_limit) and not again:
+        raise BadInput(
+            "--time-limit and --memory-limit are for --again: give --again time-limit, or edit the study file"
+        )
+    if repeated and not (time_limit or memory_limit) and set(again) != {"failed"}:
+        raise BadInput("--again: give --time-limit or --memory-limit as well, which these runs have then")
     if dry_run:
         click.echo(expected(read_study(spec), Store(out or spec), master))  # a file holds no results
         return
@@ -70,12 +99,12 @@ def study(
     for note in asked.notes:
         click.echo(f"overlaybench: {note}", err=True)
     try:
-        keys = run_study(asked, store, master, archive=archive, quiet=quiet, grow=grow)
+        keys = run_study(asked, store, master, archive=archive, quiet=quiet, grow=grow, again=repeated)
     except KeyboardInterrupt:
-        again = shlex.join(["overlaybench", *sys.argv[1:]])
-        raise KeyboardInterrupt(f"stopped; finished runs are kept. To go on: {again}") from None
+        command = shlex.join(["overlaybench", *sys.argv[1:]])
+        raise KeyboardInterrupt(f"stopped; finished runs are kept. To go on: {command}") from None
     echo_statuses(out, store, keys)
-    if other := len(store.done().difference(keys)):
+    if other := len(store.done().unique()) - len(store.table(keys, ["key"])):
         click.echo(
             f"overlaybench: {other} stored runs of earlier studies or code versions are not among them: see "
             f"`overlaybench results {out} --all`",
@@ -87,29 +116,33 @@ def expected(asked: Study, store: Store, master: str) -> str:
     """What a study would run, by problem and method, and the time of it; instances that are not stored have none."""
     from ..studies.spark_session import local_cores
 
-    known = store.index() if store.has_plan else {}
-    index = {
-        text: known.get(text, StoredInstance(text, each.size)) for each in asked.recipes for text in [each.to_json()]
-    }
-    tasks = store.keyed(asked.tasks(index))
-    done = store.done()
-    left = [task for key, task in tasks.items() if key not in done]
-    cores = local_cores(master) or 1
-    for remark in asked.check_files(known):
-        click.echo(f"overlaybench: {remark}", err=True)
-    work = RunTally(store, left, {one.digest: one.size for one in index.values()}).work
-    counted = f"{len({one.digest for one in index.values()})} instances, {len(tasks)} runs"
-    if index.keys() - known.keys():
+    index, texts = store.index() if store.has_plan else Index(), asked.recipes.texts()
+    unknown = np.flatnonzero(index.positions(texts) < 0)
+    for _, _, remarks in asked.files(map(asked.recipes.__getitem__, unknown.tolist())):
+        for remark in remarks:
+            click.echo(f"overlaybench: {remark}", err=True)
+    new, none = texts.take(pa.array(unknown)), [""] * len(unknown)  # each counts as an instance of its own
+    sizes = asked.recipes.by_form([form.size for form in asked.recipes.forms], unknown)
+    index = index.with_entries(new, new, sizes, none)
+    table, done = run_table(asked, index), store.done()
+    table = table.keyed(done)
+    left, cores = table.missing(done), local_cores(master) or 1
+    work = RunTally(store, table.counted(left)).work
+    known = index.table["instance"].take(pa.array(index.positions(texts)))
+    counted = f"{len(known.unique())} instances, {len(table)} runs"
+    if len(unknown):
         counted = f"at most {counted} (equal instances count once when they are made)"
-    lines = [f"{asked.name}: {counted}, {len(tasks) - len(left)} of them stored"]
+    lines = [f"{asked.name}: {counted}, {len(table) - len(left)} of them stored"]
     lines += asked.notes
-    for (problem, variant), runs in sorted(Counter((task.problem, task.variant) for task in left).items()):
-        lines.append(f"{runs:8}  {problem}  {variant}")
-    short = "less than 1 s to go" if left else "nothing to go"
+    of_variants = Counter[tuple[str, str]]()
+    for (group, _), runs in table.counted(left).items():
+        of_variants[group.problem, variant_of(group)] += runs
+    lines += [f"{runs:8}  {problem}  {variant}" for (problem, variant), runs in sorted(of_variants.items())]
+    short = "less than 1 s to go" if len(left) else "nothing to go"
     return "\n".join([*lines, f"{work.about(work.left / cores) or short}, on {cores} cores"])
 
 
-def echo_statuses(out: Path, store: Store, keys: Sequence[str]) -> None:
+def echo_statuses(out: Path, store: Store, keys: pa.Array) -> None:
     """Print how many of the runs ended with which status."""
     counts = Counter(store.table(keys, ["status"])["status"].to_pylist())
     click.echo(f"{out}: {len(keys)} runs: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())))
@@ -125,10 +158,10 @@ def status(folder: Path) -> None:
 def status_of(folder: Path) -> str:
     """The study, how many of its runs are done, their statuses and methods, and whether it is running."""
     store = Store.existing(folder)
-    plan = store.plan()
-    table = store.table(plan.keys, ["method", "status", "started", "seconds"]).to_pandas()
+    plan, keys = store.plan(), store.keys()
+    table = store.table(keys, ["method", "status", "started", "seconds"]).to_pandas()
     statuses = Counter(table["status"])
-    total, done = len(plan.keys), len(table)
+    total, done = len(keys), len(table)
     to_go, planned = saved(folder)
     if store.is_locked() and not total:
         return f"{plan.name}: running, its instances are being generated"
@@ -182,7 +215,7 @@ def report(
 
     The plots that the options choose take the place of those in the study's [report] table.
     """
-    plots, planned = _plots(first, more), len(Store.existing(folder).plan().keys)
+    plots, planned = _plots(first, more), len(Store.existing(folder).keys())
     if planned >= _MANY:
         click.echo(f"writing the report of {planned:,} runs", err=True)
     from ..report.writing import report_study

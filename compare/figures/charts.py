@@ -40,6 +40,7 @@ from .style import INK, QUIET, TICKS, Drawing, Style, current_options, drawing, 
 _WIDE, _MOST_DOTS = 3.0, 2000
 _OVERVIEW, _NARROW = 170, 6.0  # points a panel; inches, below which its panels are below each other
 _SHORTEST, _SMALLEST_GAP = 1e-5, 0.1
+_AT_A_LIMIT = (Status.TIME_LIMIT, Status.MEMORY_LIMIT)
 SIZES = {"nodes": "nodes", "topics": "topics", "subscriptions": "topics a node"}
 _MEASURES = {"seconds": ("time (s)", 1.0, 1e-3), "peak_memory": ("memory (MiB)", 2.0**20, 2.0**20)}
 _FEWEST_SIZES = 4
@@ -106,7 +107,7 @@ def time_chart(runs: pd.DataFrame) -> Drawing | None:
         "Wall-clock time of the method, on a logarithmic scale, against the number of nodes. Every run that did "
         "not fail is a dot, hollow if it reached its time limit. A short bar is a method's geometric mean."
     )
-    shown = shown.assign(y=shown["seconds"].clip(lower=_SHORTEST), filled=shown["status"] != Status.TIME_LIMIT)
+    shown = shown.assign(y=shown["seconds"].clip(lower=_SHORTEST), filled=~shown["status"].isin(_AT_A_LIMIT))
     return _dots(shown, Axis("time", log=True, unit="s"), "stopped by limit", "time", caption, geometric=True)
 
 
@@ -329,7 +330,7 @@ def growth(runs: pd.DataFrame) -> pd.DataFrame:
     problem, size (a key of SIZES), measure (seconds or peak_memory), others (the recipe without that size), sizes and
     medians (rising in size), exponent and intercept of the fit of ln(median) to ln(size).
     """
-    ended = runs[~runs["status"].isin([Status.FAILED, Status.TIME_LIMIT])]
+    ended = runs[~runs["status"].isin([Status.FAILED, *_AT_A_LIMIT])]
     recipes = ended["recipe_fields"].tolist()
     found = []
     for measure, (_, _, least) in _MEASURES.items():

@@ -135,7 +135,7 @@ def library_runs(table: LibraryTable, store: Store) -> list[LibraryRun]:
     Primal integrals are against the best value known, or that of these runs if it is lower.
     """
     found = []
-    for row in store.table(store.plan().keys).to_pylist():
+    for row in store.table(store.keys()).to_pylist():
         entry = table.by_digest.get(row["instance"])
         if entry is not None and row["problem"] in entry.problems and row["status"] != Status.SKIPPED:
             found.append((entry.name, row))
@@ -217,7 +217,7 @@ def _accepted(one: LibraryRun, store: Store, refused: list[tuple[str, str]]) -> 
     """The record with its bound if that is certified; a ValueError or BadInput says why an answer is refused."""
     row, record = one
     problem, kind = problem_named(row["problem"]), kind_named(row["kind"])
-    instance, counters = store.instance(row["instance"], kind), object_in(row["counters"])
+    instance, counters = store.instance(row["recipe"], row["instance"]), object_in(row["counters"])
     if row["answer"] is not None:
         answer = kind.unpack(np.asarray(row["answer"], dtype=np.int32), instance)
         if violations := problem.violations(instance, answer):

@@ -17,7 +17,6 @@ from typing import Any
 
 import pandas as pd
 
-from ...instances.contract.catalogue import KINDS
 from ...instances.contract.errors import BadInput, unknown
 from ..catalogue import method_named, problem_named
 from ..intervals import mean_interval as student
@@ -142,9 +141,13 @@ class StudyResults:
         columns = ("problem", "family", "instance", *sizes[:1], *_SHOWN)
         return ResultTable(rows, title, columns=columns, names=self.names)
 
-    def instance(self, digest: str, kind: str = "topics") -> Any:
+    def instance(self, digest: str) -> Any:
         """An instance of the study by its digest: the column ``instance`` of the results."""
-        return Store.existing(self.path).instance(digest, KINDS.named(kind))
+        store = Store.existing(self.path)
+        known = store.index().table.to_pandas().set_index("instance")["recipe"]
+        if digest not in known:
+            raise BadInput(f"{self.path}: has no instance '{digest}': see the column instance of its results")
+        return store.instance(known[[digest]].iloc[0], digest)
 
     def report(self) -> Path:
         """Write its report (report.html, tables/ and figures/ in the folder) and return the path of the page."""
@@ -155,7 +158,7 @@ class StudyResults:
     def judged(self, **where: object) -> pd.DataFrame:
         """The chosen runs with the bounds that all runs of the study prove; see :func:`.judged_runs`."""
         store = Store.existing(self.path)
-        runs = judged_runs(store.rows(store.plan().keys))
+        runs = judged_runs(store.rows(store.keys()))
         return runs[runs["key"].isin(set(results(self.path, texts_of(where))["key"]))] if where else runs
 
     @property

@@ -44,7 +44,7 @@ class LivePage:
     def _refresh(self) -> None:
         if (start := time.monotonic()) < self._due:
             return
-        files = [self.store.folder / "plan.json", *self.store.logs(), *self.store.parts()]
+        files = [self.store.folder / "plan.parquet", self.store.journal, *self.store.parts()]
         seen = [(file.name, file.stat().st_size) for file in files if file.exists()]
         if seen != self._seen:
             page = report_study(self.store.folder, into=self.into, figure_options=FigureOptions(formats=("svg",)))

@@ -23,7 +23,7 @@ from ...instances.contract.result import Status
 from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
-from ..catalogue import kind_named, named_part
+from ..catalogue import named_part
 from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.charts import TOPIC_CHARTS, anytime_chart, overview_chart
 from ..figures.draw import embedded_json, overlay_drawing
@@ -81,17 +81,17 @@ def report_study(
     folder holds no results.
     """
     store = Store.existing(folder)
-    plan = store.plan()
-    rows = store.rows(None if all_runs else plan.keys)
-    kinds = {digest: kind_named(kind) for digest, kind in zip(rows["instance"], rows["kind"], strict=True)}
+    plan, keys = store.plan(), store.keys()
+    rows = store.rows(None if all_runs else keys)
+    recipes = dict(zip(rows["instance"], rows["recipe"], strict=True))
     notes, report = list(plan.notes), report_of(plan.spec)
-    if missing := len(set(plan.keys) - set(rows["key"])):
-        notes.append(f"{missing} of {len(plan.keys)} runs are missing: the same study command resumes.")
+    if missing := len(keys) - int(rows["key"].isin(keys.to_pylist()).sum()):
+        notes.append(f"{missing} of {len(keys)} runs are missing: the same study command resumes.")
     with Bar(0, "figures drawn", quiet=quiet) as bar:
         return write_report(
             into or folder,
             rows,
-            lambda digest: store.instance(digest, kinds[digest]),
+            lambda digest: store.instance(recipes[digest], digest),
             title=plan.name,
             spec=plan.spec,
             notes=notes,

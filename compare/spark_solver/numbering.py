@@ -180,9 +180,40 @@ def new_folder(session: SparkSession, output: str) -> Iterator[str]:
     if not made:
         raise BadInput(f"{output}: its folder cannot be written: choose another path")
     try:
+        _check_shared(session, output, folder)
         yield folder
     finally:
         system.delete(at, True)
+
+
+def _check_shared(session: SparkSession, output: str, folder: str) -> None:
+    """Raise unless every executor sees a new folder of the driver's file system, by a token in it."""
+    context = session.sparkContext
+    place = re.fullmatch(r"(?:file:/*)?(/.*)", folder)
+    if place is None or str(context.master).startswith("local"):
+        return
+    token = Path(place[1], f"token-{uuid4().hex}")
+    token.write_text("seen")
+    tasks = 2 * context.defaultParallelism
+    if not all(context.parallelize(range(tasks), tasks).map(lambda _: token.is_file()).collect()):
+        raise BadInput(
+            f"{output}: a worker does not see the driver's folder {token.parent.parent}: give an address that all "
+            "reach (s3a://…, hdfs://…), a shared mount, or leave out --master"
+        )
+    token.unlink()
+
+
+def check_rows(session: SparkSession, path: str, rows: int, output: str) -> None:
+    """Raise unless the Parquet files at a path have as many rows as the workers wrote."""
+    try:
+        found = session.read.parquet(path).count()
+    except PySparkException:
+        found = 0
+    if found != rows:
+        raise BadInput(
+            f"{output}: has {found:,} of the {rows:,} rows that the workers wrote: give an address that the driver and "
+            "all workers reach (s3a://…, hdfs://…), or a shared mount"
+        )
 
 
 def move(session: SparkSession, source: str, target: str) -> None:

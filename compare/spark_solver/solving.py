@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from ...heuristics.topics.kernels.ties import tie_order
@@ -27,11 +25,11 @@ from ...instances.contract.terms import said
 from ...instances.contract.workload import Workload
 from ...instances.topics.members import Labels, Reading, Remarks, judge_labels
 from ...instances.topics.workloads import RandomTopics
-from ..studies.spark_session import spark
+from ..studies.spark_session import kept_log, spark
 from .bound import STEPS, lower_bound
 from .conquer import LOCALITIES, edges_of_level, levels
 from .judge import OverlayJudgement, edges_by_number, judge
-from .numbering import Numbered, move, new_folder, numbered, read_rows
+from .numbering import Numbered, check_rows, move, new_folder, numbered, read_rows
 from .splitting import MOST_ROWS, improved
 
 OPTIONS = (
@@ -59,8 +57,8 @@ class Source:
 
 @contextmanager
 def session_on(master: str) -> Iterator[SparkSession]:
-    """A Spark session without a web page, whose messages go to a temporary file."""
-    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder, spark(master, Path(folder) / "spark.log"):
+    """A Spark session without a web page, whose messages go to a file that an error names."""
+    with kept_log() as log, spark(master, log):
         yield SparkSession.builder.getOrCreate()
 
 
@@ -89,7 +87,7 @@ def solve(
         if given["split_seconds"] and instance.num_rows <= MOST_ROWS:
             ended("conquering")
             edges, proven = improved(session, instance, edges, folder, given["split_seconds"])
-        _write_by_label(instance, edges, f"{folder}/overlay")
+        _write_by_label(session, instance, edges, f"{folder}/overlay", output)
         ended("splitting" if proven else "conquering")
         verdict = _judged(session, instance, f"{folder}/overlay", folder)
         ended("judging")
@@ -169,7 +167,7 @@ def _conquer_levels(
     return {**counters, "levels": len(plan), "parts": parts}
 
 
-def _write_by_label(instance: Numbered, edges: DataFrame, path: str) -> None:
+def _write_by_label(session: SparkSession, instance: Numbered, edges: DataFrame, path: str, output: str) -> None:
     """Write edges with the labels of their ends, in the order of their numbers."""
     files = max(1, -(-instance.num_rows // 2 // _EDGES_OF_FILE))
     at = F.floor(F.col("u") * files / instance.num_nodes).cast("int")
@@ -177,7 +175,9 @@ def _write_by_label(instance: Numbered, edges: DataFrame, path: str) -> None:
         labels = instance.nodes.select(F.col("id").alias(end), F.col("label").alias(f"{end}_label"))
         edges = edges.join(labels, end)
     placed = edges.repartitionById(files, at).sortWithinPartitions("u", "v")
-    placed.select(F.col("u_label").alias("u"), F.col("v_label").alias("v")).write.parquet(path)
+    labelled, written = placed.select(F.col("u_label").alias("u"), F.col("v_label").alias("v")), Observation()
+    labelled.observe(written, F.count("*").alias("rows")).write.parquet(path)
+    check_rows(session, path, int(written.get["rows"]), output)
 
 
 _NODES_OF_TASK = 200_000
@@ -199,7 +199,9 @@ def generate(session: SparkSession, workload: Workload[Any], output: str, *, see
     tasks = max(session.sparkContext.defaultParallelism, -(-nodes // _NODES_OF_TASK))
     with new_folder(session, output) as folder:
         numbers = session.range(0, nodes, 1, tasks)
-        numbers.mapInArrow(partial(_rows, draw=draw), "node string, topic string").write.parquet(f"{folder}/rows")
+        drawn, written = numbers.mapInArrow(partial(_rows, draw=draw), "node string, topic string"), Observation()
+        drawn.observe(written, F.count("*").alias("rows")).write.parquet(f"{folder}/rows")
+        check_rows(session, f"{folder}/rows", int(written.get["rows"]), output)
         move(session, f"{folder}/rows", output)
     return nodes
 

@@ -25,7 +25,7 @@ _COMPARED = ("key", "seed", "code_version", "status", "reason", "value", "lower_
 _ABOUT = ("problem", "variant", "family", "instance")
 _RANK = {
     **dict.fromkeys((Status.FAILED, Status.SKIPPED), 0),
-    Status.TIME_LIMIT: 1,
+    **dict.fromkeys((Status.TIME_LIMIT, Status.MEMORY_LIMIT), 1),
     Status.FEASIBLE: 2,
     Status.INFEASIBLE: 3,
     Status.OPTIMAL: 3,

@@ -414,9 +414,10 @@ class _Heard:
 
     def result(self, job: Job, reason: str, seconds: float) -> Result[Any]:
         """The judged result of a stopped run: the best that it offered; failed if that is nothing or not valid."""
-        if self._answer is None and self._lower_bound is None:
+        status = Status.MEMORY_LIMIT if reason.startswith("memory:") else Status.TIME_LIMIT
+        if self._answer is None and self._lower_bound is None and status is Status.TIME_LIMIT:
             return job.failed(reason)
-        proposal = Proposal(self._answer, self._lower_bound, Status.TIME_LIMIT, reason=reason)
+        proposal = Proposal[Any](self._answer, self._lower_bound, status, reason=reason)
         result = judged(job.method.name, job.instance, job.problem, proposal, seconds, self._trajectory)
         return job.failed(reason) if result.status is Status.FAILED else result
 

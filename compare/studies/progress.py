@@ -6,12 +6,15 @@ import json
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from math import log
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from rich import progress as bars
 from rich.console import Console
 from rich.table import Column
@@ -20,15 +23,15 @@ from rich.text import Text
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, read_text
 from ..printable import StatusLine, in_notebook
-from .row import from_line
-from .store import Store, lines_from
-from .study import expected_seconds
-from .task import Task
+from .run_table import RunGroup
+from .store import Store
 
 _PLAIN_SECONDS, _SAVED_SECONDS = 15.0, 5.0
 _LEAST_BAR = 8
 _FILE = "progress.json"
 _LONGEST_GAP = 1.0  # seconds between two rows, where no run took longer
+_HEURISTIC_SECONDS = 0.1
+_MOST_READ = 20_000  # stored rows, in the order of their keys, which is random
 _LEAST_SECONDS = 0.005  # of a run, beside solving
 _GROWTH = 1.5  # the time of a method is taken to grow with this power of the size, until two sizes are measured
 _STEEPEST = 4.0
@@ -102,6 +105,11 @@ class RunKind(NamedTuple):
     exact: bool
     time_limit: float
 
+    @property
+    def expected_seconds(self) -> float:
+        """An estimate without any measurement: an exact method may take its limit, a heuristic seldom does."""
+        return self.time_limit if self.exact else _HEURISTIC_SECONDS
+
     def alike(self) -> tuple[object, ...]:
         """The groups of runs like these, the most alike first."""
         return self, (self.problem, self.method), self.method, self.exact
@@ -136,47 +144,41 @@ class StudyWork(NamedTuple):
 
 
 class RunTally:
-    """Counts the runs done and failed that a store logs from now on, of the `tasks` to do; costs reading what is new.
+    """Counts the runs done and failed, of the runs that are `left`: how many of each kind and size of the instance.
 
-    The rows so far say how long runs take. `sizes` has the first size of each instance by digest, `planned` the number
-    of all runs of the study by method; `cores` run at a time once all workers have started.
+    The rows so far say how long runs take. `planned` is the number of all runs of the study by method; `cores` run at a
+    time once all workers have started.
     """
 
     def __init__(
         self,
         store: Store,
-        tasks: Iterable[Task],
-        sizes: Mapping[str, int],
+        left: Mapping[tuple[RunGroup, int], int],
         planned: Mapping[str, int] | None = None,
         cores: int = 1,
     ) -> None:
         self._store, self._planned, self._cores = store, planned or {}, cores
         self.done = self.failed = 0
         self._start, self._saved = time.monotonic(), float("-inf")
-        self._seconds, self._longest, self._work = 0.0, 0.0, None
+        self._seconds, self._longest = 0.0, 0.0
+        self._work: StudyWork | None = None
         self._busy, self._heard = 0.0, self._start
-        self._read = Counter({log.name: log.stat().st_size for log in store.logs()})
         self._left: Counter[tuple[RunKind, int]] = Counter()
-        self._measured: dict[object, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-        """The seconds of the runs of each group (:meth:`RunKind.alike`) and size."""
-        for task in tasks:
-            kind = RunKind(task.problem, task.method, task.options, task.exact, task.time_limit)
-            self._left[kind, sizes.get(task.instance, 1)] += 1
-        for row in store.table(columns=[*RunKind._fields, "sizes", "seconds"]).to_pylist():
-            self._measure(row)
+        self._measured: dict[object, dict[int, tuple[int, float]]] = defaultdict(dict)
+        """The number of runs and their seconds, of each group (:meth:`RunKind.alike`) and size."""
+        for (group, size), runs in left.items():
+            self._left[_kind_of(group), size] += runs
+        self._measure(store.table(columns=[*RunKind._fields, "sizes", "seconds"]).slice(0, _MOST_READ))
 
-    def update(self) -> None:
-        """Count what was logged since the last update."""
-        before = self.done
-        for log_file in self._store.logs():
-            with suppress(FileNotFoundError):  # merged meanwhile
-                for line in lines_from(log_file, self._read[log_file.name]):
-                    if line.endswith(b"\n"):
-                        self._read[log_file.name] += len(line)
-                        with suppress(ValueError):
-                            self.count(from_line(line))
-        if self.done > before:
-            self._busy, self._heard = self._busy_now(), time.monotonic()
+    def count(self, rows: pa.Table) -> None:
+        """Count runs that are done."""
+        self._busy, self._heard = self._busy_now(), time.monotonic()
+        self.done += rows.num_rows
+        self.failed += pc.sum(pc.equal(rows["status"], "failed")).as_py() or 0
+        for at, (runs, seconds, longest) in self._measure(rows).items():
+            self._left[at] -= runs
+            self._seconds += seconds
+            self._longest = max(self._longest, longest)
 
     def _busy_now(self) -> float:
         """The seconds so far that count for the pace.
@@ -185,23 +187,27 @@ class RunTally:
         """
         return self._busy + min(time.monotonic() - self._heard, max(_LONGEST_GAP, self._longest))
 
-    def count(self, row: Mapping[str, Any]) -> None:
-        """Count a run that is done."""
-        self.done += 1
-        self.failed += row["status"] == "failed"
-        at, seconds = self._measure(row)
-        self._left[at] -= 1
-        self._seconds += seconds
-        self._longest = max(self._longest, seconds)
-
-    def _measure(self, row: Mapping[str, Any]) -> tuple[tuple[RunKind, int], float]:
-        kind = RunKind(*(row[name] for name in RunKind._fields))
-        size = next((int(number) for _, number in row["sizes"]), 1)
-        seconds = max(_LEAST_SECONDS, row["seconds"])  # may be NaN
-        for group in kind.alike():
-            self._measured[group][size].append(seconds)
+    def _measure(self, rows: pa.Table) -> dict[tuple[RunKind, int], tuple[int, float, float]]:
+        """Take the times of some rows; the number, the seconds and the longest of each kind and size."""
+        found: dict[tuple[RunKind, int], tuple[int, float, float]] = {}
+        times = np.fmax(_LEAST_SECONDS, rows["seconds"].to_numpy())  # may be NaN
+        columns = [rows[name].to_pylist() for name in RunKind._fields]
+        for *fields, sizes, seconds in zip(*columns, rows["sizes"].to_pylist(), times.tolist(), strict=True):
+            at = RunKind(*fields), next((int(number) for _, number in sizes), 1)
+            runs, total, longest = found.get(at, (0, 0.0, 0.0))
+            found[at] = runs + 1, total + seconds, max(longest, seconds)
+        for (kind, size), (more, seconds, _) in found.items():
+            for group in kind.alike():
+                runs, total = self._measured[group].get(size, (0, 0.0))
+                self._measured[group][size] = runs + more, total + seconds
         self._work = None
-        return (kind, size), seconds
+        return found
+
+    def expected(self, group: RunGroup, size: int) -> float:
+        """The seconds that a run is expected to take."""
+        kind = _kind_of(group)
+        seconds = _expected(kind, size, self._measured)
+        return kind.expected_seconds if seconds is None else seconds
 
     @property
     def work(self) -> StudyWork:
@@ -211,19 +217,18 @@ class RunTally:
         next size, of the same kind if possible, else of its method, else of any heuristic or exact method, scaled
         by the growth with the size; where nothing like it is done, as expected (its limit, for an exact method).
         """
-        means = {
-            group: {size: sum(seconds) / len(seconds) for size, seconds in sizes.items()}
-            for group, sizes in self._measured.items()
-        }
+        if self._work is not None:
+            return self._work
         left = limited = 0.0
         for (kind, size), runs in self._left.items():
             if runs > 0:
-                seconds = _expected(kind, size, means)
+                seconds = _expected(kind, size, self._measured)
                 if seconds is None:
-                    seconds = expected_seconds(kind.exact, kind.time_limit)
+                    seconds = kind.expected_seconds
                     limited += runs * seconds if kind.exact else 0.0
                 left += runs * seconds
-        return StudyWork(self._seconds, left, limited)
+        self._work = StudyWork(self._seconds, left, limited)
+        return self._work
 
     def show(self, bar: Bar, running: int) -> None:
         """Show the runs done and failed, those running, and the time to go; `status` finds them in the folder."""
@@ -254,22 +259,36 @@ class RunTally:
                 atomic_write(self._store.folder / _FILE, text)
 
 
-def _expected(kind: RunKind, size: int, means: Mapping[object, Mapping[int, float]]) -> float | None:
+def _kind_of(group: RunGroup) -> RunKind:
+    return RunKind(group.problem, group.method, group.options, group.exact, group.time_limit)
+
+
+Measured = Mapping[int, tuple[int, float]]
+"""The number of runs and their seconds, by size."""
+
+
+def _expected(kind: RunKind, size: int, measured: Mapping[object, Measured]) -> float | None:
     """The seconds of a run by those on the nearest size of runs that are most like it; None if there are none."""
     for group in kind.alike():
-        if seconds := means.get(group):
-            nearest = min(seconds, key=lambda other: abs(log(max(other, 1) / max(size, 1))))
-            scaled = seconds[nearest] * float((max(size, 1) / max(nearest, 1)) ** _growth(seconds))
+        if sizes := measured.get(group):
+            nearest = min(sizes, key=lambda other: abs(log(max(other, 1) / max(size, 1))))
+            scaled = _mean(sizes[nearest]) * float((max(size, 1) / max(nearest, 1)) ** _growth(sizes))
             return min(scaled, kind.time_limit)
     return None
 
 
-def _growth(seconds: Mapping[int, float]) -> float:
+def _growth(sizes: Measured) -> float:
     """The power of the size with which the time grows from the least to the largest size."""
-    low, high = max(1, min(seconds)), max(1, max(seconds))
+    low, high = max(1, min(sizes)), max(1, max(sizes))
     if low == high:
         return _GROWTH
-    return min(_STEEPEST, max(0.0, log(seconds[max(seconds)] / seconds[min(seconds)]) / log(high / low)))
+    times = _mean(sizes[max(sizes)]) / _mean(sizes[min(sizes)])
+    return min(_STEEPEST, max(0.0, log(times) / log(high / low)))
+
+
+def _mean(measured: tuple[int, float]) -> float:
+    runs, seconds = measured
+    return seconds / runs
 
 
 def saved(folder: Path) -> tuple[str, dict[str, int]]:

@@ -39,9 +39,9 @@ def results(folder: Path, where: Mapping[str, str] | None = None, *, all_runs: b
     results, damaged ones, or of another version, and an unknown column are bad input.
     """
     store = Store.existing(folder)
-    keys = store.plan().keys
+    keys = store.keys()
     rows = researched(store.rows(None if all_runs else keys))
-    rows["current"] = rows["key"].isin(keys)
+    rows["current"] = rows["key"].isin(keys.to_pylist())
     for column, wanted in (where or {}).items():
         _check_column(column, rows)
         having = rows[column].map(lambda value, wanted=wanted: _is(value, wanted)).astype(bool)
@@ -139,12 +139,14 @@ def write_answers(folder: Path, rows: pd.DataFrame, out: Path) -> int:
     """Write each row's answer in the format of its kind to a file named by its key; return how many."""
     store, written = Store.existing(folder), 0
     make_folder(out)
-    for key, digest, name, answer in zip(rows["key"], rows["instance"], rows["kind"], rows["answer"], strict=True):
+    rows = rows.sort_values("instance")  # each is made once
+    columns = (rows[name] for name in ("key", "instance", "recipe", "kind", "answer"))
+    for key, digest, recipe, name, answer in zip(*columns, strict=True):
         if answer is not None:
             if not is_key(key):
                 raise BadInput(f"{folder}: '{key}' is no key of a run: the folder was modified")
             kind = kind_named(name)
-            instance = store.instance(digest, kind)
+            instance = store.instance(recipe, digest)
             try:
                 unpacked = kind.unpack(np.asarray(answer, dtype=np.int32), instance)
             except (ValueError, IndexError):

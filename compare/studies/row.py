@@ -1,9 +1,7 @@
-"""A row of results: its columns, what each may hold, its forms in a log line and in a table, its typed columns."""
+"""A row of results: its columns, what each may hold, its forms in bytes and in a table, its typed columns."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import os
 import platform
@@ -17,7 +15,6 @@ from math import inf, isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -31,7 +28,7 @@ from ..catalogue import kind_named, problem_named
 from .isolation import IsolatedRun
 from .task import STORED, Task
 
-FORMAT = "results/3"
+FORMAT = "results/4"
 """Of the results folder: its number rises with every change of `COLUMNS` or of the files."""
 
 _TEXT, _INTEGER, _NUMBER = pa.string(), pa.int64(), pa.float64()
@@ -135,7 +132,6 @@ TYPED = {"recipe": "recipe_fields", "options": "option_values", "counters": "cou
 """The columns of `OBJECTS` that :func:`spread` reads, and those with the objects read (:func:`typed`)."""
 
 _LIBRARIES = ("numpy", "numba", "scipy", "networkx", "highspy", "ortools", "PuLP")
-_CHECKSUM = 32
 
 
 def row(task: Task, instance: Any, run: IsolatedRun, started: str = "") -> dict[str, Any]:
@@ -201,34 +197,23 @@ def impossible(row: Mapping[str, Any]) -> list[str]:
     return faults
 
 
-def to_line(row: dict[str, Any]) -> bytes:
-    """A row as one line of ASCII: the checksum of its JSON, a space, the JSON, with the answer packed as base64."""
-    answer = row["answer"]
-    packed = None if answer is None else base64.b64encode(np.asarray(answer, dtype="<i4").tobytes()).decode()
-    text = json.dumps({**row, "answer": packed}, default=np.generic.item).encode()
-    return _checksum(text) + b" " + text + b"\n"
+def to_bytes(rows: list[dict[str, Any]]) -> bytes:
+    """Rows as the bytes of an Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, SCHEMA) as stream:
+        stream.write_table(table_of(rows))
+    return bytes(sink.getvalue())
 
 
-def from_line(line: bytes) -> dict[str, Any]:
-    """The row in a line that :func:`to_line` wrote; ValueError if it is any other."""
-    checksum, _, text = line.rstrip(b"\n").partition(b" ")
-    if not line.endswith(b"\n") or checksum != _checksum(text):
-        raise ValueError("not a complete row")
+def of_bytes(data: bytes) -> pa.Table:
+    """The rows in the bytes that :func:`to_bytes` made; ValueError if they are any other."""
     try:
-        row: dict[str, Any] = json.loads(text)
-        if row["answer"] is not None:
-            row["answer"] = np.frombuffer(base64.b64decode(row["answer"]), dtype="<i4")
-        for name in ("sizes", "measures"):
-            row[name] = [tuple(pair) for pair in row[name]]
-            if any(type(pair[0]) is not str for pair in row[name]):
-                raise ValueError(f"{name} without a name")
-    except (KeyError, IndexError, TypeError, RecursionError) as error:
-        raise ValueError(f"not a row: {error!r}") from None
-    return row
-
-
-def _checksum(text: bytes) -> bytes:
-    return hashlib.sha256(text).hexdigest()[:_CHECKSUM].encode()
+        with pa.ipc.open_stream(data) as stream:
+            table = stream.read_all().select(SCHEMA.names).cast(SCHEMA)
+        table.validate(full=True)
+    except (pa.ArrowException, KeyError, OSError) as error:
+        raise ValueError(f"not rows: {error}") from None
+    return table
 
 
 def table_of(rows: list[dict[str, Any]]) -> pa.Table:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import socket
 import sys
 import tempfile
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, wait
 from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from threading import Thread
-from typing import Any, TextIO, TypeVar
+from traceback import print_exc
+from typing import Any, TypeVar
 
 import psutil
 from packaging.requirements import Requirement
@@ -31,20 +32,19 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result
 from ..catalogue import METHODS
 from ..plug_in_code import plug_in_files
+from .executors import FAILURES, ClassicSpark, ConnectSpark, Executors
 
 Part = TypeVar("Part")
 Output = TypeVar("Output")
 
-_FAILURES = 8
-_POLL_SECONDS = 0.25
 _CONFIGURATION = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.ui.retainedJobs": "10",
     "spark.ui.retainedStages": "10",
     "spark.ui.retainedTasks": "1000",
-    "spark.task.maxFailures": str(_FAILURES),
-    "spark.executor.maxNumFailures": str(_FAILURES),
+    "spark.task.maxFailures": str(FAILURES),
+    "spark.executor.maxNumFailures": str(FAILURES),
 }
 _FOLDER = "plug-ins"
 _CATALOGUES: Mapping[str, Catalogue[Any]] = {"methods": METHODS, "problems": PROBLEMS, "workloads": WORKLOADS}
@@ -61,6 +61,116 @@ def local_cores(master: str) -> int:
     return os.cpu_count() or 1 if local[1] == "*" else int(local[1] or 1)
 
 
+_CONNECT_SECONDS = 10.0
+_SPARK_HOME, _JAVA_HOME = "SPARK_HOME", "JAVA_HOME"
+_LOCAL_DIRS, _SUBMIT_ARGS = "SPARK_LOCAL_DIRS", "PYSPARK_SUBMIT_ARGS"
+
+
+VARIABLES = (_SPARK_HOME, _JAVA_HOME, _LOCAL_DIRS, _SUBMIT_ARGS)
+"""The variables of the environment that Spark reads as it starts."""
+
+
+def environment_faults() -> Iterator[tuple[str, str, str]]:
+    """The variables of the environment with which Spark cannot start: name and value, what is wrong, and the fix."""
+    home, java, folders, words = map(os.environ.get, VARIABLES)
+    if home is not None:
+        versions = {file.stem.rpartition("-")[2] for file in Path(home, "jars").glob("spark-core_*.jar")}
+        installed, named = metadata.version("pyspark"), f"{_SPARK_HOME}={home}"
+        fix = f"unset it, or name the folder of Spark {installed}"
+        if not Path(home, "bin", "spark-submit").is_file() or not versions:
+            yield named, "is no folder of Spark", fix
+        elif installed not in versions:
+            yield named, f"is Spark {min(versions)}, and pyspark is {installed}", fix
+    if java is not None and not os.access(Path(java, "bin", "java"), os.X_OK):
+        yield f"{_JAVA_HOME}={java}", "has no program bin/java", "set it to the folder of Java 17 or newer, or unset it"
+    elif java is None and shutil.which("java") is None:
+        yield _JAVA_HOME, "is not set, and java is not on the PATH", "install Java 17 or newer"
+    for folder in folders.split(",") if folders is not None else ():
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            yield f"{_LOCAL_DIRS}={folders}", f"{folder} cannot be written ({error.strerror})", "name other folders"
+    if words is not None and words.split()[-1:] != ["pyspark-shell"]:
+        yield f"{_SUBMIT_ARGS}={words}", "does not end in pyspark-shell", "add that word at its end, or unset it"
+
+
+def _check_environment(master: str) -> None:
+    """Raise for a variable with which Spark cannot start, and for a master that cannot be reached."""
+    for name, wrong, fix in environment_faults():
+        raise BadInput(f"{name}: {wrong}: {fix}")
+    if found := re.match(r"(?:spark|sc)://([^/;]+)", master):
+        reasons = [_unreachable(address) for address in found[1].split(",")]
+        if all(reasons):
+            raise BadInput(f"--master {master}: cannot be reached ({reasons[0]}): start it, or correct its address")
+
+
+def _unreachable(address: str) -> str:
+    """Why no connection can be made to HOST:PORT; "" if it can."""
+    host, _, port = address.rpartition(":") if re.search(r":\d+$", address) else (address, "", "15002")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS):
+            return ""
+    except (OSError, OverflowError, UnicodeError) as error:
+        return str(getattr(error, "strerror", None) or error)
+
+
+@contextmanager
+def executors_on(master: str, log: Path, archive: Path | None, plug_ins: PlugIns | None = None) -> Iterator[Executors]:
+    """The executors of a Spark master, or of a server of Spark Connect (``sc://host:port``); see :func:`spark`."""
+    if not master.startswith("sc://"):
+        with spark(master, log, archive, plug_ins) as context:
+            yield ClassicSpark(context)
+        return
+    _check_environment(master)
+    try:
+        from pyspark.sql.connect.session import SparkSession
+    except ImportError as error:
+        raise BadInput(f"--master {master}: {error.name or error} is missing: pip install 'pyspark[connect]'") from None
+    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder, _reported(log):
+        session = SparkSession.builder.remote(master).create()
+        try:
+            executors = ConnectSpark(session)
+            code = Path(folder) / f"{PACKAGE}.zip"
+            if archive is None:
+                write_archive(code)
+            else:
+                code.symlink_to(archive.resolve())
+            session.addArtifacts(f"{code}#{PACKAGE}", archive=True)
+            if plug_ins is not None:
+                plug_ins.send(executors, Path(folder))
+            yield executors
+        finally:
+            with suppress(Exception):  # its server may be gone
+                session.interruptAll()
+                session.stop()
+
+
+@contextmanager
+def kept_log() -> Iterator[Path]:
+    """A file for Spark's messages, which remains where an error names it."""
+    handle, name = tempfile.mkstemp(prefix="overlaybench-spark-", suffix=".log")
+    os.close(handle)
+    yield Path(name)
+    Path(name).unlink(missing_ok=True)
+
+
+@contextmanager
+def _reported(log: Path) -> Iterator[None]:
+    """Say an error of Spark in one line; its traceback and all that is printed meanwhile go to `log`."""
+    with log.open("a", encoding="utf-8") as file, redirect_stderr(file):
+        try:
+            yield
+        except BadInput:
+            raise
+        except Exception as error:
+            if not _is_of_spark(error):
+                raise
+            print_exc()
+            raise BadInput(f"Spark failed ({_error_line(error)}): see {log}, then run the command again") from None
+
+
 @contextmanager
 def spark(
     master: str, log: Path, archive: Path | None = None, plug_ins: PlugIns | None = None
@@ -70,14 +180,12 @@ def spark(
     The workers of a cluster get `archive` (`overlaybench archive`), or this package, and then need the pinned libraries
     in their Python; and the files of the plug-ins.
     """
+    _check_environment(master)
     cores = local_cores(master)
-    conf = SparkConf().setAppName("overlaybench").setMaster(f"local[{cores},{_FAILURES}]" if cores else master)
+    conf = SparkConf().setAppName("overlaybench").setMaster(f"local[{cores},{FAILURES}]" if cores else master)
     conf.setAll([*_CONFIGURATION.items()])
-    with (
-        tempfile.TemporaryDirectory(prefix="overlaybench-") as folder,
-        log.open("a", encoding="utf-8") as file,
-        redirect_stderr(file),  # tracebacks of other threads, finalisers, the accumulators' server and py4j
-    ):
+    # Standard error is the log: tracebacks of other threads, finalisers, the accumulators' server and py4j.
+    with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder, _reported(log):
         if master.startswith("local"):
             os.environ["PYSPARK_PYTHON"] = sys.executable
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -88,17 +196,10 @@ def spark(
             conf.set("spark.archives", f"{code.resolve()}#{PACKAGE}")
             conf.set("spark.executorEnv.PYTHONPATH", PACKAGE)
             conf.set("spark.pyspark.driver.python", sys.executable)
-        try:
-            with _started(conf, file) as context:
-                if plug_ins is not None:
-                    plug_ins.send(context, Path(folder))
-                yield context
-        except BadInput:
-            raise
-        except Exception as error:
-            if not _is_of_spark(error):
-                raise
-            raise BadInput(f"Spark failed ({_error_line(error)}): see {log}, then run the command again") from None
+        with _started(conf, log) as context:
+            if plug_ins is not None:
+                plug_ins.send(ClassicSpark(context), Path(folder))
+            yield context
 
 
 def _is_of_spark(error: BaseException | None) -> bool:
@@ -107,15 +208,20 @@ def _is_of_spark(error: BaseException | None) -> bool:
 
 
 @contextmanager
-def _started(conf: SparkConf, log: TextIO) -> Iterator[SparkContext]:
+def _started(conf: SparkConf, log: Path) -> Iterator[SparkContext]:
     processes = psutil.Process().children(recursive=True)
     try:
-        gateway = SparkContext._gateway or launch_gateway(conf, {"stderr": log})  # type: ignore[no-untyped-call]
-    except BaseException:  # a Java that does not find the file to answer in never ends
+        with log.open("a", encoding="utf-8") as file:
+            gateway = SparkContext._gateway or launch_gateway(conf, {"stderr": file})  # type: ignore[no-untyped-call]
+    except BaseException as error:  # a Java that does not find the file to answer in never ends
         for process in psutil.Process().children(recursive=True):
             if process not in processes:
                 with suppress(psutil.NoSuchProcess):
                     process.kill()
+        names = (_SUBMIT_ARGS, _JAVA_HOME, "SPARK_CONF_DIR", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", _SPARK_HOME)
+        given = [f"{name}={os.environ[name]}" for name in names if os.environ.get(name)]
+        if isinstance(error, PySparkException) and given:
+            raise BadInput(f"{given[0]}: Java does not start with it: correct or unset it (see {log})") from None
         raise
     context = SparkContext(conf=conf, gateway=gateway)
     # Its thread may still say that Java is dead when standard error is no longer the log.
@@ -127,24 +233,6 @@ def _started(conf: SparkConf, log: TextIO) -> Iterator[SparkContext]:
         for end in (context.cancelAllJobs, context.stop):
             with suppress(*_SPARK_ERRORS):  # its process may be dead
                 end()
-
-
-def awaited(action: Callable[[], Output], poll: Callable[[], object]) -> Output:
-    """What an action returns, which another thread does; `poll` is called four times a second and at its end."""
-    future: Future[Output] = Future()
-
-    def act() -> None:
-        try:
-            future.set_result(action())
-        except Exception as error:  # raised below
-            future.set_exception(error)
-
-    Thread(target=act, daemon=True).start()
-    ended = False
-    while not ended:
-        ended = bool(wait([future], timeout=_POLL_SECONDS).done)
-        poll()
-    return future.result()
 
 
 def _error_line(error: Exception) -> str:
@@ -183,8 +271,8 @@ class PlugIns:
         here, elsewhere = ([each for each in used if each[1].startswith("__main__:") is main] for main in (True, False))
         return cls(tuple((group, reference) for group, reference, _ in elsewhere), tuple(here))
 
-    def send(self, context: SparkContext, folder: Path) -> None:
-        """Send the files of the plug-ins to the context's workers, by a zip in an existing folder."""
+    def send(self, executors: Executors, folder: Path) -> None:
+        """Send the files of the plug-ins to the workers, by a zip in an existing folder."""
         items = {reference: _CATALOGUES[group].plug_ins[reference] for group, reference in self.references}
         files = plug_in_files({**items, **{reference: item for _, reference, item in self.objects}})
         if not files:
@@ -193,10 +281,7 @@ class PlugIns:
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
             for name, file in files.items():
                 opened.write(file, name)
-        path = sys.path.copy()
-        context.addPyFile(str(archive))  # for what is imported while a task is unpickled
-        sys.path[:] = path  # Spark puts it before all else on the driver's path too
-        context.addArchive(f"{archive}#{_FOLDER}")  # for modules that read files beside them
+        executors.send_code(archive, _FOLDER)
 
     def register(self) -> None:
         """In a worker: put the files on Python's path, and know the plug-ins by their names."""
@@ -237,10 +322,7 @@ def run_on_spark(
 
     All but the parts runs in this process. The seconds include sending the parts, but not the start of Spark.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="overlaybench-") as folder,
-        spark(master, Path(folder) / "spark.log", plug_ins=PlugIns.among(methods=[method.name])) as context,
-    ):
+    with kept_log() as log, spark(master, log, plug_ins=PlugIns.among(methods=[method.name])) as context:
 
         def mapper(function: Callable[[Part], Output], parts: Iterable[Part]) -> list[Output]:
             listed = list(parts)

@@ -1,282 +1,282 @@
-"""A study on Spark: the executors generate the instances and run the solvers; stored runs are not repeated."""
+"""A study on Spark: executors make the instances and run the solvers, the driver plans, and stores what they return."""
 
 from __future__ import annotations
 
-import fcntl
-import itertools
-import math
-import os
-import secrets
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
-from pyspark import Accumulator, AccumulatorParam, SparkContext
-from pyspark.core.broadcast import Broadcast
+import numpy as np
+import pyarrow as pa
 
 from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named, method_named, own_part, problem_named, version_of
+from .executors import DEATHS, Batches, Executors, run_batches, work_of
 from .isolation import IsolatedRun, Job, Solver, memory_bounded
 from .progress import Bar, RunTally
 from .proofs import run_with_evidence
-from .row import object_in, row
-from .spark_session import PlugIns, awaited, spark
-from .store import Plan, RunLog, Store, StoredInstance
+from .row import object_in, row, to_bytes
+from .run_table import Numbers, RunTable, run_table
+from .spark_session import PlugIns, executors_on
+from .store import Index, Plan, RowWriter, Store
 from .study import Study
 from .task import Recipe, Task
 
-_MERGE_SECONDS = 30.0
-_SLICES_A_CORE = 4
-_MOST_DEATHS = 3
-_SHORT, _MOST_TOGETHER = 0.05, 10
+_BATCH_SECONDS, _LEAST_SECONDS, _LONGEST_SECONDS = 2.0, 0.2, 3.0
+_OVERHEAD_SECONDS, _MOST_TOGETHER = 0.003, 1000
+_INDEX_SECONDS = 30.0
+_FIRST_INSTANCES = 20
+
+Start = Callable[[PlugIns], AbstractContextManager[Executors]]
+
+
+class Again(NamedTuple):
+    """Runs that ended with one of these statuses are done again under these limits; None keeps a limit."""
+
+    statuses: Sequence[str]
+    time_limit: float | None = None
+    memory_limit: int | None = None
 
 
 def run_study(
-    study: Study, store: Store, master: str, *, archive: Path | None = None, quiet: bool = False, grow: bool = False
-) -> list[str]:
-    """Generate the instances and do the runs that are missing; return the keys of all runs of the study.
+    study: Study,
+    store: Store,
+    master: str,
+    *,
+    archive: Path | None = None,
+    quiet: bool = False,
+    grow: bool = False,
+    again: Again | None = None,
+    start: Start | None = None,
+) -> pa.Array:
+    """Make the instances and do the runs that are missing; return the keys of all runs of the study.
 
-    The worker that finished a run stores it at once, so a study that is stopped in any way can be resumed. A run whose
-    worker dies three times becomes a failed row. What is no longer part of the study stays stored. `archive` is the
-    code for a cluster's workers (:func:`.spark`); `grow` takes a folder of a study that shares neither name nor
-    instance with this one, which is bad input otherwise, as are a folder that cannot be written and an instance that
-    cannot be generated.
+    Rows are stored as soon as the batch with their runs, of some seconds, has ended: a study that is stopped in any way
+    can be resumed, and loses its unfinished batches at most. A run whose worker dies three times becomes a failed row.
+    What is no longer part of the study stays stored. `archive` is the code for a cluster's workers (:func:`.spark`);
+    `grow` takes a folder of a study that shares neither name nor instance with this one, which is bad input otherwise,
+    as are a folder that cannot be written and an instance that cannot be made. `start` gives other executors than those
+    of the master.
     """
     store.open_for(study.spec)
     with store.locked():
+        texts = study.recipes.texts()
         if not grow:
-            store.check_related(study.name, [recipe.to_json() for recipe in study.recipes])
+            store.check_related(study.name, texts)
         for remark in store.recover():
             print(f"overlaybench: {remark}", file=sys.stderr, flush=True)
-        index = store.index()
-        recipes = [recipe for recipe in study.recipes if not _is_stored(recipe, index, store)]
-        for remark in study.check_files(index):
-            print(f"overlaybench: {remark}", file=sys.stderr, flush=True)
-        grows = recipes and store.has_plan  # until the new instances are there, the present plan remains
-        tasks = store.keyed(study.tasks(index)) if grows else _planned(study, index, store)
-        if recipes or _missing(tasks, store):
+        index = _with_contents(store.index(), store)
+        unknown = np.flatnonzero(index.positions(texts) < 0)
+        new = map(study.recipes.__getitem__, unknown.tolist())
+        sources = {}
+        for key, instance, remarks in study.files(new):
+            for remark in remarks:
+                print(f"overlaybench: {remark}", file=sys.stderr, flush=True)
+            sources[key] = store.add_source(key, instance)
+        # Until the instances of a study that grows are there, the present plan remains.
+        table = None if len(unknown) and store.has_plan else _planned(study, index, store, again)
+        if len(unknown) or table is None or len(table.missing(store.done())):
             plug_ins = _plug_ins(study)
-            with Bar(len(recipes or tasks), "instances made" if recipes else "runs done", quiet=quiet) as bar:
+            what = (len(unknown), "instances made") if len(unknown) else (len(table or ()), "runs done")
+            with Bar(*what, quiet=quiet) as bar:
                 bar.waiting("Spark")
-                with spark(master, store.folder / "spark.log", archive, plug_ins) as context:
-                    if recipes:
-                        index |= _generate(context, recipes, store, plug_ins, bar)
-                        store.write_index(index)
-                        tasks = _planned(study, index, store)
-                        different = len({index[recipe.to_json()].digest for recipe in study.recipes})
-                        if different < len(study.recipes) and not quiet:
-                            bar.note(
-                                f"{different} of the {len(study.recipes)} instances differ: equal ones are run once"
-                            )
-                    _run_all(context, tasks, store, plug_ins, bar)
-            store.merge()
-        return list(tasks)
+                start = start or partial(executors_on, master, store.folder / "spark.log", archive)
+                with start(plug_ins) as executors:
+                    if len(unknown):
+                        _send(executors, store, sources)
+                        index = _make(executors, study, unknown, sources, store, plug_ins, bar)
+                        table = _planned(study, index, store, again)
+                        _note_equal(study, index, bar)
+                    assert table is not None
+                    _run_all(executors, table, store, plug_ins, bar)
+        assert table is not None
+        return table.keys
 
 
 def _plug_ins(study: Study) -> PlugIns:
     return PlugIns.among(
         methods=(name for runs in study.runs for name, _ in runs.methods),
         problems=(name for runs in study.runs for name in runs.problems),
-        workloads=(recipe.workload for recipe in study.recipes),
+        workloads=(form.workload for form in study.recipes.forms),
     )
 
 
-def _is_stored(recipe: Recipe, index: Mapping[str, StoredInstance], store: Store) -> bool:
-    instance = index.get(recipe.to_json())
-    return instance is not None and store.has_instance(instance.digest, kind_named(recipe.kind))
+def _with_contents(index: Index, store: Store) -> Index:
+    """The index without instances of files whose kept content is gone."""
+    wanted = index.table.column("source").combine_chunks().unique().to_pylist()
+    there = {file.name.partition(".")[0] for file in store.instances.glob("[!.]*")}
+    lost = [digest for digest in wanted if digest and digest not in there]
+    if not lost:
+        return index
+    kept = ~np.isin(index.table["source"].to_numpy(), lost)
+    return Index(index.table.filter(pa.array(kept)))
 
 
-def _planned(study: Study, index: Mapping[str, StoredInstance], store: Store) -> dict[str, Task]:
-    tasks = store.keyed(study.tasks(index))
-    store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)), tasks)
-    return tasks
+def _planned(study: Study, index: Index, store: Store, again: Again | None) -> RunTable:
+    limits = list(store.plan().limits) if store.has_plan else []
+    table = run_table(study, index).keyed(store.done())
+    if again is not None:
+        table = table.again(store, *again)
+        limits += {(group.time_limit, group.memory_limit) for group in table.groups} - set(map(tuple, limits))
+    store.write_plan(Plan(study.name, study.notes, study.spec, limits), table.labels())
+    return table
 
 
-def _missing(tasks: Mapping[str, Task], store: Store) -> list[Task]:
-    done = store.done()
-    return [task for key, task in tasks.items() if key not in done]
+def _send(executors: Executors, store: Store, sources: Mapping[Any, str]) -> None:
+    for key, digest in sources.items():
+        executors.send(store.source(key, digest))
 
 
-def _generate(
-    context: SparkContext, recipes: list[Recipe], store: Store, plug_ins: PlugIns, bar: Bar
-) -> dict[str, StoredInstance]:
-    folder, made, index = str(store.folder.resolve()), context.accumulator(0), {}
+def _note_equal(study: Study, index: Index, bar: Bar) -> None:
+    at = index.positions(study.recipes.texts())
+    different = len(index.table["instance"].take(pa.array(at)).unique())
+    if different < len(study.recipes) and not bar.quiet:
+        bar.note(f"{different:,} of the {len(study.recipes):,} instances differ: equal ones are run once")
 
-    def generated(line: str) -> tuple[str, StoredInstance | None, str]:
-        found = _generate_one(line, folder, plug_ins)
-        made.add(1)
-        return found
 
-    partitions = _partitions(context, [recipe.to_json() for recipe in recipes])
+class _Instances(Batches[tuple[str, str]]):
+    """The recipes (JSON) to be made, each with the file that its instance comes from."""
 
-    def poll() -> None:
-        if made.value:
-            bar.show(made.value)
+    def __init__(self, items: Iterable[tuple[str, str]]) -> None:
+        super().__init__()
+        self._items, self._together = deque(items), _FIRST_INSTANCES
+
+    def next(self, cores: int) -> list[tuple[str, str]]:
+        together = min(self._together, max(1, len(self._items) // (2 * cores)))
+        self._together = min(_MOST_TOGETHER, 2 * self._together)
+        return [self._items.popleft() for _ in range(min(together, len(self._items)))]
+
+    def back(self, items: Sequence[tuple[str, str]]) -> None:
+        self._items.extendleft(reversed(items))
+        if items:
+            self._together = max(1, self._together // 2)
+
+
+def _make(
+    executors: Executors,
+    study: Study,
+    numbers: Numbers,
+    sources: Mapping[Any, str],
+    store: Store,
+    plug_ins: PlugIns,
+    bar: Bar,
+) -> Index:
+    """Have the instances made that the index lacks; what it has then is stored, also now and then before."""
+    path_of, index = executors.path_of, store.index()
+    found: list[tuple[str, str, int, str]] = []
+    written, total = time.monotonic(), 0
+
+    def kept(recipe: Recipe) -> str:
+        return str(store.source(recipe.file_key, sources[recipe.file_key])) if recipe.file else ""
+
+    def receive(items: Sequence[tuple[str, str]], results: list[tuple[str, int]]) -> None:
+        nonlocal written, index, found, total
+        found += [(text, *result, Path(file).stem) for (text, file), result in zip(items, results, strict=True)]
+        total += len(items)
+        if time.monotonic() > written + _INDEX_SECONDS:
+            save()
+
+    def save() -> None:
+        nonlocal written, index, found
+        if found:
+            columns = [list(each) for each in zip(*found, strict=True)]
+            index, found = index.with_entries(pa.array(columns[0], pa.string()), *columns[1:]), []
+            store.write_index(index)
+        written = time.monotonic()
+
+    def poll(running: int) -> None:
+        if total:
+            bar.show(total)
         else:
             bar.waiting("workers")
 
-    for line, stored, error in awaited(partitions.map(generated).collect, poll):
-        if stored is None:
-            recipe = Recipe.from_json(line)
-            what = [recipe.family, *(f"{name}={value}" for name, value in recipe.parameters)]
-            raise BadInput(f"{', '.join(what)}: {error}")
-        index[line] = stored
+    recipes = (study.recipes[int(number)] for number in numbers)
+    work = work_of(partial(_sized, path_of), begin=plug_ins.register, seconds=_LONGEST_SECONDS)
+    try:
+        batches = _Instances((recipe.to_json(), kept(recipe)) for recipe in recipes)
+        run_batches(executors, batches, work, receive, poll)
+    finally:
+        save()
     return index
 
 
-def _generate_one(line: str, folder: str, plug_ins: PlugIns) -> tuple[str, StoredInstance | None, str]:
+def _sized(path_of: Callable[[Path], Path], item: tuple[str, str], is_dead: bool) -> tuple[str, int]:
+    """In a worker: the digest and the first size of a recipe's instance."""
+    text, file = item
+    recipe = Recipe.from_json(text)
+    kind = kind_named(recipe.kind)
     try:
-        plug_ins.register()
-        recipe = Recipe.from_json(line)
-        kind = kind_named(recipe.kind)
+        if is_dead:
+            raise BadInput(f"the worker that made it died, {DEATHS} times")
         with memory_bounded("it"):
-            instance = recipe.make()
-        Store(Path(folder)).add_instance(instance, kind)
-        return line, StoredInstance(instance.digest, kind.size(instance)[kind.sizes[0]]), ""
+            instance = _instance(text, str(path_of(Path(file))) if file else "")
     except BadInput as error:
-        return line, None, str(error)
+        what = [recipe.family, *(f"{name}={value}" for name, value in recipe.parameters)]
+        raise BadInput(f"{', '.join(what)}: {error}") from None
+    return instance.digest, kind.size(instance)[kind.sizes[0]]
 
 
-def _run_all(context: SparkContext, tasks: Mapping[str, Task], store: Store, plug_ins: PlugIns, bar: Bar) -> None:
-    """Rounds of the runs that are missing, until none is: the death of a worker loses the run that it had begun."""
-    missing = _missing(tasks, store)
-    deaths: Counter[str] = Counter()
-    planned = Counter(task.method for task in tasks.values())
-    sizes = {instance.digest: instance.size for instance in store.index().values()}
-    tally, most = RunTally(store, missing, sizes, planned, context.defaultParallelism), _MOST_TOGETHER
-    bar.total, bar.what = len(tasks), "runs done"
-    if len(missing) < len(tasks) and not bar.quiet:
-        bar.note(f"{len(tasks) - len(missing)} of {len(tasks)} runs were done before")
-    while missing:
-        error = _run_round(context, missing, store, plug_ins, most=most, bar=bar, tally=tally)
-        before, missing, most = missing, _missing(tasks, store), 1
-        if error is not None and len(missing) == len(before):
-            raise error
-        if missing:
-            lost = f"{len(missing)} of {len(before)} runs were lost with their workers and are repeated"
-            bar.note(f"overlaybench: {lost}")
-        if error is None:  # otherwise some were never begun
-            deaths.update(task.key for task in missing)
-        _give_up([task for task in missing if deaths[task.key] >= _MOST_DEATHS], store)
-        missing = [task for task in missing if deaths[task.key] < _MOST_DEATHS]
+@lru_cache(maxsize=4)
+def _instance(recipe: str, file: str) -> Any:
+    return Recipe.from_json(recipe).make(Path(file) if file else None)
 
 
-@dataclass(frozen=True)
-class _Round:
-    """What the workers of a round share: the runs to do, and where.
+class _Runs(Batches[tuple[Task, str]]):
+    """The runs that are missing, in the order of their table, each with the file that its instance comes from."""
 
-    A worker whose last run was short takes up to `most` runs of one instance at a time. Runs that were lost with their
-    workers are taken one at a time, so that one that kills its worker costs no other run an attempt.
-    """
+    def __init__(self, table: RunTable, missing: Numbers, tally: RunTally, store: Store) -> None:
+        super().__init__()
+        self._table, self._missing, self._tally, self._store = table, missing, tally, store
+        self._at, self._returned = 0, deque[tuple[Task, str]]()
+        kinds = np.stack([table.group[missing], table.sizes[table.recipe[missing]]])
+        kinds, of_runs = np.unique(kinds, axis=1, return_inverse=True)
+        self._kinds = [(table.groups[group], size) for group, size in kinds.T.tolist()]
+        self._kind_of_run = of_runs.ravel()
 
-    tasks: list[Task]
-    queue: Queue
-    folder: str
-    most: int
+    def next(self, cores: int) -> list[tuple[Task, str]]:
+        if self._returned:
+            return [self._returned.popleft() for _ in range(max(1, len(self._returned) // (2 * cores)))]
+        if self._at == len(self._missing):
+            return []
+        seconds = np.array([self._tally.expected(*kind) for kind in self._kinds]) + _OVERHEAD_SECONDS
+        together = np.cumsum(seconds[self._kind_of_run[self._at : self._at + _MOST_TOGETHER]])
+        wanted = min(_BATCH_SECONDS, max(_LEAST_SECONDS, self._tally.work.left / (3 * cores)))
+        begin, self._at = self._at, self._at + max(1, int(np.searchsorted(together, wanted)))
+        return [(self._table.task(number), self._file(number)) for number in self._missing[begin : self._at].tolist()]
 
-    def together(self, seconds: float, first: int) -> int:
-        """How many runs from the first on a worker takes whose last one took these seconds."""
-        if seconds >= _SHORT:
-            return 1
-        instance = self.tasks[first].instance
-        alike = itertools.takewhile(lambda task: task.instance == instance, self.tasks[first : first + self.most])
-        return sum(1 for _ in alike)
+    def _file(self, number: int) -> str:
+        at = int(self._table.recipe[number])
+        source = self._table.sources[at].as_py()
+        return str(self._store.source(self._table.recipes[at].file_key, source)) if source else ""
 
-
-def _run_round(
-    context: SparkContext, tasks: list[Task], store: Store, plug_ins: PlugIns, *, most: int, bar: Bar, tally: RunTally
-) -> Exception | None:
-    """Have the workers take runs from a queue until it is empty; return the error that ended them before, if any."""
-    folder = store.folder.resolve()
-    queue = Queue.create(folder, len(tasks))
-    shared = context.broadcast(_Round(tasks, queue, str(folder), most))
-    failure = context.accumulator("", _FirstText())
-    # Each takes runs until there are none. Of a cluster, executors that come later take some; elsewhere they would only
-    # start to end, at a second each.
-    slices = 1 if str(context.master).startswith("local") else _SLICES_A_CORE
-    workers, merged = _partitions(context, range(len(tasks)), slices), time.monotonic()
-
-    def poll() -> None:
-        nonlocal merged
-        tally.update()
-        tally.show(bar, _active(context))
-        if time.monotonic() > merged + _MERGE_SECONDS:
-            store.merge()
-            merged = time.monotonic()
-
-    def job() -> Exception | None:
-        try:
-            workers.foreachPartition(lambda _: _work(shared, failure, plug_ins))
-        except Exception as error:  # Spark's errors have no common base
-            return error
-        return None
-
-    try:
-        ended = awaited(job, poll)
-    finally:
-        queue.close()
-    shared.unpersist()
-    if failure.value:
-        raise BadInput(failure.value)
-    return ended
+    def back(self, items: Sequence[tuple[Task, str]]) -> None:
+        self._returned.extendleft(reversed(items))
 
 
-def _partitions(context: SparkContext, items: Iterable[Any], slices: int = _SLICES_A_CORE) -> Any:
-    """The items on Spark, in at most so many partitions a core."""
-    listed = list(items)
-    return context.parallelize(listed, min(len(listed), slices * max(2, context.defaultParallelism)))
-
-
-class _FirstText(AccumulatorParam[str]):
-    """Keeps the first text that is added."""
-
-    def zero(self, value: str) -> str:
-        return ""
-
-    def addInPlace(self, value1: str, value2: str) -> str:
-        return value1 or value2
-
-
-def _active(context: SparkContext) -> int:
-    tracker = context.statusTracker()
-    stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
-    active = sum(stage.numActiveTasks for stage in stages if stage is not None)
-    return min(active, context.defaultParallelism)
-
-
-def _give_up(tasks: list[Task], store: Store) -> None:
-    log = RunLog(store.runs)
-    for task in tasks:
-        job = _job(task, store)
-        failed = job.failed(f"crash: the worker that ran it died, {_MOST_DEATHS} times")
-        log.add(row(task, job.instance, IsolatedRun(failed, 0.0), _now()))
-    log.close()
-
-
-def _work(shared: Broadcast[_Round], failure: Accumulator[str], plug_ins: PlugIns) -> None:
-    """Take runs from the queue until it is empty; a worker that cannot store its runs ends the study."""
-    work = shared.value
-    store = Store(Path(work.folder))
-    log = RunLog(store.runs)
-    try:
-        plug_ins.register()
-        seconds = math.inf
-        while numbers := work.queue.take(partial(work.together, seconds)):
-            for task in work.tasks[numbers.start : numbers.stop]:
-                _check_code(task)
-                done = run_task(task, store, _solver())
-                log.add(done)
-                seconds = done["seconds"]
-        log.close()
-    except BadInput as error:
-        work.queue.close()
-        failure.add(str(error))
+def _run_all(executors: Executors, table: RunTable, store: Store, plug_ins: PlugIns, bar: Bar) -> None:
+    """Do the runs that are missing, and store them as their batches end."""
+    missing = table.missing(store.done())
+    tally = RunTally(store, table.counted(missing), table.by_method(), executors.cores)
+    bar.total, bar.what = len(table), "runs done"
+    if len(missing) < len(table) and not bar.quiet:
+        bar.note(f"{len(table) - len(missing):,} of {len(table):,} runs were done before")
+    batches = _Runs(table, missing, tally, store)
+    for at in np.unique(table.recipe[missing]) if any(form.file for form in table.recipes.forms) else ():
+        if source := table.sources[int(at)].as_py():
+            executors.send(store.source(table.recipes[int(at)].file_key, source))
+    do = partial(_done, executors.path_of)
+    work = work_of(do, begin=plug_ins.register, seconds=_LONGEST_SECONDS, pack=_packed)
+    with RowWriter(store) as writer:
+        run_batches(
+            executors, batches, work, lambda _, results: tally.count(writer.add(*results)), partial(tally.show, bar)
+        )
 
 
 _version_here = cache(version_of)
@@ -292,17 +292,43 @@ def _check_code(task: Task) -> None:
         )
 
 
-def run_task(task: Task, store: Store, solver: Solver, proof: Path | None = None) -> dict[str, Any]:
-    """Do a run in a solver and return its row; the proof of a task that has one goes to `proof`, or to the store."""
-    started, job = _now(), _job(task, store)
-    run = run_with_evidence(job, solver.run, (proof or store.proof(task.key)) if task.proof else None)
-    return row(task, job.instance, run, started)
+Row = dict[str, Any]
 
 
-def _job(task: Task, store: Store) -> Job:
-    problem = problem_named(task.problem)
-    instance = _instance(str(store.folder), task.instance, problem.kind)
+def _done(path_of: Callable[[Path], Path], item: tuple[Task, str], is_dead: bool) -> tuple[Row, bytes]:
+    """In a worker: the row of a run, and the bytes of its proof."""
+    task, file = item
+    _check_code(task)
+    instance = _instance(task.recipe, str(path_of(Path(file))) if file else "")
+    if instance.digest != task.instance:
+        raise BadInput(
+            f"the recipe {task.recipe} gives another instance on a worker than when it was made first: its code, "
+            "libraries or data differ: if those are right now, remove instances.parquet and run the study again"
+        )
+    if is_dead:
+        failed = job_of(task, instance).failed(f"crash: the worker that ran it died, {DEATHS} times")
+        return row(task, instance, IsolatedRun(failed, 0.0), _now()), b""
+    with TemporaryDirectory(prefix="overlaybench-") as folder:
+        proof = Path(folder, "proof.gz")
+        found = run_task(task, instance, _solver(), proof)
+        return found, proof.read_bytes() if proof.is_file() else b""
+
+
+def _packed(results: list[tuple[Row, bytes]]) -> tuple[bytes, dict[str, bytes]]:
+    return to_bytes([row for row, _ in results]), {row["key"]: proof for row, proof in results if proof}
+
+
+def run_task(task: Task, instance: Any, solver: Solver, proof: Path) -> Row:
+    """Do a run in a solver and return its row; the proof of a task that has one goes to `proof`."""
+    started = _now()
+    run = run_with_evidence(job_of(task, instance), solver.run, proof if task.proof else None)
+    return row(task, instance, run, started)
+
+
+def job_of(task: Task, instance: Any) -> Job:
+    """What a task asks of a solver."""
     options = dict(object_in(task.options))
+    problem = problem_named(task.problem)
     return Job(method_named(task.method), instance, problem, task.seed, options, task.time_limit, task.memory_limit)
 
 
@@ -313,48 +339,3 @@ def _now() -> str:
 @cache
 def _solver() -> Solver:
     return Solver()
-
-
-@lru_cache(maxsize=2)
-def _instance(folder: str, digest: str, kind: str) -> Any:
-    return Store(Path(folder)).instance(digest, kind_named(kind))
-
-
-@dataclass(frozen=True)
-class Queue:
-    """Numbers 0, 1, …, size − 1, each given once to one of many processes, by a locked file in a shared folder.
-
-    A number that was given to a process that died is not given again: the queue's owner finds what is missing when it
-    is empty, and creates another.
-    """
-
-    file: Path
-    size: int
-
-    @classmethod
-    def create(cls, folder: Path, size: int) -> Queue:
-        """A queue with a file of its own in a folder."""
-        queue = cls(folder / f".queue.{secrets.token_hex(8)}", size)
-        queue.file.write_bytes(b"0")
-        return queue
-
-    def close(self) -> None:
-        """Give no more numbers to any process."""
-        self.file.unlink(missing_ok=True)
-
-    def take(self, count: Callable[[int], int]) -> range:
-        """The next numbers, as many as `count` returns for the first of them; none if none are left."""
-        try:
-            handle = os.open(self.file, os.O_RDWR)
-        except OSError:  # the study has ended, or its folder is gone
-            return range(0)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            first = int(os.pread(handle, 32, 0) or self.size)
-            end = min(self.size, first + count(first)) if first < self.size else first
-            os.pwrite(handle, str(end).encode(), 0)
-            return range(first, end)
-        except OSError:
-            return range(0)
-        finally:
-            os.close(handle)

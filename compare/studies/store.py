@@ -1,4 +1,4 @@
-"""The folder of a study: its plan, its instances, and the rows of its runs, in logs that are merged into Parquet."""
+"""The folder of a study: its plan, its instances, and the rows of its runs, which the driver alone writes."""
 
 from __future__ import annotations
 
@@ -6,64 +6,113 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import platform
 import re
-import secrets
+import struct
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, make_folder, read_text
-from ...instances.contract.kind import AS_STORED, Kind
-from .row import FORMAT, SCHEMA, from_line, spread, table_of, to_line
-from .task import Task
+from ..catalogue import kind_named
+from .isolation import memory_bounded
+from .row import FORMAT, SCHEMA, of_bytes, spread
+from .task import FileKey, Recipe
 
-LOG, PART = ".log", ".parquet"
-"""The endings of logs and of the parts into which they are merged."""
+JOURNAL, PART = "rows.journal", ".parquet"
+"""The file of rows that are not in a part yet, and the ending of parts."""
 
 _DIGEST = re.compile(r"[0-9a-f]{8,128}")
 _LABELS = pa.schema([("key", pa.string()), ("family", pa.string()), ("recipe", pa.string())])
-_PART_ROWS = 1000
-_LOG_ROWS, _LOG_BYTES = 1000, 2**24
+_INDEX = pa.schema([("recipe", pa.string()), ("instance", pa.string()), ("size", pa.int64()), ("source", pa.string())])
+_PLAN = b"overlaybench"
+_PART_ROWS, _PART_BYTES = 20_000, 2**26
 _SYNC_EVERY = 1.0
-_LONGEST_LINE = 2**30
+_FRAME = struct.Struct("<8sQ32s")
+_MAGIC = b"\xffrows/4\n"
 _AGAIN = "run the study again, which repeats its runs"
 
-Decoded = TypeVar("Decoded")
 
+class StoredInstance(msgspec.Struct, frozen=True):
+    """What is known of a recipe's instance: its digest, and the first size of its kind (|V|).
 
-class StoredInstance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An instance in the folder: its digest, and the first size of its kind (|V|)."""
+    `source` is the digest of the instance in the file that the recipe names, whose content is in the folder, or "".
+    """
 
     digest: str
     size: int
+    source: str = ""
+
+
+class Index:
+    """The instances of recipes (JSON), as columns."""
+
+    def __init__(self, table: pa.Table | None = None) -> None:
+        self.table = _INDEX.empty_table() if table is None else table
+
+    @classmethod
+    def of(cls, entries: Mapping[str, StoredInstance]) -> Index:
+        """An index with these entries."""
+        columns = [[getattr(one, name) for one in entries.values()] for name in ("digest", "size", "source")]
+        return cls(pa.table([list(entries), *columns], schema=_INDEX))
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Index) and bool(self.table.equals(other.table))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def with_entries(self, recipes: pa.Array, digests: Sequence[str], sizes: Sequence[int], sources: Any) -> Index:
+        """An index with more entries."""
+        return Index(pa.concat_tables([self.table, pa.table([recipes, digests, sizes, sources], schema=_INDEX)]))
+
+    def positions(self, recipes: pa.Array) -> npt.NDArray[np.int64]:
+        """The row of each recipe, −1 where it has none."""
+        found = pc.index_in(recipes, value_set=self.table["recipe"])
+        positions: npt.NDArray[np.int64] = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        return positions
+
+    def entry(self, recipe: str) -> StoredInstance | None:
+        """The entry of a recipe."""
+        at = int(self.positions(pa.array([recipe]))[0])
+        if at < 0:
+            return None
+        row = self.table.slice(at, 1).to_pylist()[0]
+        return StoredInstance(row["instance"], row["size"], row["source"])
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """A study as planned: its name, the notes for its readers, its text, and the keys of its runs."""
+    """A study as planned: its name, the notes for its readers, and its text.
+
+    `limits` are the pairs of seconds and MiB under which runs were repeated (``--again``) in this folder.
+    """
 
     name: str
     notes: Sequence[str]
     spec: str
-    keys: Sequence[str]
+    limits: Sequence[tuple[float, int]] = ()
     format: str = FORMAT
 
 
 class Store:
-    """The folder of a study.
+    """The folder of a study; docs/results.md lists its files.
 
-    docs/results.md lists its files. ``runs/`` has the rows, also those of earlier studies and code versions: a log of
-    each worker (:class:`RunLog`), and parts into which logs are merged. A row that stands in a log and in its part,
-    after an incomplete merge, counts once.
+    ``runs/`` has the rows, also those of earlier studies and code versions: parts, and a journal of those that came
+    since the last part. A row that stands in both, after a kill between the two, counts once.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -73,14 +122,17 @@ class Store:
         self.history = folder / "history"
         self.proofs = folder / "proofs"
         self.damaged = folder / "damaged"
-        self._plan = folder / "plan.json"
-        self._labels = folder / "plan.parquet"
+        self.journal = self.runs / JOURNAL
+        self._plan = folder / "plan.parquet"
+        self._index = folder / "instances.parquet"
 
     def open_for(self, spec: str) -> None:
         """Create the folder for a study with this text, or check that it is one of results of this version."""
-        file, folders = self.folder / "study.toml", (self.runs, self.instances, self.history, self.proofs)
+        file, folders = self.folder / "study.toml", (self.runs, self.history)
         if file.is_file() and self.has_plan:
             self.plan()
+        elif file.is_file() and (self.folder / "plan.json").is_file():
+            raise self._other_format("results/3 or older")
         elif not file.is_file() and self.folder.exists():
 
             def is_left_by_a_kill(path: Path) -> bool:
@@ -94,11 +146,11 @@ class Store:
         if not file.is_file():
             atomic_write(file, spec)
 
-    def check_related(self, name: str, recipes: Iterable[str]) -> None:
+    def check_related(self, name: str, recipes: pa.Array) -> None:
         """Refuse a study that shares neither its name nor a recipe (JSON) with the folder's present one."""
         if self.has_plan:
             present = self.plan().name
-            if present != name and self.index().keys().isdisjoint(recipes):
+            if present != name and (self.index().positions(recipes) < 0).all():
                 raise BadInput(
                     f"{self.folder}: holds the study '{present}', which shares no instance with '{name}': choose "
                     "another folder, or add --grow to keep both in this one"
@@ -114,6 +166,8 @@ class Store:
         """The store of a study in a folder; a folder without results is bad input."""
         store = cls(folder)
         if not store.has_plan:
+            if (folder / "plan.json").is_file():
+                raise store._other_format("results/3 or older")
             raise BadInput(f"{folder}: holds no results: run `overlaybench study SPEC.toml --out {folder}` first")
         store.plan()
         return store
@@ -142,138 +196,144 @@ class Store:
     def recover(self) -> list[str]:
         """Remove incomplete files of a killed study, move what is damaged to ``damaged/`` and return remarks on it.
 
-        Only for the holder of the lock.
+        The rows of its journal become a part. Only for the holder of the lock.
         """
         for folder in (self.folder, self.runs, self.instances, self.history, self.proofs):
             for left in folder.glob(".*.*"):
                 left.unlink(missing_ok=True)
+        remarks = []
         damaged = [part for part in self.parts() if checksum(part) != part.stem]
         damaged += [file for file in self.instances.glob("[!.]*") if not file.stat().st_size]
         for file in damaged:
             self.damaged.mkdir(exist_ok=True)
             file.replace(self.damaged / file.name)
-        return [
-            f"{file.name} was damaged and is in damaged/ now: its runs are repeated" for file in damaged
-        ] + self.merge()
-
-    def merge(self) -> list[str]:
-        """Merge the logs that are no longer written into parts; return remarks on the lines that were damaged.
-
-        Only for the holder of the lock. A kill loses nothing: a log is removed after its part is on the disk.
-        """
-        remarks: list[str] = []
-        logs: list[Path] = []
-        rows: dict[str, dict[str, Any]] = {}
-        merged = self._keys_in_parts()
-        waiting = self.logs()
-        for log in waiting:
-            with _locked_if_free(log) as closed:
-                if closed:
-                    bad: list[bytes] = []
-                    for row in read_log(log, bad):
-                        rows.setdefault(row["key"], row)
-                    logs.append(log)
-                    if bad:
-                        self.damaged.mkdir(exist_ok=True)
-                        with (self.damaged / log.name).open("ab") as kept:
-                            kept.writelines(bad)
-                        lines = f"{len(bad)} damaged lines are in damaged/ now"
-                        remarks.append(f"{log.name}: {lines}: their runs are repeated")
-            if len(rows) >= _PART_ROWS or log == waiting[-1]:
-                if new := sorted(rows.keys() - merged):
-                    write_part(table_of([rows[key] for key in new]), self.runs)
-                for done in logs:
-                    done.unlink(missing_ok=True)
-                merged |= rows.keys()
-                logs, rows = [], {}
+            remarks.append(f"{file.name} was damaged and is in damaged/ now: its runs are repeated")
+        bad: list[bytes] = []
+        self._write_part(list(self._journalled(bad)))
+        if bad:
+            self.damaged.mkdir(exist_ok=True)
+            with (self.damaged / JOURNAL).open("ab") as kept:
+                kept.writelines(bad)
+            lost = f"{sum(map(len, bad)):,} damaged bytes are in damaged/ now"
+            remarks.append(f"{JOURNAL}: {lost}: their runs are repeated")
+        self.journal.unlink(missing_ok=True)
         return remarks
 
-    def write_plan(self, plan: Plan, tasks: Mapping[str, Task] | None = None) -> None:
+    def _write_part(self, tables: list[pa.Table]) -> None:
+        """Write a part of the rows that no part has."""
+        if tables:
+            rows = pa.concat_tables(tables)
+            new = rows.filter(pc.invert(pc.is_in(rows["key"], value_set=self._keys_in_parts())))
+            if new.num_rows:
+                write_part(new.sort_by("key"), self.runs)
+
+    def write_plan(self, plan: Plan, labels: pa.Table | None = None) -> None:
         """Replace the plan and the study's text, which is kept in the history as well; a kill leaves either plan.
 
-        Only for the holder of the lock. Its rows have the families and recipes of `tasks` from now on.
+        `labels` has the key of each run, and the family and recipe, if it has them, that its row has from now on. Only
+        for the holder of the lock.
         """
-        self.history.mkdir(exist_ok=True)
+        make_folder(self.history)
         kept = sorted(self.history.glob("[0-9]*.toml"))
         if not kept or read_text(kept[-1]) != plan.spec:
             atomic_write(self.history / f"{len(kept) + 1:04}.toml", plan.spec)
         atomic_write(self.folder / "study.toml", plan.spec)
-        given = tasks or {}
-        labels = [[getattr(given.get(key), name, None) for key in plan.keys] for name in ("family", "recipe")]
-        table = pa.table([list(plan.keys), *labels], schema=_LABELS)
-        atomic_write(self._labels, lambda file: pq.write_table(table, file, compression="zstd"))
-        _write_json(self._plan, plan)
+        table = _LABELS.empty_table() if labels is None else labels
+        columns = [table[name] if name in table.column_names else pa.nulls(len(table)) for name in _LABELS.names]
+        table = pa.table(columns, _LABELS.names).cast(_LABELS)
+        table = table.replace_schema_metadata({_PLAN: msgspec.json.encode(plan)})
+        atomic_write(self._plan, lambda file: pq.write_table(table, file, compression="zstd"))
 
     def plan(self) -> Plan:
         """The study's plan; BadInput if another version of the program wrote it, or it is damaged."""
-        plan = _read_json(self._plan, Plan)
+        try:
+            metadata = pq.read_schema(self._plan).metadata or {}
+            plan = msgspec.json.decode(metadata.get(_PLAN, b""), type=Plan)
+        except (pa.ArrowException, OSError, ValueError, RecursionError) as error:
+            raise _damaged(self._plan, error) from None
         if plan.format != FORMAT:
-            raise BadInput(
-                f"{self.folder}: holds '{plan.format}', and this version reads '{FORMAT}': run the study again in "
-                "another folder, or read this one with the version that wrote it"
-            )
+            raise self._other_format(plan.format)
         return plan
 
-    def index(self) -> dict[str, StoredInstance]:
-        """The instances stored so far, by recipe (JSON)."""
-        file = self.instances / "index.json"
-        return _read_json(file, dict[str, StoredInstance]) if file.is_file() else {}
+    def _other_format(self, found: str) -> BadInput:
+        return BadInput(
+            f"{self.folder}: holds '{found}', and this version reads '{FORMAT}': run the study again in "
+            "another folder, or read this one with the version that wrote it"
+        )
 
-    def write_index(self, index: Mapping[str, StoredInstance]) -> None:
+    def index(self) -> Index:
+        """The instances known so far, by recipe."""
+        return Index(_read_table(self._index, _INDEX)) if self._index.is_file() else Index()
+
+    def write_index(self, index: Index) -> None:
         """Replace the index of recipes."""
-        _write_json(self.instances / "index.json", index)
+        atomic_write(self._index, lambda file: pq.write_table(index.table, file, compression="zstd"))
 
-    def add_instance(self, instance: Any, kind: Kind[Any, Any]) -> None:
-        """Store an instance under its digest."""
-        if not self.has_instance(instance.digest, kind):
-            make_folder(self.instances)
-            kind.write(instance, self._instance_file(instance.digest, kind))
-
-    def has_instance(self, digest: str, kind: Kind[Any, Any]) -> bool:
-        """Whether a file for the instance is there."""
-        return self._instance_file(digest, kind).is_file()
-
-    def instance(self, digest: str, kind: Kind[Any, Any]) -> Any:
-        """An instance by digest; a file that does not hold it is bad input."""
-        file = self._instance_file(digest, kind)
-        try:
-            instance = kind.read(file, AS_STORED).instance
-        except BadInput as error:
-            raise _damaged(file, error) from None
-        if instance.digest != digest:
-            raise BadInput(f"{file}: does not hold the instance of its name: remove it and run the study again")
-        return instance
-
-    def _instance_file(self, digest: str, kind: Kind[Any, Any]) -> Path:
+    def source(self, key: FileKey, digest: str) -> Path:
+        """Where the instance with this digest is kept that was read from a file of a study."""
         if not _DIGEST.fullmatch(digest):
             raise BadInput(f"{self.folder}: '{digest}' is no digest of an instance: the folder was modified")
-        return self.instances / f"{digest}{kind.ending}"
+        return self.instances / f"{digest}{kind_named(key.file_kind).ending}"
 
-    def done(self) -> set[str]:
+    def add_source(self, key: FileKey, instance: Any) -> str:
+        """Keep an instance that was read from a file, once; returns its digest."""
+        file = self.source(key, instance.digest)
+        if not file.is_file():
+            make_folder(self.instances)
+            kind_named(key.file_kind).write(instance, file)
+        return str(instance.digest)
+
+    def has_source(self, key: FileKey, digest: str) -> bool:
+        """Whether the content of a recipe's file is kept; true where the recipe names no file."""
+        return not digest or self.source(key, digest).is_file()
+
+    def instance(self, recipe: str, digest: str, source: str | None = None) -> Any:
+        """The instance of a recipe (JSON), made again; bad input if it is not the one with this digest.
+
+        `source` is that of the index, which is read where it is not given.
+        """
+        if source is None:
+            source = _sources(self, self._index.stat().st_mtime_ns).get(recipe, "") if self._index.is_file() else ""
+        instance = _made(self, recipe, source)
+        if instance.digest != digest:
+            raise BadInput(
+                f"{self.folder}: the recipe {recipe} gives another instance than {digest}: its file or its workload "
+                "has changed"
+            )
+        return instance
+
+    def __hash__(self) -> int:
+        return hash(self.folder)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Store) and self.folder == other.folder
+
+    def done(self) -> pa.Array:
         """The keys of the runs that are stored."""
-        in_logs = {row["key"] for row in self._logged()}  # first: a log that is merged meanwhile is in the parts then
-        return in_logs | self._keys_in_parts()
-
-    def keyed(self, tasks: Iterable[Task]) -> dict[str, Task]:
-        """Tasks by the key of their row: their own, or that of an equal run that is stored."""
-        done = self.done()
-        return {next((key for key in task.equal_keys if key in done), task.key): task for task in tasks}
+        journalled = [table["key"].combine_chunks() for table in self._journalled()]
+        # First: the rows of a journal that becomes a part meanwhile are in that part.
+        return pa.concat_arrays([pa.array([], pa.string()), *journalled, self._keys_in_parts()])
 
     def proof(self, key: str) -> Path:
         """The file of a run's proof, if it has one."""
         return self.proofs / f"{key}.proof.gz"
 
-    def table(self, keys: Iterable[str] | None = None, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
+    def table(self, keys: pa.Array | Iterable[str] | None = None, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
         """The stored rows (of the given keys and columns, if given), each once, in the order of their keys."""
         chosen = list(dict.fromkeys(["key", "started", *columns]))
-        logged = table_of(list(self._logged())).select(chosen)
-        tables = [logged, *(read_part(part, chosen) for part in self.parts())]
-        stored = pa.concat_tables(tables).sort_by([("key", "ascending"), ("started", "ascending")])
-        of_rows = stored["key"].to_pandas()
-        kept = ~of_rows.duplicated() & (keys is None or of_rows.isin(list(keys or ())))
-        return stored.filter(pa.array(kept, pa.bool_())).select(list(columns))
+        tables = [table.select(chosen) for table in self._journalled()]
+        tables += [read_part(part, chosen) for part in self.parts()]
+        stored = pa.concat_tables([pa.schema([SCHEMA.field(name) for name in chosen]).empty_table(), *tables])
+        if keys is not None:
+            given = keys if isinstance(keys, pa.Array) else pa.array(list(keys), pa.string())
+            stored = stored.filter(pc.is_in(stored["key"], value_set=given))
+        stored = stored.sort_by([("key", "ascending"), ("started", "ascending")])
+        repeated = stored["key"].to_pandas().duplicated()
+        if repeated.any():
+            stored = stored.filter(pa.array(~repeated, pa.bool_()))
+        return stored.select(list(columns))
 
-    def rows(self, keys: Iterable[str] | None = None) -> pd.DataFrame:
+    def rows(self, keys: pa.Array | Iterable[str] | None = None) -> pd.DataFrame:
         """The stored rows (of the given keys, if given), with typed columns: see `spread`.
 
         Runs of the present study have the families and recipes that it gives them, which may have changed since the
@@ -288,43 +348,53 @@ class Store:
         except (ValueError, TypeError) as error:
             raise BadInput(f"{self.folder}: a row holds no JSON ({error}): see `overlaybench verify`") from None
 
+    def keys(self) -> pa.Array:
+        """The keys of the plan's runs."""
+        return self.labels()["key"].combine_chunks()
+
     def labels(self) -> pa.Table:
         """The key, family and recipe of each run of the plan, family and recipe null where the study gives none."""
-        if not self.has_plan:
-            return _LABELS.empty_table()
-        try:
-            labels = pq.read_table(self._labels, partitioning=None).select(_LABELS.names).cast(_LABELS)
-            labels.validate(full=True)
-        except (pa.ArrowException, KeyError, ValueError, OSError) as error:
-            raise _damaged(self._labels, error) from None
-        return labels
-
-    def logs(self) -> list[Path]:
-        """The logs that are not merged yet."""
-        return sorted(self.runs.glob(f"[!.]*{LOG}"))
+        return _read_table(self._plan, _LABELS) if self.has_plan else _LABELS.empty_table()
 
     def parts(self) -> list[Path]:
         """The files of merged rows."""
         return sorted(self.runs.glob(f"[!.]*{PART}"))
 
-    def _logged(self) -> Iterator[dict[str, Any]]:
-        for log in self.logs():
-            with contextlib.suppress(FileNotFoundError):  # merged meanwhile
-                yield from read_log(log)
+    def _journalled(self, damaged: list[bytes] | None = None) -> Iterator[pa.Table]:
+        """The rows of the journal; damaged stretches of it are added to `damaged`, if given."""
+        with contextlib.suppress(FileNotFoundError):  # it became a part meanwhile
+            yield from read_journal(self.journal, damaged)
 
-    def _keys_in_parts(self) -> set[str]:
-        return {key for part in self.parts() for key in read_part(part, ["key"])["key"].to_pylist()}
+    def _keys_in_parts(self) -> pa.Array:
+        keys = [read_part(part, ["key"])["key"].combine_chunks() for part in self.parts()]
+        return pa.concat_arrays([pa.array([], pa.string()), *keys])
 
 
-def _read_json(file: Path, kind: type[Decoded]) -> Decoded:
+@lru_cache(maxsize=2)
+def _sources(store: Store, changed: int) -> Mapping[str, str]:
+    """The digests of the files' contents from which recipes make instances, by recipe."""
+    rows = store.index().table.filter(pc.field("source") != "").to_pylist()
+    return {row["recipe"]: row["source"] for row in rows}
+
+
+@lru_cache(maxsize=2)
+def _made(store: Store, recipe: str, source: str) -> Any:
+    """The instance that a recipe makes; a file whose content is kept is not read again."""
     try:
-        return msgspec.json.decode(read_text(file), type=kind)
-    except (msgspec.MsgspecError, RecursionError) as error:
+        made = Recipe.from_json(recipe)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise BadInput(f"{store.folder}: a row has no recipe of an instance: see `overlaybench verify`") from None
+    with memory_bounded("the instance"):
+        return made.make(store.source(made.file_key, source) if source else None)
+
+
+def _read_table(file: Path, schema: pa.Schema) -> pa.Table:
+    try:
+        table = pq.read_table(file, partitioning=None).select(schema.names).cast(schema)
+        table.validate(full=True)
+        return table.replace_schema_metadata(None)
+    except (pa.ArrowException, KeyError, ValueError, OSError) as error:
         raise _damaged(file, error) from None
-
-
-def _write_json(file: Path, data: object) -> None:
-    atomic_write(file, msgspec.json.format(msgspec.json.encode(data), indent=1))
 
 
 def _damaged(file: Path, error: Exception) -> BadInput:
@@ -332,55 +402,64 @@ def _damaged(file: Path, error: Exception) -> BadInput:
     return BadInput(f"{file}: is damaged: remove it and run the study again, which restores it ({reason})")
 
 
-class RunLog:
-    """Appends rows to a file of its own, a line a row with its checksum, and starts another when that one is long.
+class RowWriter:
+    """Stores rows as they come: in the journal, and in a part each time that many have come.
 
-    The operating system has a line when :meth:`add` returns, so that a kill of any process loses nothing. It is on the
-    disk a second later at most: a power cut may cost a worker's last second. A log that is being written is locked
-    against merging.
+    The operating system has rows when :meth:`add` returns, so that a kill of any process loses none of them; they are
+    on the disk a second later at most. Only for the holder of the lock.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._handle = -1
-        self._rows = self._size = 0
+        self._tables: list[pa.Table] = []
+        self._size = 0
         self._synced = 0.0
 
-    def add(self, row: dict[str, Any]) -> None:
-        """Append a row; BadInput if it cannot be written completely, and then no part of it is left."""
-        line = to_line(row)
+    def __enter__(self) -> RowWriter:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self.close()
+
+    def add(self, data: bytes, proofs: Mapping[str, bytes] | None = None) -> pa.Table:
+        """Store the rows in some bytes (:func:`.to_bytes`) and return them; their proofs are on the disk before.
+
+        BadInput if they cannot be written completely, and then no part of them is left.
+        """
+        table = of_bytes(data)
+        for key, proof in (proofs or {}).items():
+            make_folder(self._store.proofs)
+            atomic_write(self._store.proof(key), proof)
         try:
             if self._handle < 0:
-                self._open()
-            self._append(line)
+                self._handle = os.open(self._store.journal, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+                self._size = os.fstat(self._handle).st_size
+            self._append(_FRAME.pack(_MAGIC, len(data), hashlib.sha256(data).digest()) + data)
         except OSError as error:
             raise BadInput(
-                f"{self._folder}: cannot be written ({error.strerror}): free some space and resume"
+                f"{self._store.runs}: cannot be written ({error.strerror}): free some space and resume"
             ) from None
-        self._rows += 1
-        if self._rows >= _LOG_ROWS or self._size >= _LOG_BYTES:
+        self._tables.append(table)
+        if sum(each.num_rows for each in self._tables) >= _PART_ROWS or self._size >= _PART_BYTES:
             self.close()
+        return table
 
     def close(self) -> None:
-        """Sync the rows to the disk and unlock the log; the next row starts another file."""
+        """Make a part of the journal."""
         if self._handle >= 0:
             handle, self._handle = self._handle, -1
-            try:
-                os.fdatasync(handle)
-            finally:
-                os.close(handle)
+            os.close(handle)
+        tables, self._tables = self._tables, []
+        if tables:
+            self._store._write_part(tables)
+            self._store.journal.unlink(missing_ok=True)  # a kill before this line leaves the rows twice, which is known
 
-    def _open(self) -> None:
-        name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(4)}{LOG}"
-        self._handle = os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
-        fcntl.flock(self._handle, fcntl.LOCK_EX)
-        self._rows = self._size = 0
-
-    def _append(self, line: bytes) -> None:
+    def _append(self, frame: bytes) -> None:
         written = 0
         try:
-            while written < len(line):
-                written += os.write(self._handle, line[written:])
+            while written < len(frame):
+                written += os.write(self._handle, frame[written:])
         except OSError:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._handle, self._size)
@@ -391,22 +470,27 @@ class RunLog:
             self._synced = time.monotonic()
 
 
-def read_log(file: Path, damaged: list[bytes] | None = None) -> Iterator[dict[str, Any]]:
-    """The complete rows of a log; other lines are added to `damaged`, if given."""
-    for line in lines_from(file, 0):
-        try:
-            yield from_line(line)
-        except ValueError:
-            if damaged is not None:
-                damaged.append(line)
-
-
-def lines_from(file: Path, offset: int) -> Iterator[bytes]:
-    """The lines of a log from a byte offset; the last may be incomplete."""
-    with _opened(file) as log:
-        log.seek(offset)
-        while line := log.readline(_LONGEST_LINE):
-            yield line
+def read_journal(file: Path, damaged: list[bytes] | None = None) -> Iterator[pa.Table]:
+    """The rows of a journal, a table for each batch; bytes that are of no complete batch go to `damaged`, if given."""
+    with _opened(file) as opened:
+        data = opened.read()
+    at = 0
+    while at < len(data):
+        end = at + _FRAME.size
+        magic, size, digest = _FRAME.unpack(data[at:end]) if end <= len(data) else (b"", 0, b"")
+        body = data[end : end + size]
+        if magic == _MAGIC and hashlib.sha256(body).digest() == digest:
+            try:
+                yield of_bytes(body)
+                at = end + size
+                continue
+            except ValueError:  # its checksum was forged
+                pass
+        following = data.find(_MAGIC, at + 1)
+        following = len(data) if following < 0 else following
+        if damaged is not None:
+            damaged.append(data[at:following])
+        at = following
 
 
 def _opened(file: Path) -> BufferedReader:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,13 +21,12 @@ from ...instances.contract.files import parts_of, read_text
 from ...instances.contract.option import Option, Value
 from ...instances.contract.problem import Problem
 from ...instances.topics.workloads import RandomTopics
-from ..catalogue import METHODS, kind_named, method_named, problem_named, version_of, workload_named, workload_version
+from ..catalogue import METHODS, kind_named, method_named, problem_named, workload_named, workload_version
 from .columns import limits_in, without_limit
 from .isolation import memory_bounded
 from .library_entries import Entry, library_entry
 from .plot import MEASURES, Plot, Report
-from .store import StoredInstance
-from .task import Recipe, Task, derived_seed, freeze, options_json, writes_proofs
+from .task import FileKey, Recipe, Recipes, derived_seed, freeze, writes_proofs
 from .toml_tables import as_list, checked, grid, located, parsed
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -42,7 +40,7 @@ Seeds = (
     | Annotated[list[Seed], Meta(min_length=1, description="the seeds of these instances")]
 )
 
-_MOST_BYTES, _MOST_INSTANCES, _MOST_RUNS = 2**22, 100_000, 1_000_000
+_MOST_BYTES, _MOST_RUNS = 2**22, 10_000_000
 _WILD = ("*", "?", "[")
 _GROUPS = ("variant", "label", "method", "family", "problem", "kind", "status", "exact", "code_version")
 
@@ -91,10 +89,6 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     repeats: Annotated[Positive, Meta(description="runs of each method, with seeds of their own (1)")] = 1
     proof: Annotated[bool, Meta(description="keep and check proofs, of methods that write them (false)")] = False
 
-    def admits(self, recipe: Recipe, instance: StoredInstance) -> bool:
-        """Whether to do these runs on an instance; `nodes_at_most` bounds the first size of its kind."""
-        return instance.size <= self.nodes_at_most and (not self.families or recipe.family in self.families)
-
 
 class StudyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A study file."""
@@ -118,73 +112,26 @@ class Study:
 
     name: str
     seed: int
-    recipes: tuple[Recipe, ...]
+    recipes: Recipes
     runs: tuple[Runs, ...]
     notes: tuple[str, ...]
     spec: str
 
-    def tasks(self, index: Mapping[str, StoredInstance]) -> list[Task]:
-        """Every run on the stored instances (by recipe, as JSON), each once.
+    def files(self, recipes: Iterable[Recipe]) -> Iterator[tuple[FileKey, Any, list[str]]]:
+        """Each file that some recipes name, with its instance and lines on what is suspicious in it.
 
-        Those expected to be the longest come first: exact methods by their limit, then the largest instances; runs
-        on the same instance are consecutive.
+        A bad file or too large a sample is bad input.
         """
-        by_key: dict[str, Task] = {}
-        versions = cache(version_of)
-        sizes = {instance.digest: instance.size for instance in index.values()}
-        for recipe, runs in itertools.product(self.recipes, self.runs):
-            instance = index.get(recipe.to_json())
-            if instance is not None and runs.admits(recipe, instance):
-                for task in self._tasks(recipe, instance.digest, runs, versions):
-                    by_key.setdefault(task.key, task)
-        for task in [task for task in by_key.values() if task.proof]:
-            by_key.pop(replace(task, proof=False).key, None)
-
-        def order(task: Task) -> tuple[float, int, str, str]:
-            return -expected_seconds(task.exact, task.time_limit), -sizes[task.instance], task.instance, task.key
-
-        return sorted(by_key.values(), key=order)
-
-    def check_files(self, known: Container[str]) -> list[str]:
-        """Read each file of recipes that are not known (as JSON) once; raise for a bad one or too large a sample.
-
-        Returns a line for what is suspicious in a file.
-        """
-        remarks = list[str]()
-        wanted = [recipe for recipe in self.recipes if recipe.file and recipe.to_json() not in known]
-        for _, alike in itertools.groupby(wanted, lambda recipe: (recipe.file, recipe.file_kind, recipe.columns)):
-            largest = max(alike, key=lambda recipe: recipe.sample)
-            with located(largest.family), memory_bounded(largest.file):
-                kind = kind_named(largest.file_kind)
-                loaded = kind.read(Path(largest.file), dict(largest.columns))
-                remarks.extend(f"{largest.file}: {remark}" for remark in loaded.remarks)
-                if largest.sample:
-                    kind.sample(loaded.instance, largest.sample, largest.seed)
-        return remarks
-
-    def _tasks(self, recipe: Recipe, digest: str, runs: Runs, versions: Callable[[str, str], str]) -> Iterator[Task]:
-        problems, text = [name for name in runs.problems if problem_named(name).kind == recipe.kind], recipe.to_json()
-        for problem, (method, options), repeat in itertools.product(problems, runs.methods, range(runs.repeats)):
-            # Ten thousand tasks share a few texts.
-            complete = sys.intern(options_json(method_named(method).keyed(dict(options), problem)))
-            yield Task(
-                instance=digest,
-                recipe=text,
-                family=recipe.family,
-                problem=problem,
-                method=method,
-                options=complete,
-                seed=derived_seed(str(self.seed), digest, problem, method, complete, str(repeat)),
-                time_limit=runs.time_limit,
-                memory_limit=runs.memory_limit,
-                code_version=versions(method, problem),
-                proof=runs.proof and writes_proofs(method, problem),
-            )
-
-
-def expected_seconds(exact: bool, time_limit: float) -> float:
-    """An estimate for scheduling: an exact method may take its limit, a heuristic seldom does."""
-    return time_limit if exact else 0.1
+        largest: dict[FileKey, Recipe] = {}
+        for recipe in recipes:
+            if recipe.file and recipe.sample >= largest.get(recipe.file_key, recipe).sample:
+                largest[recipe.file_key] = recipe
+        for key, recipe in largest.items():
+            with located(recipe.family), memory_bounded(recipe.file):
+                loaded = key.read()
+                if recipe.sample:
+                    kind_named(recipe.file_kind).sample(loaded.instance, recipe.sample, recipe.seed)
+            yield key, loaded.instance, [f"{recipe.file}: {remark}" for remark in loaded.remarks]
 
 
 def read_study(path: Path) -> Study:
@@ -204,28 +151,30 @@ def study_of(spec: str, path: Path, name: str = "") -> Study:
                 raise BadInput(f"[{key}] is one table, and there may be several: write [[{key}]]")
         table = checked(given, StudyTable)
         sources = Sources(table.seed, path.parent)
-        recipes: list[Recipe] = []
+        found: list[tuple[Recipe, Sequence[int]]] = []
         runs: list[Runs] = []
         for number, source in enumerate(table.instances, start=1):
             with located(f"instances[{number}]"):
-                recipes.extend(itertools.islice(sources.recipes(source), _MOST_INSTANCES + 1))
-                if len(recipes) > _MOST_INSTANCES:
-                    raise BadInput(f"more than {_MOST_INSTANCES:,} instances: divide the study")
+                for recipe in sources.recipes(source):
+                    found.append(recipe)
+                    if sum(len(seeds) for _, seeds in found) > _MOST_RUNS:
+                        raise BadInput(f"more than {_MOST_RUNS:,} instances: divide the study")
+        recipes = Recipes(found)
         limits = {"time_limit": table.time_limit, "memory_limit": table.memory_limit}
         for number, one in enumerate(table.runs, start=1):
             with located(f"runs[{number}]"):
-                runs.append(_resolved(checked({**limits, **one}, Runs), recipes))
+                runs.append(_resolved(checked({**limits, **one}, Runs), recipes.forms))
         if len(recipes) * sum(len(each.problems) * len(each.methods) * each.repeats for each in runs) > _MOST_RUNS:
             raise BadInput(f"more than {_MOST_RUNS:,} runs are possible: divide the study")
-        distinct, plots = tuple(dict.fromkeys(recipes)), tuple(dict.fromkeys(table.report.plots))
+        plots = tuple(dict.fromkeys(table.report.plots))
         for number, plot in enumerate(plots, start=1):
             with located(f"report.plots[{number}]"):
-                _check_plot(plot, distinct, runs)
+                _check_plot(plot, recipes.forms, runs)
         named = name if table.name is None else table.name
-        return Study(named, table.seed, distinct, tuple(runs), tuple(sources.notes), spec)
+        return Study(named, table.seed, recipes, tuple(runs), tuple(sources.notes), spec)
 
 
-def _resolved(runs: Runs, recipes: list[Recipe]) -> Runs:
+def _resolved(runs: Runs, recipes: Sequence[Recipe]) -> Runs:
     """A table with its names checked, and a method for each combination of options."""
     problems = tuple(problem_named(problem).name for problem in runs.problems)
     for problem in problems:
@@ -299,7 +248,8 @@ class Sources:
     folder: Path
     notes: list[str] = field(default_factory=list)
 
-    def recipes(self, source: dict[str, Any]) -> Iterator[Recipe]:
+    def recipes(self, source: dict[str, Any]) -> Iterator[tuple[Recipe, Sequence[int]]]:
+        """The recipes of a table, one for all that differ in their seeds alone."""
         if ("file" in source) == ("workload" in source):
             raise BadInput("name either a file or a workload")
         if "file" in source:
@@ -313,15 +263,18 @@ class Sources:
             parameters = freeze(workload.complete(values))
             if isinstance(workload.build, RandomTopics):
                 _check_draw(workload.build, tuple(pair for pair in parameters if pair[0] != "nodes"))
-            for seed in _seeds_of(table, str(self.seed), workload.name, repr(parameters)):
-                family = workload.name if table.family is None else table.family
-                yield Recipe(family, seed, workload=workload.name, parameters=parameters, code=code)
+            family = workload.name if table.family is None else table.family
+            seeds = _seeds_of(table, str(self.seed), workload.name, repr(parameters))
+            yield Recipe(family, 0, workload=workload.name, parameters=parameters, code=code), seeds
 
-    def _of_files(self, source: dict[str, Any]) -> Iterator[Recipe]:
+    def _of_files(self, source: dict[str, Any]) -> Iterator[tuple[Recipe, Sequence[int]]]:
         columns = {f"{column}_column": column for column in kind_named(str(source.get("kind", "topics"))).columns}
         table = checked({key: value for key, value in source.items() if key not in columns}, Files)
         renamed: dict[str, Any] = {columns[key]: _column(source[key], key) for key in columns if key in source}
         renamed |= {name: getattr(table, name) for name in _READING if getattr(table, name)}
+        if table.stand_in is not None:
+            with located("stand_in"):
+                self._check_stand_in(table.stand_in)
         matching = {}
         for pattern in as_list(table.file):
             entry = None if _is_readable(self.folder / pattern) else library_entry(pattern)
@@ -341,7 +294,7 @@ class Sources:
             if not files:
                 yield from self._stand_in(table, pattern)
 
-    def _of_library(self, table: Files, entry: Entry, name: str) -> Iterator[Recipe]:
+    def _of_library(self, table: Files, entry: Entry, name: str) -> Iterator[tuple[Recipe, Sequence[int]]]:
         """The recipe of an instance of the library; made at once if it needs data, which may be absent."""
         try:
             if entry.needs:
@@ -351,7 +304,7 @@ class Sources:
                 raise
             yield from self._stand_in(table, name)
         else:
-            yield replace(entry.recipe, family=table.family or entry.name)
+            yield replace(entry.recipe, family=table.family or entry.name), (entry.seed,)
 
     def _matching(self, pattern: str) -> list[Path]:
         """The files of a path or a pattern, in the order of their names."""
@@ -364,13 +317,21 @@ class Sources:
         except (ValueError, NotImplementedError, OSError) as error:
             raise BadInput(f"file {pattern!r}: {error}: correct the pattern") from None
 
-    def _samples(self, table: Files, whole: Recipe) -> Iterator[Recipe]:
+    def _samples(self, table: Files, whole: Recipe) -> Iterator[tuple[Recipe, Sequence[int]]]:
         """The file itself, or the samples that the table asks for."""
         for sample in as_list(table.sample):
-            for seed in _seeds_of(table, str(self.seed), whole.family, str(sample)):
-                yield replace(whole, seed=seed if sample else 0, sample=sample)
+            seeds = _seeds_of(table, str(self.seed), whole.family, str(sample)) if sample else (0,)
+            yield replace(whole, sample=sample), seeds
 
-    def _stand_in(self, table: Files, pattern: str) -> Iterator[Recipe]:
+    def _check_stand_in(self, given: dict[str, Any]) -> None:
+        """Raise for a stand-in that could not be used, also where the file is there."""
+        if ("file" in given) == ("workload" in given):
+            raise BadInput("name either a file or a workload")
+        if "workload" in given:
+            for _ in self.recipes(given):
+                pass
+
+    def _stand_in(self, table: Files, pattern: str) -> Iterator[tuple[Recipe, Sequence[int]]]:
         if table.stand_in is None:
             raise BadInput(f"{pattern} does not exist: correct the path or give a stand_in")
         family = str(table.stand_in.get("family", table.family or "stand-in"))
@@ -389,12 +350,13 @@ def _column(given: object, key: str) -> str | list[str]:
     return [str(name) for name in names] if isinstance(given, list) else str(given)
 
 
-def _seeds_of(table: OfAny, *parts: str) -> Iterator[int]:
+def _seeds_of(table: OfAny, *parts: str) -> Sequence[int]:
     """The seeds that the table lists, or as many as it asks for, derived from the parts and their number."""
     if isinstance(table.seeds, list):
-        yield from table.seeds
-    else:
-        yield from (derived_seed(*parts, str(number)) for number in range(table.seeds))
+        return table.seeds
+    if table.seeds > _MOST_RUNS:
+        raise BadInput(f"more than {_MOST_RUNS:,} instances: divide the study")
+    return [derived_seed(*parts, str(number)) for number in range(table.seeds)]
 
 
 @lru_cache(maxsize=2**10)

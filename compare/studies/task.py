@@ -5,19 +5,37 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar, overload
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ...instances.contract.kind import AS_STORED, LoadedInstance
 from ...instances.contract.option import Value
 from ..catalogue import METHODS, kind_named, workload_named
 
 Named = TypeVar("Named", bound=Value)
 
 
-@dataclass(frozen=True)
+class FileKey(NamedTuple):
+    """A file of a study, as its recipes name it: its path, the kind of its instance, and the names of its columns."""
+
+    file: str
+    file_kind: str
+    columns: tuple[tuple[str, Any], ...]
+
+    def read(self) -> LoadedInstance[Any]:
+        """The instance in the file."""
+        return kind_named(self.file_kind).read(Path(self.file), dict(self.columns))
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """A workload by name with its parameters, or "" and a file with a sample of so many nodes (0: all); both seeded.
 
@@ -46,11 +64,16 @@ class Recipe:
         parameters: dict[str, Any] = dict(self.parameters)
         return int(self.sample or parameters.get(kind_named(self.kind).sizes[0], 1))
 
-    def make(self) -> Any:
-        """The instance; the same on every machine that has the same file."""
+    @property
+    def file_key(self) -> FileKey:
+        """The file that it names."""
+        return FileKey(self.file, self.file_kind, self.columns)
+
+    def make(self, kept: Path | None = None) -> Any:
+        """The instance; the same on every machine. What the file holds is read from `kept`, if given."""
         if self.workload:
             return workload_named(self.workload).generate(seed=self.seed, **dict(self.parameters))
-        instance = _read(self.file, self.file_kind, self.columns)
+        instance = _read(self.file_key if kept is None else FileKey(str(kept), self.file_kind, freeze(AS_STORED)))
         return kind_named(self.file_kind).sample(instance, self.sample, self.seed) if self.sample else instance
 
     def to_json(self) -> str:
@@ -78,9 +101,67 @@ def freeze(parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted((name, tuple(each) if isinstance(each, list) else each) for name, each in parameters.items()))
 
 
-@lru_cache(maxsize=4)
-def _read(file: str, kind: str, columns: tuple[tuple[str, Any], ...]) -> Any:
-    return kind_named(kind).read(Path(file), dict(columns)).instance
+class Recipes(Sequence[Recipe]):
+    """Distinct recipes, kept as one of each form (all but the seed) and the seeds: a million take 8 MB."""
+
+    def __init__(self, recipes: Iterable[tuple[Recipe, Sequence[int]]] = ()) -> None:
+        seeds: dict[Recipe, dict[int, None]] = {}
+        for recipe, more in recipes:
+            seeds.setdefault(replace(recipe, seed=0), {}).update(dict.fromkeys(more))
+        self.forms = tuple(seeds)
+        self.seeds: tuple[npt.NDArray[np.int64], ...] = tuple(np.array(list(each), np.int64) for each in seeds.values())
+        self.starts = np.concatenate([[0], np.cumsum([len(each) for each in self.seeds], dtype=np.int64)]).tolist()
+
+    @classmethod
+    def of(cls, recipes: Iterable[Recipe]) -> Recipes:
+        return cls((recipe, (recipe.seed,)) for recipe in recipes)
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    @overload
+    def __getitem__(self, number: int) -> Recipe: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Recipe, ...]: ...
+    def __getitem__(self, number: int | slice) -> Recipe | tuple[Recipe, ...]:
+        if isinstance(number, slice):
+            return tuple(self[each] for each in range(*number.indices(len(self))))
+        if not -len(self) <= number < len(self):
+            raise IndexError(number)
+        number %= len(self)
+        form = bisect_right(self.starts, number) - 1
+        return replace(self.forms[form], seed=int(self.seeds[form][number - self.starts[form]]))
+
+    def __iter__(self) -> Iterator[Recipe]:
+        pairs = zip(self.forms, self.seeds, strict=True)
+        return (replace(form, seed=seed) for form, seeds in pairs for seed in seeds.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self.forms)
+
+    def texts(self) -> pa.Array:
+        """Each as JSON (:meth:`Recipe.to_json`)."""
+        parts = [pa.array([], pa.string())]
+        for form, seeds in zip(self.forms, self.seeds, strict=True):
+            before, after = form.to_json().split(_NO_SEED, 1)  # a quotation mark in the family is escaped
+            parts.append(pa.array([f'{before}"seed": {seed},{after}' for seed in seeds.tolist()], pa.string()))
+        return pa.concat_arrays(parts)
+
+    def by_form(self, values: Iterable[object], numbers: npt.NDArray[np.integer]) -> pa.Array:
+        """The value of the form of each of some recipes, given one for every form."""
+        at = np.searchsorted(self.starts, numbers, side="right") - 1
+        return pa.DictionaryArray.from_arrays(pa.array(at.astype(np.int32)), pa.array(list(values))).dictionary_decode()
+
+
+_NO_SEED = '"seed": 0,'
+
+
+@lru_cache(maxsize=2)
+def _read(key: FileKey) -> Any:
+    return key.read().instance
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,44 +5,60 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
 import random
 import re
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
-from multiprocessing import get_context
+from functools import cache, lru_cache, partial
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow.compute as pc
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal, judged
 from ...instances.contract.result import Status
-from ...instances.runtime.run import Clock, Point, Trajectory
-from ...models.engine.stoppable import finished_within
-from ..catalogue import METHODS, kind_named, version_of
+from ...instances.runtime.run import Point, Trajectory
+from ...models.engine.stoppable import Fork
+from ..catalogue import METHODS, version_of, workload_version
 from .bounds import disagreements, exceeds, proven
+from .executors import DEATHS, Batches, Executors, LocalProcesses, run_batches, work_of
 from .isolation import Solver, memory_bounded
 from .progress import Bar
 from .proofs import faults_of_evidence, has_evidence, without_digest
 from .row import MEASURED, OBJECTS, impossible, object_in, of_instance, of_result, of_task, spread, table_of
-from .spark_session import PlugIns, awaited, find_plug_ins, local_cores, spark
+from .spark_session import PlugIns, executors_on, find_plug_ins, local_cores
 from .spark_study import run_task
-from .store import LOG, Store, read_log, read_part
-from .task import Recipe, options_json, task_of
+from .store import PART, Store, read_journal, read_part
+from .task import Recipe, is_key, options_json, task_of
 
 Row = Mapping[str, Any]
 Fault = tuple[str, str]
 """A row's key or a file's name, and a sentence."""
 
-Apply = Callable[[Sequence[Sequence[Row]], PlugIns], list[Fault]]
 
-_ROWS_TOGETHER, _PROOFS_TOGETHER = 50, 5
+class Evidence(NamedTuple):
+    """What a row is checked against beside itself: the kept content of its instance's file, and its proof, if any."""
+
+    kept: str = ""
+    proof: bytes | None = None
+
+
+Item = tuple[Row, Evidence]
+
+Checked = tuple[list[Fault], bool]
+"""The faults of a row, and whether it was checked against its instance."""
+
+Apply = Callable[[Sequence[Item], PlugIns], list[Checked]]
+
+_TOGETHER, _BATCH_SECONDS = 100, 5.0
 _MOST_SECONDS = 300.0
 _SLACK_SHARE, _SLACK_SECONDS = 1.25, 10.0
 _JUDGED_SHARE = 1.5
@@ -80,39 +96,61 @@ def verify(
     runs, drawn at random by `seed`, is repeated and compared (:func:`.faults_of_rerun`). A folder without results, with
     a damaged plan or of another version is bad input.
     """
-    store = Store.existing(folder)
-    at, cores = str(store.folder.resolve()), local_cores(master)
+    store, cores = Store.existing(folder), local_cores(master)
 
-    def apply(parts: Sequence[Sequence[Row]], plug_ins: PlugIns) -> list[Fault]:
-        sizes = list(itertools.accumulate(map(len, parts)))
-        with ExitStack() as stack:
-            bar = stack.enter_context(Bar(sizes[-1], "rows checked", quiet=quiet))
+    def apply(items: Sequence[Item], plug_ins: PlugIns) -> list[Checked]:
+        with Bar(len(items), "rows checked", quiet=quiet) as bar:
             if cores:
-                pool = stack.enter_context(ProcessPoolExecutor(min(cores, len(parts)), get_context("fork")))
-                found = []
-                for checked, faults in zip(sizes, pool.map(partial(faults_of_part, at), parts), strict=True):
-                    found += faults
-                    bar.show(checked)
-                return found
+                with LocalProcesses(min(cores, len(items))) as processes:
+                    return checked_by(processes, items, plug_ins, bar)
             bar.waiting("Spark")
-            context = stack.enter_context(spark(master, store.folder / "spark.log", archive, plug_ins))
-            done = context.accumulator(0)
-
-            def faults_of(part: Sequence[Row]) -> list[Fault]:
-                plug_ins.register()
-                faults = faults_of_part(at, part)
-                done.add(len(part))
-                return faults
-
-            on_cluster = context.parallelize(parts, len(parts)).flatMap(faults_of)
-            return list(awaited(on_cluster.collect, lambda: bar.show(done.value)))
+            with executors_on(master, store.folder / "spark.log", archive, plug_ins) as executors:
+                for file in {evidence.kept for _, evidence in items} - {""}:
+                    executors.send(Path(file))
+                return checked_by(executors, items, plug_ins, bar)
 
     return verified(store, apply, share=share, seed=seed)
 
 
-def faults_of_part(folder: str, rows: Sequence[Row]) -> list[Fault]:
-    """The faults of rows; whatever they hold, nothing is raised."""
-    return [(str(row.get("key")), fault) for row in rows for fault in faults_of_row(row, folder)]
+class _Items(Batches[Item]):
+    """The rows to be checked, those of one instance together."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        super().__init__()
+        self._items = deque(items)
+
+    def next(self, cores: int) -> list[Item]:
+        together = min(_TOGETHER, max(1, len(self._items) // (4 * cores)))
+        return [self._items.popleft() for _ in range(min(together, len(self._items)))]
+
+    def back(self, items: Sequence[Item]) -> None:
+        self._items.extendleft(reversed(items))
+
+
+def checked_by(executors: Executors, items: Sequence[Item], plug_ins: PlugIns, bar: Bar) -> list[Checked]:
+    """Have rows checked."""
+    checked: list[Checked] = []
+
+    def receive(_: object, found: list[Checked]) -> None:
+        checked.extend(found)
+        bar.show(len(checked))
+
+    check = partial(check_item, executors.path_of)
+    work = work_of(check, begin=plug_ins.register, seconds=_BATCH_SECONDS)
+    run_batches(executors, _Items(items), work, receive, lambda running: None)
+    return checked
+
+
+def check_item(path_of: Callable[[Path], Path], item: Item, is_dead: bool = False) -> Checked:
+    """Check a row; whatever it holds, nothing is raised."""
+    row, evidence = item
+    if evidence.kept:
+        evidence = evidence._replace(kept=str(path_of(Path(evidence.kept))))
+    key = str(row.get("key"))
+    if is_dead:
+        return [(key, f"checking it ends the process that does, {DEATHS} times")], True
+    faults = [(key, fault) for fault in faults_of_row(row, evidence)]
+    return faults, bool(faults) or _generated(row["recipe"], evidence.kept) == row["instance"]
 
 
 def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -> Verification:
@@ -122,22 +160,26 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
     try:
         find_plug_ins(plan.spec)
     except (BadInput, ValueError, AttributeError, TypeError, KeyError, RecursionError):
-        faults.append(("plan.json", "the text of its study is no study"))
+        faults.append(("plan.parquet", "the text of its study is no study"))
     plug_ins = PlugIns.among(
         methods={str(row.get("method")) for row in rows},
         problems={str(row.get("problem")) for row in rows},
         workloads={_workload(str(row.get("recipe"))) for row in rows},
     )
-    rows.sort(key=lambda row: str(row.get("instance")))  # what is about one instance is checked together
     proofs = sum(has_evidence(str(row.get("counters"))) for row in rows)
-    if rows:
-        size = math.ceil(len(rows) / max(1, len(rows) // _ROWS_TOGETHER, proofs // _PROOFS_TOGETHER))
-        faults += apply([rows[at : at + size] for at in range(0, len(rows), size)], plug_ins)
+    checked = apply(_items(store, rows), plug_ins) if rows else []
+    faults += [fault for found, _ in checked for fault in found]
     wrong = {key for key, _ in faults}
     sound = [row for row in rows if row["key"] not in wrong]
     faults += _contradictions(sound)
-    if missing := len(set(plan.keys) - {row["key"] for row in rows}):
-        notes.append(f"{missing} of {len(plan.keys)} runs are not stored: the study was stopped, or lost rows")
+    if without := sum(not has_instance for _, has_instance in checked):
+        notes.append(
+            f"{without} rows are not checked against their instances, which cannot be made here: they are of other "
+            "code, or of a file or a plug-in that is not here"
+        )
+    planned = set(store.keys().to_pylist())
+    if missing := len(planned - {row["key"] for row in rows}):
+        notes.append(f"{missing} of {len(planned)} runs are not stored: the study was stopped, or lost rows")
     repeated = 0
     for key in sampled(sound, share, seed) if share else []:
         try:
@@ -149,6 +191,21 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
     return Verification(answered, proofs, repeated, tuple(sorted(set(faults))), tuple(notes))
 
 
+def _items(store: Store, rows: Sequence[Row]) -> list[Item]:
+    """Rows with their evidence, those of one instance together."""
+    kept: dict[str, str] = {}
+    for entry in store.index().table.filter(pc.field("source") != "").to_pylist():
+        with suppress(ValueError, TypeError, AttributeError, BadInput):
+            kept[entry["recipe"]] = str(store.source(Recipe.from_json(entry["recipe"]).file_key, entry["source"]))
+
+    def evidence(row: Row) -> Evidence:
+        key = str(row["key"])
+        proof = store.proof(key).read_bytes() if is_key(key) and store.proof(key).is_file() else None
+        return Evidence(kept.get(str(row["recipe"]), ""), proof)
+
+    return [(row, evidence(row)) for row in sorted(rows, key=lambda row: str(row["instance"]))]
+
+
 def _workload(recipe: str) -> str:
     try:
         return str(Recipe.from_json(recipe).workload)
@@ -156,11 +213,14 @@ def _workload(recipe: str) -> str:
         return ""
 
 
-def faults_of_row(row: Row, folder: str) -> list[str]:
+NO_EVIDENCE = Evidence()
+
+
+def faults_of_row(row: Row, evidence: Evidence = NO_EVIDENCE) -> list[str]:
     """The faults of a row of a results folder, a sentence each; whatever its fields hold, nothing is raised."""
     if faults := impossible(row):
         return faults
-    return [fault for check in CHECKS for fault in _found(partial(check, row, folder))]
+    return [fault for check in CHECKS for fault in _found(partial(check, row, evidence))]
 
 
 def _found(check: Callable[[], Iterator[str]]) -> Iterator[str]:
@@ -186,7 +246,7 @@ def _is_current(row: Row) -> bool:
 _version_here = lru_cache(version_of)
 
 
-def _task(row: Row, folder: str) -> Iterator[str]:
+def _task(row: Row, evidence: Evidence) -> Iterator[str]:
     """The key, and in this version of the code the form of the options, the variant and exactness."""
     task = task_of(row)
     wanted: dict[str, Any] = {"key": task.key}
@@ -196,17 +256,20 @@ def _task(row: Row, folder: str) -> Iterator[str]:
     yield from _other(row, wanted)
 
 
-def _recipe(row: Row, folder: str) -> Iterator[str]:
+def _recipe(row: Row, evidence: Evidence) -> Iterator[str]:
     recipe = Recipe.from_json(row["recipe"])
     yield from _other(row, {"recipe": recipe.to_json(), "family": recipe.family})
-    if _generated(row["recipe"], _is_current(row)) not in (None, row["instance"]):
+    made = _generated(row["recipe"], evidence.kept)
+    if made not in (None, row["instance"]) and (_is_current(row) or recipe.file):
         yield "its recipe gives another instance"
 
 
-def _outcome(row: Row, folder: str) -> Iterator[str]:
+def _outcome(row: Row, evidence: Evidence) -> Iterator[str]:
     """All that follows from instance, answer, bound and points, as the problem judges them."""
     problem, status = PROBLEMS[row["problem"]], Status(row["status"])
-    instance = _stored_instance(folder, row["instance"], problem.kind)
+    if _generated(row["recipe"], evidence.kept) != row["instance"]:
+        return
+    instance = _instance(row["recipe"], evidence.kept)
     wanted = of_instance(problem, instance)
     if not _is_current(row):
         del wanted["judge"]
@@ -228,7 +291,7 @@ def _outcome(row: Row, folder: str) -> Iterator[str]:
     method = method.answering(problem)
     if row["lower_bound"] is not None and not (method.exact or method.bounds):
         yield f"has the lower bound {row['lower_bound']:g}, and {method.name} proves none"
-    if method.exact and status is Status.FEASIBLE:
+    if method.exact and status is Status.FEASIBLE and not row["reason"]:
         yield f"is feasible, and {method.name} ends with a proof or at a limit"
     stopped = status is Status.TIME_LIMIT and not row["reason"] and not (method.exact or method.bounds)
     if stopped and row["seconds"] < _LIMIT_SHARE * row["time_limit"]:
@@ -239,16 +302,21 @@ def _outcome(row: Row, folder: str) -> Iterator[str]:
             yield f"is {status}, and {method.name} has {'the' if reason else 'no'} reason {reason} to skip it"
 
 
-def _evidence(row: Row, folder: str) -> Iterator[str]:
-    proof = Store(Path(folder)).proof(row["key"])
-    if has_evidence(row["counters"]) or proof.is_file():
-        problem = PROBLEMS[row["problem"]]
-        instance = _stored_instance(folder, row["instance"], problem.kind)
-        yield from faults_of_evidence(json.loads(row["counters"]), instance, problem, proof, row["seconds"])
+def _evidence(row: Row, evidence: Evidence) -> Iterator[str]:
+    counters, problem = row["counters"], PROBLEMS[row["problem"]]
+    if _generated(row["recipe"], evidence.kept) != row["instance"]:
+        return
+    if has_evidence(counters) or evidence.proof is not None:
+        instance = _instance(row["recipe"], evidence.kept)
+        with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
+            proof = Path(folder, f"{row['key']}.proof.gz")
+            if evidence.proof is not None:
+                proof.write_bytes(evidence.proof)
+            yield from faults_of_evidence(json.loads(counters), instance, problem, proof, row["seconds"])
 
 
 CHECKS = (_task, _recipe, _outcome, _evidence)
-"""Each takes a row whose columns are possible by themselves and the results folder, and yields the row's faults."""
+"""Each takes a row whose columns are possible by themselves and its evidence, and yields the row's faults."""
 
 
 def _improves(points: Sequence[Row]) -> bool:
@@ -266,7 +334,7 @@ RULES: dict[str, Callable[[Row], bool]] = {
     ),
     "0 seconds, although it was skipped": lambda r: r["status"] != Status.SKIPPED or r["seconds"] == 0,
     "processor seconds that its machine can give within its limit": lambda r: (
-        r["status"] in (Status.FAILED, Status.TIME_LIMIT, Status.OPTIMAL)
+        r["status"] in (Status.FAILED, Status.TIME_LIMIT, Status.MEMORY_LIMIT, Status.OPTIMAL)
         if math.isnan(r["cpu_seconds"])
         else r["cpu_seconds"] <= (_JUDGED_SHARE * r["time_limit"] + _SLACK_SECONDS) * object_in(r["machine"])["cores"]
     ),
@@ -278,84 +346,107 @@ RULES: dict[str, Callable[[Row], bool]] = {
 """What every row must have beside what is derived, whatever its problem and method."""
 
 
-_LOADED = {""}
-"""The workloads of which this process has made an instance."""
+class _Maker:
+    """A warm process that makes instances by recipes, which can be forged, and take any time and memory."""
+
+    def __init__(self) -> None:
+        self._process: Fork | None = None
+
+    def digest(self, recipe: str, kept: str) -> str:
+        """The digest of the instance; bad input if it cannot be made in `_MOST_SECONDS` and half of the memory."""
+        self._process = self._process or Fork(self._serve)
+        self._process.pipe.send((recipe, kept))
+        try:
+            digest, fault = self._process.receive(_MOST_SECONDS)
+        except (TimeoutError, RuntimeError):
+            self._process.end()
+            self._process = None
+            limit = f"within {_MOST_SECONDS:g} s and half of the memory"
+            raise BadInput(f"its recipe gives no instance {limit}") from None
+        if fault:
+            raise BadInput(f"its recipe gives no instance: {fault}")
+        return str(digest)
+
+    @staticmethod
+    def _serve(pipe: Connection) -> None:
+        with suppress(EOFError):
+            while True:
+                recipe, kept = pipe.recv()
+                try:
+                    with memory_bounded("its instance"):
+                        pipe.send((Recipe.from_json(recipe).make(Path(kept) if kept else None).digest, ""))
+                except Exception as error:  # a forged recipe can hold anything
+                    pipe.send(("", f"{type(error).__name__}: {error}".splitlines()[0]))
+
+
+@cache
+def _maker(process: int) -> _Maker:
+    return _Maker()
 
 
 @lru_cache(maxsize=64)
-def _generated(recipe: str, current: bool) -> str | None:
+def _generated(recipe: str, kept: str) -> str | None:
     """The digest of the instance that a recipe (JSON) gives; None if that cannot be known here.
 
-    It is not known of another version of the code, of a plug-in that is another one now or not installed, and of a file
-    or software that this machine has not.
+    It is not known of a plug-in that is another one now or not installed, and of a file or data that this machine has
+    not.
     """
     made = Recipe.from_json(recipe)
     if made.workload:
         workload = WORKLOADS.get(made.workload)
         if workload is None and not made.code:
             raise BadInput(f"unknown workload '{made.workload}'")
-        if workload is None or workload.needs or made.code or not current:
+        if workload is None or made.code != workload_version(made.workload):
             return None
-    elif not Path(made.file).exists():
+        if workload.needs:
+            with suppress(BadInput):
+                return _maker(os.getpid()).digest(recipe, kept)
+            return None
+    elif not Path(kept or made.file).exists():
         return None
-
-    def digest_of() -> tuple[str, str]:
-        try:
-            return str(made.make().digest), ""
-        except Exception as error:  # a forged recipe can hold anything
-            return "", f"{type(error).__name__}: {error}".splitlines()[0]
-
-    with memory_bounded("its instance"):
-        found = finished_within(Clock(_MOST_SECONDS), digest_of, steps=math.inf)
-    if found is None:
-        raise BadInput(f"its recipe gives no instance within {_MOST_SECONDS:g} s and half of the memory")
-    digest, fault = found
-    if fault:
-        raise BadInput(f"its recipe gives no instance: {fault}")
-    if made.workload not in _LOADED:
-        _LOADED.add(made.workload)
-        made.make()  # the next processes inherit its kernels
-    return digest
+    return _maker(os.getpid()).digest(recipe, kept)
 
 
-@lru_cache(maxsize=2)
-def _stored_instance(folder: str, digest: str, kind: str) -> Any:
-    with memory_bounded("the instance"):
-        return Store(Path(folder)).instance(digest, kind_named(kind))
+@lru_cache(maxsize=4)
+def _instance(recipe: str, kept: str) -> Any:
+    """The instance of a recipe that was found to give one in time."""
+    return Recipe.from_json(recipe).make(Path(kept) if kept else None)
 
 
 def _stored_rows(store: Store) -> tuple[list[dict[str, Any]], list[Fault]]:
-    """Every row in the parts and logs, one a key, and the faults: damaged files, and keys with two different rows.
+    """Every row in the parts and the journal, one a key, and the faults: damaged files, and keys with two rows.
 
-    A row that stands in a log and, the same, in a part (after an incomplete merge) is no fault.
+    A row that stands in the journal and, the same, in a part (after a kill between the two) is no fault.
     """
     rows: dict[str, dict[str, Any]] = {}
     faults: list[Fault] = []
-    for file in (*store.logs(), *store.parts()):  # logs first, as they are merged meanwhile
+    for file in (store.journal, *store.parts()):  # the journal first, as it becomes a part meanwhile
         for row in _rows_in(file, faults):
-            key = row.get("key")
-            if not isinstance(key, str):
-                faults.append((file.name, "has a row without a key"))
-            elif (known := rows.setdefault(key, row)) is not row and _comparable(known) != _comparable(row):
-                faults.append((key, f"has two different rows, one of them in {file.name}"))
+            if (known := rows.setdefault(row["key"], row)) is not row and _comparable(known) != _comparable(row):
+                faults.append((str(row["key"]), f"has two different rows, one of them in {file.name}"))
     return list(rows.values()), faults
 
 
 def _rows_in(file: Path, faults: list[Fault]) -> list[dict[str, Any]]:
     try:
-        if file.suffix != LOG:
+        if file.suffix == PART:
             found: list[dict[str, Any]] = read_part(file).to_pylist()
             return found
         damaged: list[bytes] = []
-        rows = list(read_log(file, damaged))
-    except FileNotFoundError:  # a log that was merged meanwhile
+        rows = [row for table in read_journal(file, damaged) for row in table.to_pylist()]
+    except FileNotFoundError:  # there is no journal, or it has become a part
         return []
     except BadInput as error:
         faults.append((file.name, str(error)))
         return []
-    if any(line.endswith(b"\n") for line in damaged):  # others are of a worker that was killed, or is writing
-        faults.append((file.name, "has a damaged line: run the study again, which repeats its run"))
-    return [{**row, "answer": None if row["answer"] is None else row["answer"].tolist()} for row in rows]
+    if damaged and not store_is_written(file):
+        faults.append((file.name, "has a damaged stretch: run the study again, which repeats its runs"))
+    return rows
+
+
+def store_is_written(journal: Path) -> bool:
+    """Whether a study may be writing the last batch of a journal now."""
+    return Store(journal.parents[1]).is_locked()
 
 
 def _comparable(row: Row) -> str:
@@ -427,12 +518,12 @@ def _without_amounts(value: object) -> object:
 
 
 def rerun(folder: Path, key: str) -> Rerun:
-    """Repeat a run from its row alone, with the present code; an instance that is missing is generated and stored.
+    """Repeat a run from its row alone, with the present code; its instance is made again.
 
     Where the code's version is another one, the rows differ in that and may differ in more.
     """
     store = Store.existing(folder)
-    matching = [each for each in store.done() if each.startswith(key)]
+    matching = store.done().filter(pc.starts_with(store.done(), key)).unique().to_pylist()
     if len(matching) != 1:
         raise BadInput(f"{folder}: {len(matching)} runs have a key starting with '{key}': see `overlaybench results`")
     before = store.table(matching).to_pylist()[0]
@@ -441,14 +532,9 @@ def rerun(folder: Path, key: str) -> Rerun:
         raise not_found[0]
     stored = task_of(before)
     task = replace(stored, code_version=version_of(stored.method, stored.problem))
-    kind = kind_named(before["kind"])
-    if not store.has_instance(task.instance, kind):
-        instance = Recipe.from_json(task.recipe).make()
-        if instance.digest != task.instance:
-            raise BadInput(f"the recipe {task.recipe} gives another instance than the run had: its file has changed")
-        store.add_instance(instance, kind)
+    instance = store.instance(task.recipe, task.instance)
     with Solver() as solver, tempfile.TemporaryDirectory(prefix="overlaybench-") as temporary:
-        after = run_task(task, store, solver, Path(temporary) / "proof.gz")
+        after = run_task(task, instance, solver, Path(temporary) / "proof.gz")
     after["answer"] = None if after["answer"] is None else np.asarray(after["answer"]).tolist()
     return Rerun(before, after)
 
@@ -483,4 +569,5 @@ def faults_of_rerun(run: Rerun) -> Iterator[str]:
 def _was_stopped(row: Mapping[str, Any]) -> bool:
     if row["status"] == Status.FAILED:
         return str(row["reason"]).startswith(("time:", "memory:", "crash:"))
-    return bool(row["status"] == Status.TIME_LIMIT or row["seconds"] >= _NEAR_LIMIT * row["time_limit"])
+    limited = row["status"] in (Status.TIME_LIMIT, Status.MEMORY_LIMIT)
+    return bool(limited or row["seconds"] >= _NEAR_LIMIT * row["time_limit"])

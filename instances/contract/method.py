@@ -19,7 +19,7 @@ from ..runtime.signals import stopped
 from .errors import BadInput, distinct_texts, missing_extra
 from .option import Option, Value, complete, keyed
 from .problem import Answer, Instance, Problem, family_of
-from .result import Result, Status, Trace
+from .result import OUT_OF_MEMORY, Result, Status, Trace
 
 _ROUNDING, _TRIAL_SECONDS = 1e-6, 0.5
 _INTERPRET = "OVERLAYBENCH_INTERPRET"
@@ -238,9 +238,9 @@ class Method(Generic[Instance, Answer]):
     ) -> Result[Answer]:
         """Solve, then validate: an invalid answer or a bound above its value becomes a ``failed`` result.
 
-        An exact method ends ``optimal``, ``infeasible`` or at a limit: any other end of it is ``failed``, with the gap
-        that it left as the reason. Raises BadInput if the method does not answer the problem or an option is unknown or
-        out of range.
+        An exact method ends ``optimal``, ``infeasible``, at a limit, or ``feasible`` for a reason that it gives: any
+        other end of it is ``failed``, with the gap that it left as the reason. Raises BadInput if the method does not
+        answer the problem or an option is unknown or out of range.
         """
         chosen, member = self.complete(options, problem), self.answering(problem)
         inputs = {name: value for name, value in options.items() if name in member.inputs}
@@ -275,8 +275,8 @@ class Method(Generic[Instance, Answer]):
                 )
             seconds = PAUSES.now() - start
         result = judged(self.name, instance, problem, proposal, seconds, trajectory)
-        is_open = result.status is Status.FEASIBLE or (
-            result.status is Status.TIME_LIMIT and given["time_limit"] is None and not result.reason
+        is_open = not result.reason and (
+            result.status is Status.FEASIBLE or (result.status is Status.TIME_LIMIT and given["time_limit"] is None)
         )
         if self.answering(problem).exact and is_open:
             reason = f"ended at no limit with value {result.value} and lower bound {result.lower_bound}"
@@ -317,6 +317,8 @@ def judged(
     )
     failed = partial(result, status=Status.FAILED)
     answer, status = proposal.answer, proposal.status
+    if status is Status.TIME_LIMIT and proposal.reason == OUT_OF_MEMORY:
+        status = Status.MEMORY_LIMIT
     bound = None if proposal.lower_bound == -math.inf else proposal.lower_bound
     if bound is not None and math.isnan(bound):
         return failed(reason="the lower bound is not a number")

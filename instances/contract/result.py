@@ -20,9 +20,9 @@ class Status(StrEnum):
     """The status of a run.
 
     ``optimal``: proven, so that the lower bound equals the value. ``feasible``: an answer without a proof of
-    optimality, never of an exact method. ``infeasible``: proven to have no answer. ``time-limit``: stopped by a limit
-    (of time, or of memory with a reason that says so), with or without an answer. ``failed``: no valid answer, for the
-    reason given. ``skipped``: the method does not apply to the instance, for the reason given.
+    optimality; of an exact method only for the reason given. ``infeasible``: proven to have no answer. ``time-limit``,
+    ``memory-limit``: stopped by a limit of time or memory, with or without an answer. ``failed``: no valid answer, for
+    the reason given. ``skipped``: the method does not apply to the instance, for the reason given.
 
     Examples
     --------
@@ -35,8 +35,13 @@ class Status(StrEnum):
     FEASIBLE = "feasible"
     INFEASIBLE = "infeasible"
     TIME_LIMIT = "time-limit"
+    MEMORY_LIMIT = "memory-limit"
     FAILED = "failed"
     SKIPPED = "skipped"
+
+
+OUT_OF_MEMORY = "out of memory"
+"""The reason of a search that its memory ended."""
 
 
 @dataclass(frozen=True, kw_only=True)

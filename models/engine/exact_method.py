@@ -51,7 +51,7 @@ def snapshot_proposal(
     if len(bounds) <= _MOST_LISTED:
         counters["snapshot_bounds"] = " ".join(f"{bound:.17g}" for bound in bounds)
     solved = proven == snapshots
-    status = None if solved and not left_out else Status.TIME_LIMIT
+    status = None if solved else Status.TIME_LIMIT
     return Proposal(answer, float(sum(bounds)), status, counters, stopped_by or (left_out if solved else ""))
 
 
@@ -73,8 +73,9 @@ def solve_exactly(
     `counters` are reported beside those of the outcome and ``start``, the value of the best start. Of a start and a
     solver's answer of equal value the start is returned if `keep_start`.
 
-    The status is ``time-limit`` if the search was stopped or its model does not fit (the judge turns it into
-    ``optimal`` where the bound meets the value), ``infeasible`` with this reason if that is proven, and none otherwise.
+    The status is ``time-limit`` if the search was stopped, ``memory-limit`` if its model does not fit (the judge turns
+    them into ``optimal`` where the bound meets the value), ``infeasible`` with this reason if that is proven, and none
+    otherwise.
     """
     start = min(starts, key=value, default=None)
     offer(start, lower_bound if math.isfinite(lower_bound) else None)
@@ -92,7 +93,7 @@ def solve_exactly(
     answers = (start, outcome.answer) if keep_start else (outcome.answer, start)
     best = min((answer for answer in answers if answer is not None), key=value, default=None)
     bound = max(lower_bound, outcome.lower_bound)
-    status = Status.TIME_LIMIT if outcome.stopped or (reason and best is not None) else None
+    status = Status.TIME_LIMIT if outcome.stopped else Status.MEMORY_LIMIT if reason and best is not None else None
     return Proposal(best, bound, status, known, clock.stopped_by or reason)
 
 

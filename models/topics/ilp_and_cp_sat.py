@@ -84,7 +84,8 @@ def _solve(
         simple = simple_bounds(requirements, clock)
     except (OutOfTime, ModelTooLarge) as error:
         bound = None if limits else objective.value(*quick_bounds(instance))
-        return Proposal(min(starts, key=value, default=None), bound, Status.TIME_LIMIT, reason=str(error))
+        status = Status.MEMORY_LIMIT if isinstance(error, ModelTooLarge) else Status.TIME_LIMIT
+        return Proposal(min(starts, key=value, default=None), bound, status, reason=str(error))
     least = limits.least(problem, *simple) if limits else objective.value(*simple)
 
     def minimise(subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:

@@ -21,8 +21,8 @@ from pathlib import Path
 import psutil
 import pyarrow.parquet as pq
 
-from overlaybench.compare.studies.row import MEASURED, SCHEMA, from_line
-from overlaybench.compare.studies.store import Store, read_log
+from overlaybench.compare.studies.row import MEASURED, SCHEMA
+from overlaybench.compare.studies.store import Store, read_journal
 from tests.compare.loopback_cluster import Cluster, loopback_cluster
 
 HERE = Path(__file__).parent
@@ -322,25 +322,21 @@ def pause(process: psutil.Process) -> None:
 
 
 def damaged_files(trial: Trial) -> None:
-    """A changed byte in merged runs, and a changed and an incomplete line in a log."""
-    trial.end(_interrupted(trial.begin(20)))
-    store = Store(trial.out)
-    store.merge()
-    _killed(trial, 30)
-    time.sleep(1)  # its workers end, and no log grows any more
-    log = max(store.logs(), key=lambda file: file.stat().st_size)
-    part = next(iter(store.runs.glob("*.parquet")))
-    lines = log.read_bytes().splitlines(keepends=True)
-    hit = {from_line(line)["key"] for line in (lines[0], lines[-1])} | set(pq.read_table(part)["key"].to_pylist())
+    """A changed byte in a part, and a changed and an incomplete batch in the journal."""
+    trial.end(_interrupted(trial.begin(15)))
+    store = _killed(trial, 30)
+    part = store.parts()[0]
+    batches = list(read_journal(store.journal))
+    hit = {key for table in (batches[0], batches[-1], pq.read_table(part)) for key in table["key"].to_pylist()}
     trial.note_faults(3)
     trial.expect_repeated(hit)
     data = bytearray(part.read_bytes())
     data[len(data) // 2] ^= 1
     part.write_bytes(data)
-    log.write_bytes(lines[0].replace(b'"min-tco"', b'"max-tco"') + b"".join(lines[1:-1]) + lines[-1][:-30])
+    store.journal.write_bytes(store.journal.read_bytes().replace(b"min-tco", b"max-tco", 1)[:-30])
     trial.finish()
     assert any("was damaged and is in damaged/ now" in line for line in trial.damage.messages)
-    assert any("damaged lines are in damaged/ now" in line for line in trial.damage.messages)
+    assert any("damaged bytes are in damaged/ now" in line for line in trial.damage.messages)
 
 
 def _interrupted(study: subprocess.Popen[str]) -> subprocess.Popen[str]:
@@ -464,8 +460,8 @@ def of_files(trial: Trial, damage: Callable[[Store], object]) -> None:
     lost = damage(store)
     trial.expect_repeated(lost if isinstance(lost, set) else set())
     trial.finish()
-    assert all(file.stat().st_size for file in store.instances.glob("*.parquet"))
-    assert pq.read_table(store.folder / "plan.parquet").num_rows == len(store.plan().keys)
+    assert store.index().table.num_rows == 10
+    assert pq.read_table(store.folder / "plan.parquet").num_rows == len(trial.stored())
 
 
 def refused_and_removed(trial: Trial, name: str) -> None:
@@ -492,43 +488,37 @@ def lose_a_part(store: Store) -> set[str]:
 
 def leave_temporary_files(store: Store) -> None:
     """Those of killed writes, in every folder."""
-    for folder in (store.folder, store.runs, store.instances, store.history, store.proofs):
+    for folder in (store.folder, store.runs, store.history):
         (folder / ".left.parquet.77").write_bytes(b"half")
 
 
-def incomplete_merge(trial: Trial) -> None:
-    """The logs of a killed study are merged, and there again: the merge was killed before it removed them."""
+def journal_left(trial: Trial) -> None:
+    """The journal of a killed study became a part, and is there again: the kill came before its end."""
     store = _killed(trial, 20)
     trial.note_faults()
-    kept = {log: log.read_bytes() for log in store.logs()}
-    assert any(list(read_log(log)) for log in kept)
-    store.merge()
-    for log, data in kept.items():
-        log.write_bytes(data)
+    data = store.journal.read_bytes()
+    assert list(read_journal(store.journal))
+    store.recover()
+    store.journal.write_bytes(data)
     trial.finish()
 
 
-def zeros_in_a_log(trial: Trial) -> None:
-    """A log ends in zeros, as after a power cut."""
+def zeros_in_the_journal(trial: Trial) -> None:
+    """The journal ends in zeros, as after a power cut."""
     store = _killed(trial, 10)
     trial.note_faults()
-    for log in store.logs():
-        log.write_bytes(log.read_bytes() + b"\x00" * 4096)
+    store.journal.write_bytes(store.journal.read_bytes() + b"\x00" * 4096)
     trial.finish()
-    assert any("damaged lines are in damaged/ now" in line for line in trial.damage.messages)
+    assert any("damaged bytes are in damaged/ now" in line for line in trial.damage.messages)
 
 
 ZEROS = b"\x00" * 100
 FILE_FAULTS: dict[str, Callable[[Trial], None]] = {
-    "plan damaged": partial(refused_and_removed, name="plan.json"),
-    "index damaged": partial(refused_and_removed, name="instances/index.json"),
-    "labels damaged": partial(of_files, damage=lambda store: (store.folder / "plan.parquet").write_bytes(ZEROS)),
-    "instances empty": partial(
-        of_files, damage=lambda store: [file.write_bytes(b"") for file in store.instances.glob("*.parquet")]
-    ),
-    "instances lost": partial(of_files, damage=lambda store: shutil.rmtree(store.instances)),
-    "incomplete merge": incomplete_merge,
-    "zeros in a log": zeros_in_a_log,
+    "plan damaged": partial(refused_and_removed, name="plan.parquet"),
+    "index damaged": partial(refused_and_removed, name="instances.parquet"),
+    "index lost": partial(of_files, damage=lambda store: (store.folder / "instances.parquet").unlink()),
+    "journal left": journal_left,
+    "zeros in the journal": zeros_in_the_journal,
     "temporary files": partial(of_files, damage=leave_temporary_files),
     "part lost": partial(of_files, damage=lose_a_part),
     "progress damaged": partial(of_files, damage=lambda store: (store.folder / "progress.json").write_bytes(ZEROS)),

@@ -28,10 +28,14 @@ _MOST_SECONDS = 90.0
 
 @dataclass
 class Cluster:
-    """A running cluster: the master's address, its processes, and the folder of their logs and work."""
+    """A running cluster: the master's address, its processes, and the folder of their logs and work.
+
+    Workers and their executors see an empty folder in place of the `hidden` one, in mount namespaces of their own.
+    """
 
     folder: Path
     memory: str = "2g"
+    hidden: Path | None = None
     master: str = ""
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
@@ -41,21 +45,21 @@ class Cluster:
         folder = self.folder / f"worker-{number}"
         folder.mkdir()
         arguments = ["--cores", "1", "--memory", self.memory, "--work-dir", str(folder), self.master]
-        worker = _start("worker.Worker", arguments, folder / "log")
+        worker = _start("worker.Worker", arguments, folder / "log", self.hidden)
         self.workers.append(worker)
         _awaited(folder / "log", r"Successfully registered with master", worker)
         return worker
 
 
 @contextmanager
-def loopback_cluster(workers: int = 2, memory: str = Cluster.memory) -> Iterator[Cluster]:
+def loopback_cluster(workers: int = 2, memory: str = Cluster.memory, hidden: Path | None = None) -> Iterator[Cluster]:
     """A cluster on free ports of 127.0.0.1 that is killed at the end of the context.
 
     `memory` is what each worker offers to executors; Spark waits as long as an executor asks for more. Where a master
     or worker does not start within 90 s, RuntimeError has the last lines of its log.
     """
     with tempfile.TemporaryDirectory(prefix="overlaybench-cluster-", ignore_cleanup_errors=True) as folder:
-        cluster = Cluster(Path(folder), memory)
+        cluster = Cluster(Path(folder), memory, hidden)
         log = cluster.folder / "master.log"
         master = _start("master.Master", [], log)
         try:
@@ -68,13 +72,17 @@ def loopback_cluster(workers: int = 2, memory: str = Cluster.memory) -> Iterator
                 _end(process)
 
 
-def _start(name: str, arguments: list[str], log: Path) -> subprocess.Popen[bytes]:
+_HIDING = 'mount -t tmpfs tmpfs "$0" && exec "$@"'
+
+
+def _start(name: str, arguments: list[str], log: Path, hidden: Path | None = None) -> subprocess.Popen[bytes]:
+    hiding = ["unshare", "-rm", "sh", "-c", _HIDING, str(hidden)] if hidden is not None else []
     home = Path(pyspark.__file__).parent
     ports = ["--host", _HOST, "--port", "0", "--webui-port", "0"]
     environment = os.environ | {"SPARK_LOCAL_IP": _HOST, "SPARK_HOME": str(home), "SPARK_DAEMON_MEMORY": "256m"}
     with log.open("wb") as out:
         return subprocess.Popen(
-            [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *ports, *arguments],
+            [*hiding, str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *ports, *arguments],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=out,

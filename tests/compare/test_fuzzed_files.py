@@ -15,6 +15,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
@@ -27,8 +28,8 @@ from overlaybench.compare.library.table import LibraryTable, Record, read_table,
 from overlaybench.compare.studies.isolation import IsolatedRun, memory_bounded
 from overlaybench.compare.studies.library_entries import Entry
 from overlaybench.compare.studies.results import results, write_answers
-from overlaybench.compare.studies.row import row
-from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance, checksum
+from overlaybench.compare.studies.row import row, to_bytes
+from overlaybench.compare.studies.store import Index, Plan, RowWriter, Store, StoredInstance, checksum
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Recipe, Task
 from overlaybench.instances.contract.kind import AS_STORED
@@ -192,23 +193,21 @@ def study_case(text: str, folder: Path) -> Case:
 
 def store_case(name: str, folder: Path) -> Case:
     """A results folder of one finished run, of which one file is damaged."""
-    store, (instance, result), kind = Store(folder / "out"), solved("topics"), ob.KINDS["topics"]
+    store, (instance, result) = Store(folder / "out"), solved("topics")
     store.open_for(STUDY)
-    store.add_instance(instance, kind)
     recipe = Recipe("u", 1, "uniform", tuple(sorted(SHAPES["topics"][3].items()))).to_json()
-    store.write_index({recipe: StoredInstance(instance.digest, 5)})
+    store.write_index(Index.of({recipe: StoredInstance(instance.digest, 5)}))
     task = Task(instance.digest, recipe, "u", "min-tco", "gm", "{}", 1, 2.0, 100, "abc")
-    store.write_plan(Plan("n", [], STUDY, [task.key]))
-    log = RunLog(store.runs)
-    log.add(row(task, instance, IsolatedRun(result, 1.0, 1.0), "2026"))
-    log.close()
+    store.write_plan(Plan("n", [], STUDY), pa.table({"key": [task.key]}))
+    writer = RowWriter(store)
+    writer.add(to_bytes([row(task, instance, IsolatedRun(result, 1.0, 1.0), "2026")]))
     if name == "part":
-        store.merge()
+        writer.close()
     (file,) = {
-        "plan": [store.folder / "plan.json"],
+        "plan": [store.folder / "plan.parquet"],
         "spec": [store.folder / "study.toml"],
-        "index": [store.instances / "index.json"],
-        "log": store.logs(),
+        "index": [store.folder / "instances.parquet"],
+        "journal": [store.journal],
         "part": list(store.runs.glob("*.parquet")),
     }[name]
 
@@ -316,7 +315,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     **{f"proof of {problem}": partial(proof_case, problem) for problem in ("min-tco", "weighted-tco", "k-tco")},
     **{f"proof of {problem}": partial(proof_case, problem) for problem in ("2d-star", "steiner", "content-mst")},
     "proof, compressed": archive_case,
-    **{f"results {name}": partial(store_case, name) for name in ("plan", "spec", "index", "log", "part")},
+    **{f"results {name}": partial(store_case, name) for name in ("plan", "spec", "index", "journal", "part")},
 }
 
 

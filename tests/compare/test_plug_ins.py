@@ -21,8 +21,9 @@ from overlaybench.compare.commands.listing import explanations
 from overlaybench.compare.plug_in_code import digest_of_main, plug_in_files
 from overlaybench.compare.python_api.studies import own_name
 from overlaybench.compare.studies.results import results
+from overlaybench.compare.studies.run_table import run_table
 from overlaybench.compare.studies.spark_session import PlugIns, find_plug_ins
-from overlaybench.compare.studies.store import Store, StoredInstance
+from overlaybench.compare.studies.store import Index, Store, StoredInstance
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.catalogue import WORKLOADS, Catalogue, modules_beside
@@ -110,7 +111,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def tasks(folder: Path) -> list[Task]:
     study = read_study(folder / "study.toml")
-    return study.tasks({recipe.to_json(): StoredInstance("ab" * 16, 6) for recipe in study.recipes})
+    return list(run_table(study, Index.of({each.to_json(): StoredInstance("ab" * 16, 6) for each in study.recipes})))
 
 
 def test_a_study_names_plug_ins_by_their_own_names(folder: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....heuristics.topics.polish import polish
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.result import OUT_OF_MEMORY
 from ....instances.runtime.run import Clock, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog, SolverOutcome
@@ -83,7 +84,7 @@ def minimise_edges(
         search.run()
         stopped_by = clock.stopped_by
     except MemoryError:
-        stopped_by = "out of memory"
+        stopped_by = OUT_OF_MEMORY
     return search.outcome(stopped_by)
 
 

@@ -12,6 +12,7 @@ from ....heuristics.topics.local_search.ruin_and_recreate import Cooling, random
 from ....heuristics.topics.polish import least_edges
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.overlay import Overlay
+from ....instances.contract.result import OUT_OF_MEMORY
 from ....instances.runtime.compiled import kernel
 from ....instances.runtime.run import Clock, offer, offer_bound
 from ....instances.topics.instance import TopicInstance
@@ -254,7 +255,7 @@ def minimise_stars(
             search_tree(tree, clock, root, x, workers=settings.threads)
         reason = clock.stopped_by
     except MemoryError:
-        reason = "out of memory"
+        reason = OUT_OF_MEMORY
     case.end(incumbent.value)
     bound = max(0, planes.least_value(tree.units))
     counters = {**planes.counters, "nodes": tree.nodes}

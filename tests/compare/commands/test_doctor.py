@@ -11,6 +11,8 @@ from click.testing import CliRunner
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.commands import installation as doctor
 from overlaybench.compare.commands.installation import Check
+from overlaybench.compare.studies.spark_session import executors_on
+from overlaybench.instances.contract.errors import BadInput
 
 MODULES = "java.base@{0}\njdk.incubator.vector@{0}\n"
 
@@ -49,6 +51,34 @@ def test_without_java_the_status_is_1_and_the_fix_is_named(monkeypatch: pytest.M
     assert done.exit_code == 1
     assert "problem  Java: java on the PATH does not run" in done.output
     assert "default-jre-headless" in done.output
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SPARK_HOME", "none"),
+        ("SPARK_HOME", "."),
+        ("JAVA_HOME", "none"),
+        ("SPARK_LOCAL_DIRS", "/proc/none"),
+        ("PYSPARK_SUBMIT_ARGS", "--driver-memory 4g"),
+    ],
+)
+def test_a_variable_with_which_spark_cannot_start_is_named_by_doctor_and_by_a_study(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(name, value)
+    (check,) = [each for each in doctor.environment() if each.state == "problem"]
+    assert (check.name, bool(check.fix)) == (f"{name}={value}", True)
+    with pytest.raises(BadInput, match=f"^{name}={value}: .*: "), executors_on("local[1]", tmp_path / "log", None):
+        raise AssertionError
+
+
+def test_a_master_that_cannot_be_reached_is_one_line_at_once(tmp_path: Path) -> None:
+    for master in ("spark://127.0.0.1:1", "spark://127.0.0.1:1,127.0.0.1:2", "sc://127.0.0.1:1", "sc://127.0.0.1"):
+        refused = pytest.raises(BadInput, match=f"--master {master}: cannot be reached")
+        with refused, executors_on(master, tmp_path / "log", None):
+            raise AssertionError
 
 
 @pytest.mark.parametrize(("gib", "state"), [(0.25, "problem"), (1.5, "warning"), (8, "ok")])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -31,11 +32,14 @@ class Stub:
         return cls()
 
     def plan(self) -> Plan:
-        return Plan("a study", (), SPEC, [self.rows(None)["key"].iloc[0]])
+        return Plan("a study", (), SPEC)
 
-    def rows(self, keys: list[str] | None) -> pd.DataFrame:
+    def keys(self) -> pa.Array:
+        return pa.array(self.rows(None)["key"][:1])
+
+    def rows(self, keys: pa.Array | None) -> pd.DataFrame:
         rows = frame(at(1, 12), at(2, 13))
-        return rows if keys is None else rows[rows["key"].isin(keys)]
+        return rows if keys is None else rows[rows["key"].isin(keys.to_pylist())]
 
     def instance(self, digest: str, kind: object) -> object:
         raise AssertionError

@@ -14,7 +14,8 @@ from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.library.study import chosen, library_runs, study_text, updated, with_digests
 from overlaybench.compare.library.table import LibraryTable, read_table, scored, write_table
-from overlaybench.compare.studies.store import RunLog, Store
+from overlaybench.compare.studies.row import table_of
+from overlaybench.compare.studies.store import Store, write_part
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.studies.without_spark import study_done_in
 
@@ -60,10 +61,8 @@ def stored(rows: tuple[Path, list[dict[str, Any]]], folder: Path, **changed: Any
     """A copy of the study; `changed` are fields of its rows of branch-and-cut."""
     shutil.copytree(rows[0], folder)
     store = Store(folder)
-    log = RunLog(store.runs)
-    for row in rows[1]:
-        log.add(row | (changed if row["method"] == "branch-and-cut" else {}))
-    log.close()
+    written = [row | (changed if row["method"] == "branch-and-cut" else {}) for row in rows[1]]
+    write_part(table_of(written), store.runs)
     return store
 
 

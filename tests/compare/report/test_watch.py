@@ -9,6 +9,7 @@ from pathlib import Path
 from socket import SO_LINGER, SOL_SOCKET, create_connection
 from threading import Thread
 
+import pyarrow as pa
 import pytest
 
 from overlaybench.compare.commands.studies import watch as watch_command
@@ -16,8 +17,7 @@ from overlaybench.compare.report import watch
 from overlaybench.compare.report.watch import page_server
 from overlaybench.compare.studies.store import Plan, Store
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.files import TOPICS
-from tests.compare.studies.test_store import PATH, log, stored, task_of
+from tests.compare.studies.test_store import PATH, journalled, stored, task_of, written
 
 PLOTS = '[report]\nplots = [{ x = "nodes" }]'
 
@@ -47,24 +47,24 @@ def test_the_page_has_rows_added_between_requests_and_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "_SHARE", 1e9)
+    monkeypatch.setattr(Store, "instance", lambda *given: PATH)
     store = stored(tmp_path)
-    store.write_plan(Plan("watched", (), PLOTS, [task_of(seed=seed).key for seed in (1, 2, 3)]))
-    store.add_instance(PATH, TOPICS)
-    log(store, 1)
+    store.write_plan(Plan("watched", (), PLOTS), pa.table({"key": [task_of(seed=seed).key for seed in (1, 2, 3)]}))
+    written(store, 1)
     before = sorted(tmp_path.rglob("*"))
     with watched(store) as port:
         _, first, page = fetched(port)
         assert "2 of 3 runs are missing" in page
         assert "No figure ratio-against-nodes yet" in page
         assert sorted(tmp_path.rglob("*")) == before
-        log(store, 2)
+        journalled(store, 2)
         _, second, page = fetched(port)
         assert "1 of 3 runs are missing" in page
         assert (first, second, fetched(port)[1]) == ("1", "2", "2")
-        (store.folder / "plan.json").write_text("{")
+        (store.folder / "plan.parquet").write_text("{")
         status, _, damaged = fetched(port)
         assert status == 503
-        assert "plan.json" in damaged
+        assert "plan.parquet" in damaged
         assert fetched(port, host="example.org")[0] == 403
         assert fetched(port, "/../out/study.toml")[0] == 404
         assert fetched(port, "/%00")[0] == 404
@@ -75,10 +75,10 @@ def test_a_browser_that_sends_nothing_or_leaves_stops_no_other_and_leaves_no_tra
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(watch._Handler, "timeout", 600)  # others are answered before the one that sends nothing
+    monkeypatch.setattr(Store, "instance", lambda *given: PATH)
     store = stored(tmp_path)
-    store.write_plan(Plan("watched", (), PLOTS, [task_of(seed=seed).key for seed in (1, 2, 3)]))
-    store.add_instance(PATH, TOPICS)
-    log(store, 1)
+    store.write_plan(Plan("watched", (), PLOTS), pa.table({"key": [task_of(seed=seed).key for seed in (1, 2, 3)]}))
+    written(store, 1)
     with watched(store) as port, create_connection(("127.0.0.1", port)):
         with create_connection(("127.0.0.1", port)) as leaving:
             leaving.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
@@ -91,7 +91,7 @@ def test_a_port_in_use_and_a_folder_without_results_are_bad_input(tmp_path: Path
     with pytest.raises(BadInput, match="holds no results"), page_server(tmp_path / "none"):
         raise AssertionError
     store = stored(tmp_path)
-    store.write_plan(Plan("watched", (), "", []))
+    store.write_plan(Plan("watched", (), ""))
     with (
         page_server(store.folder) as server,
         pytest.raises(BadInput, match="choose another one by --port"),
@@ -106,7 +106,7 @@ def test_a_signal_ends_the_server_without_a_word_about_runs(tmp_path: Path, monk
 
     monkeypatch.setattr(HTTPServer, "serve_forever", signalled)
     store = stored(tmp_path)
-    store.write_plan(Plan("watched", (), "", []), {})
+    store.write_plan(Plan("watched", (), ""))
     assert watch_command.callback
     with pytest.raises(KeyboardInterrupt, match="stopped; the page is no longer served"):
         watch_command.callback(folder=store.folder, port=0)

@@ -9,9 +9,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from overlaybench.compare.studies import study as study_module
+from overlaybench.compare.studies import run_table as table_module
+from overlaybench.compare.studies import spark_study
 from overlaybench.compare.studies.results import results
-from overlaybench.compare.studies.store import Store
+from overlaybench.compare.studies.row import table_of
+from overlaybench.compare.studies.spark_study import Again
+from overlaybench.compare.studies.store import Store, write_part
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.studies.without_spark import study_done_in
 
@@ -27,8 +30,8 @@ MORE = SPEC.replace("seeds = 2", "seeds = 4").replace('["gm"]', METHODS_MORE).re
 
 def done(text: str, store: Store) -> tuple[set[str], set[str]]:
     """Do what is missing of a study; the keys of its runs, and those done now."""
-    before = store.done()
-    keys = set(study_done_in(store.folder.parent, text).plan().keys)
+    before = set(store.done().to_pylist())
+    keys = set(study_done_in(store.folder.parent, text).keys().to_pylist())
     return keys, keys - before
 
 
@@ -59,7 +62,8 @@ def test_removed_runs_stay_stored_and_are_left_out_unless_asked_for(tmp_path: Pa
 def test_two_versions_of_the_code_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(tmp_path / "out")
     old, _ = done(SPEC, store)
-    monkeypatch.setattr(study_module, "version_of", lambda *names: "0123456789ab")
+    monkeypatch.setattr(table_module, "version_of", lambda *names: "0123456789ab")
+    monkeypatch.setattr(spark_study, "_version_here", lambda *names: "0123456789ab")
     now, new = done(SPEC, store)
     assert new == now
     assert not old & now
@@ -132,7 +136,7 @@ class Killed(Exception):
     """The process ends here."""
 
 
-@pytest.mark.parametrize("writes", range(1, 6))
+@pytest.mark.parametrize("writes", range(1, 5))
 def test_a_kill_while_replacing_a_plan_is_harmless(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:
@@ -142,7 +146,7 @@ def test_a_kill_while_replacing_a_plan_is_harmless(
 
     def killed(file: Path, target: Path) -> Path:
         nonlocal count
-        if target.parent in (store.folder, store.history):
+        if target.parent in (store.folder, store.history) and target.name != "progress.json":
             count += 1
             if count == writes:
                 raise Killed
@@ -150,12 +154,53 @@ def test_a_kill_while_replacing_a_plan_is_harmless(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", killed)
-        if writes <= 4:
+        if writes <= 3:
             with pytest.raises(Killed):
                 done(TWICE, store)
         else:
             done(TWICE, store)
-    assert len(results(store.folder)) == (8 if writes > 4 else 4)
+    assert len(results(store.folder)) == (8 if writes > 3 else 4)
     done(TWICE, store)
     assert [file.read_text() for file in sorted(store.history.glob("*.toml"))] == [SPEC, TWICE]
     assert len(results(store.folder)) == 8
+
+
+LIMITED = SPEC.replace('["gm"]', '["gm", "ring-per-topic"]')
+
+
+def ended_at(store: Store, method: str, *statuses: str) -> None:
+    """Let the runs of a method have ended so, those of lower limits first."""
+    rows = store.table().to_pylist()
+    for row in rows:
+        if row["method"] == method:
+            row["status"] = statuses[sorted({other["time_limit"] for other in rows}).index(row["time_limit"])]
+    for part in store.parts():
+        part.unlink()
+    write_part(table_of(rows), store.runs)
+
+
+def limits(store: Store) -> dict[str, set[float]]:
+    rows = results(store.folder)
+    return {method: set(own["time_limit"]) for method, own in rows.groupby("method")}
+
+
+def test_only_runs_that_ended_so_are_repeated_under_the_new_limit(tmp_path: Path) -> None:
+    store, again = Store(tmp_path / "out"), Again(("time-limit",), 90.0)
+    first, _ = done(LIMITED, store)
+    ended_at(store, "gm", "time-limit")
+    before = set(store.done().to_pylist())
+    study_done_in(tmp_path, LIMITED, again)
+    assert len(set(store.done().to_pylist()) - before) == 4
+    assert limits(store) == {"gm": {90.0}, "ring-per-topic": {60.0}}
+    assert len(store.keys()) == len(first) == 8
+    stored = len(store.done())
+    study_done_in(tmp_path, LIMITED, again)  # resumed: nothing is left
+    assert len(store.done()) == stored
+    study_done_in(tmp_path, LIMITED, Again(("time-limit",), 120.0))  # those of 90 s have ended
+    assert len(store.done()) == stored
+    assert limits(store)["gm"] == {90.0}
+    ended_at(store, "gm", "time-limit", "time-limit")
+    study_done_in(tmp_path, LIMITED, Again(("time-limit",), 120.0))
+    assert limits(store) == {"gm": {120.0}, "ring-per-topic": {60.0}}
+    study_done_in(tmp_path, LIMITED)
+    assert limits(store) == {"gm": {60.0}, "ring-per-topic": {60.0}}

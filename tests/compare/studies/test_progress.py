@@ -4,6 +4,7 @@ import heapq
 import io
 import itertools
 import time
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +15,8 @@ from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.studies import progress
 from overlaybench.compare.studies.progress import Bar, RunTally, StudyWork, duration, saved
 from overlaybench.compare.studies.row import SCHEMA, table_of
+from overlaybench.compare.studies.run_table import RunGroup
 from overlaybench.compare.studies.store import Plan, Store
-from overlaybench.compare.studies.task import Task
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def tally(store: Path, planned: dict[str, int], left: int, failed: int, work: StudyWork) -> RunTally:
     """The state of a study of which so many runs are left."""
-    tally = RunTally(Store(store), [Job("gm", 10, 1.0).task] * left, {}, planned)
+    tally = RunTally(Store(store), {(Job("gm", 10, 1.0).group, 10): left}, planned)
     tally.__dict__ |= {"done": 1, "failed": failed, "worked": work, "_longest": 30.0}
     return tally
 
@@ -119,7 +120,7 @@ def test_status_finds_the_time_to_go_and_the_runs_of_each_method(tmp_path: Path,
 
 
 def test_status_says_that_a_study_ended_before_it_had_instances(tmp_path: Path) -> None:
-    Store(tmp_path).write_plan(Plan("early", (), "", []), {})
+    Store(tmp_path).write_plan(Plan("early", (), ""))
     assert status_of(tmp_path) == ("early: stopped before its instances were made: the same study command resumes it")
 
 
@@ -133,9 +134,9 @@ def test_a_duration_has_its_two_largest_units(seconds: float, text: str) -> None
 def test_compiling_kernels_is_not_pace(clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A study of 46 s, whose first runs took 0.1 s each, once said 17 minutes after half a minute of compilation."""
     jobs = [Job("gm", 10, 0.1)] * 100
-    tally = RunTally(Store(tmp_path), [job.task for job in jobs], {"10": 10}, {"gm": 100})
+    tally = RunTally(Store(tmp_path), {(jobs[0].group, 10): 100}, {"gm": 100})
     for job in jobs[:9]:
-        tally.count(job.row)
+        tally.count(table_of([full(job)]))
     for _ in range(30):
         clock[0] += 1
         with Bar(100, "runs done") as bar:
@@ -153,18 +154,17 @@ class Job(NamedTuple):
     options: str = "{}"
 
     @property
-    def task(self) -> Task:
-        return Task(str(self.size), "", "", "min-tco", self.method, self.options, 0, self.limit, 1000, "")
+    def group(self) -> RunGroup:
+        return RunGroup("min-tco", self.method, self.options, self.limit, 1000, "")
 
     @property
     def row(self) -> dict[str, object]:
-        task = self.task
-        fields = {name: getattr(task, name) for name in ("problem", "method", "options", "exact", "time_limit")}
+        fields = {name: getattr(self.group, name) for name in ("problem", "method", "options", "exact", "time_limit")}
         return {**fields, "sizes": [("nodes", self.size)], "seconds": self.seconds, "status": "feasible"}
 
 
 def tally_of(jobs: list[Job]) -> RunTally:
-    return RunTally(Store(Path("none")), [job.task for job in jobs], {str(job.size): job.size for job in jobs})
+    return RunTally(Store(Path("none")), Counter((job.group, job.size) for job in jobs))
 
 
 def simulated(jobs: list[Job], cores: int = 2) -> list[tuple[float, float]]:
@@ -176,7 +176,7 @@ def simulated(jobs: list[Job], cores: int = 2) -> list[tuple[float, float]]:
         ends.append((end, job))
     last, tally, estimates = max(free), tally_of(jobs), []
     for end, job in sorted(ends, key=lambda one: one[0]):
-        tally.count(job.row)
+        tally.count(table_of([full(job)]))
         running = min(cores, len(jobs) - tally.done)
         estimates.append((last - end, tally.work.to_go(end, running, tally.done)))
     return estimates
@@ -198,7 +198,7 @@ OF_SIZES = [Job("gm", 1000, 4.0), Job("gm", 500, 1.0), Job("gm", 250, 0.25), Job
 def test_what_is_left_counts_as_runs_like_it(jobs: list[Job], counted: int, left: float) -> None:
     tally = tally_of(jobs)
     for job in jobs[:counted]:
-        tally.count(job.row)
+        tally.count(table_of([full(job)]))
     assert tally.work.done == sum(job.seconds for job in jobs[:counted])
     assert tally.work.left == pytest.approx(left)
     assert tally.work.is_limited == (counted == 0)
@@ -225,8 +225,8 @@ def test_successive_estimates_change_by_less_than_a_factor_of_three(power: float
 
 
 def test_runs_that_fail_are_counted_and_take_time(tmp_path: Path) -> None:
-    tally = RunTally(Store(tmp_path), [Job("gm", 10, 0.0).task], {"10": 10})
-    tally.count({**Job("gm", 10, float("nan")).row, "status": "failed"})
+    tally = RunTally(Store(tmp_path), {(Job("gm", 10, 0.0).group, 10): 1})
+    tally.count(table_of([{**full(Job("gm", 10, float("nan"))), "status": "failed"}]))
     assert (tally.done, tally.failed, tally.work.left) == (1, 1, 0.0)
 
 
@@ -245,7 +245,7 @@ def test_the_runs_that_are_stored_say_how_long_others_take(monkeypatch: pytest.M
 def test_the_first_rows_after_a_resume_do_not_decide_the_estimate() -> None:
     tally = tally_of([Job("gm", 20, 0.005)] * 7000)
     for _ in range(15):
-        tally.count(Job("gm", 20, 0.005).row)
+        tally.count(table_of([full(Job("gm", 20, 0.005))]))
     assert tally.work.to_go(1.0, 2, 15) < 60.0, (
         "35 s of solving are left for two cores; a second passed before the rows"
     )

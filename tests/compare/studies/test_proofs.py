@@ -17,7 +17,7 @@ from overlaybench.compare.studies.proofs import CheckedProof, checked_proof, dig
 from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
-from overlaybench.compare.studies.verification import faults_of_row, rerun
+from overlaybench.compare.studies.verification import Evidence, faults_of_row, rerun
 from tests.compare.studies.without_spark import study_done_in
 
 SPEC = """
@@ -39,13 +39,15 @@ def proven(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def stored(store: Store) -> dict[str, dict[str, Any]]:
-    return {row["method"]: row for row in store.table(store.plan().keys).to_pylist()}
+    return {row["method"]: row for row in store.table(store.keys()).to_pylist()}
 
 
 def faults(store: Store, row: dict[str, Any], **counters: object) -> list[str]:
     """The faults that `verify` finds in a row with these counters instead of its own."""
     known = {name: value for name, value in {**json.loads(row["counters"]), **counters}.items() if value is not None}
-    return list(faults_of_row({**row, "counters": json.dumps(known)}, str(store.folder)))
+    proof = store.proof(row["key"])
+    evidence = Evidence(proof=proof.read_bytes() if proof.is_file() else None)
+    return list(faults_of_row({**row, "counters": json.dumps(known)}, evidence))
 
 
 def test_a_proof_is_kept_checked_and_certifies_the_value_of_every_run(proven: Store) -> None:
@@ -90,7 +92,7 @@ def test_a_proof_that_was_changed_exchanged_or_removed_is_a_fault(proven: Store)
 def test_a_proof_about_an_instance_of_another_digest_is_wrong(proven: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The instance as the package reads it, whatever the checker reads in its file."""
     row = stored(proven)["branch-and-cut"]
-    instance = proven.instance(row["instance"], ob.KINDS["topics"])
+    instance = proven.instance(row["recipe"], row["instance"])
     monkeypatch.setitem(vars(instance), "digest", "0" * 64)
     checked = checked_proof(instance, MIN_TCO, proven.proof(row["key"]), 1.0)
     assert checked == CheckedProof("wrong: the proof is about another instance")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -20,9 +21,8 @@ from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.studies.results import export, grouped, results, write_answers
 from overlaybench.compare.studies.row import MEASURED, SCHEMA, table_of
 from overlaybench.compare.studies.spark_session import spark
-from overlaybench.compare.studies.store import Plan, Store, write_part
+from overlaybench.compare.studies.store import Store, write_part
 from overlaybench.compare.studies.verification import Rerun, faults_of_row, rerun
-from overlaybench.instances.topics.files import TOPICS
 from tests.compare.studies.without_spark import study_done_in
 
 SPEC = """
@@ -123,7 +123,7 @@ def test_answers_are_written_as_overlay_files(store: Store, tmp_path: Path) -> N
     rows = results(store.folder)
     assert write_answers(store.folder, rows, tmp_path / "answers") == 12
     for row in rows.itertuples():
-        instance = store.instance(row.instance, TOPICS)
+        instance = store.instance(row.recipe, row.instance)
         overlay = ob.read_overlay(tmp_path / "answers" / f"{row.key}.json", instance)
         assert ob.PROBLEMS["min-tco"].violations(instance, overlay) == []
         assert ob.PROBLEMS["min-tco"].value(instance, overlay) == row.value
@@ -144,7 +144,6 @@ def test_a_row_names_its_recipe_judge_code_and_machine(store: Store) -> None:
 @pytest.mark.parametrize("variant", ["gm ties=random", "branch-and-cut"])
 def test_a_run_repeated_from_its_row_gives_the_same_row(own: Store, variant: str) -> None:
     key = results(own.folder, {"variant": variant})["key"][0]
-    shutil.rmtree(own.instances)  # also where the instance is missing
     again = rerun(own.folder, key[:12])
     assert again.differences == []
     assert set(again.before) - set(MEASURED) <= set(again.after)
@@ -213,7 +212,7 @@ def test_spark_reads_the_folder(store: Store) -> None:
 def test_a_forged_key_writes_nowhere(own: Store, tmp_path: Path, key: str) -> None:
     change(own, 0, key=key)
     plan = own.plan()
-    own.write_plan(Plan(plan.name, plan.notes, plan.spec, [key]))
+    own.write_plan(plan, pa.table({"key": [key]}))
     with pytest.raises(ob.BadInput, match="is no key of a run: the folder was modified"):
         write_answers(own.folder, results(own.folder), tmp_path / "answers")
     assert not list(tmp_path.rglob("*escaped*"))
@@ -224,7 +223,7 @@ def test_a_forged_key_writes_nowhere(own: Store, tmp_path: Path, key: str) -> No
 def test_a_forged_answer_is_found_wrong_and_not_written(own: Store, tmp_path: Path, answer: list[int]) -> None:
     key = change(own, 0, answer=answer)
     row = own.table([key]).to_pylist()[0]
-    assert list(faults_of_row(row, str(own.folder)))
+    assert list(faults_of_row(row))
     if answer:
         with pytest.raises(ob.BadInput, match="has no answer to its instance"):
             write_answers(own.folder, results(own.folder, {"key": key}), tmp_path / "answers")

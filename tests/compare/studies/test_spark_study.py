@@ -8,7 +8,6 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,9 @@ from overlaybench.compare.catalogue import version_of
 from overlaybench.compare.studies import spark_study
 from overlaybench.compare.studies.isolation import session_members
 from overlaybench.compare.studies.row import MEASURED, SCHEMA
+from overlaybench.compare.studies.run_table import run_table
 from overlaybench.compare.studies.spark_session import _is_of_spark, write_archive
-from overlaybench.compare.studies.spark_study import Queue, _check_code, _Round, run_study
+from overlaybench.compare.studies.spark_study import _check_code, run_study
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
@@ -80,7 +80,7 @@ def test_a_study_beside_files_with_names_of_ours_does_all_its_runs(finished: tup
     assert "12 runs" in printed
     assert "failed" not in printed
     rows = Store(out).rows()
-    assert {task.key for task in read_study(file).tasks(Store(out).index())} == set(rows["key"])
+    assert set(run_table(read_study(file), Store(out).index()).keys.to_pylist()) == set(rows["key"])
 
 
 def test_the_library_beside_files_with_names_of_ours_is_the_installed_one(folder: Path) -> None:
@@ -149,39 +149,6 @@ def _stored(out: Path) -> dict[str, str]:
     """When each stored run was started: a repeated run would have another time."""
     table = Store(out).table(columns=["key", "started"])
     return dict(zip(table["key"].to_pylist(), table["started"].to_pylist(), strict=True))
-
-
-def _task(instance: str) -> Task:
-    return Task(instance, "{}", "all", "min-tco", "gm", "{}", 1, 10.0, 1000, "0")
-
-
-def test_each_number_is_taken_once_by_any_number_of_workers(tmp_path: Path) -> None:
-    queue = Queue.create(tmp_path, 500)
-
-    def work(most: int) -> list[int]:
-        taken: list[int] = []
-        while numbers := queue.take(lambda first: 1 + first % most):
-            assert len(numbers) <= most
-            taken.extend(numbers)
-        return taken
-
-    with ThreadPoolExecutor(4) as pool:
-        taken = sorted(number for numbers in pool.map(work, (1, 2, 5, 10)) for number in numbers)
-    assert taken == list(range(500))
-    again = Queue.create(tmp_path, 3)
-    assert again.take(lambda first: 2) == range(2)
-    again.close()
-    assert not again.take(lambda first: 2)
-
-
-@pytest.mark.parametrize(
-    ("most", "seconds", "expected"),
-    [(10, 0.001, [3, 2, 1]), (2, 0.001, [2, 2, 1]), (1, 0.001, [1, 1, 1]), (10, 1.0, [1, 1, 1])],
-)
-def test_only_short_runs_are_taken_together(tmp_path: Path, most: int, seconds: float, expected: list[int]) -> None:
-    tasks = [_task(instance) for instance in "aaabba"]
-    work = _Round(tasks, Queue.create(tmp_path, len(tasks)), str(tmp_path), most)
-    assert [work.together(seconds, first) for first in (0, 3, 5)] == expected
 
 
 CLUSTER_SPEC = """
@@ -273,7 +240,7 @@ def test_the_code_of_a_cluster_is_the_archive(tmp_path: Path, cluster: Cluster) 
     status, last = ended(study(tmp_path, cluster.master, "--archive", str(other), PYSPARK_PYTHON=sys.executable))
     assert status == 2
     assert "code of version" in last
-    assert Store(tmp_path / "out").done() == set()
+    assert len(Store(tmp_path / "out").done()) == 0
 
 
 @pytest.fixture
@@ -304,3 +271,59 @@ def test_workers_need_nothing_but_python_java_and_an_archive_with_the_libraries(
     archive = write_archive(tmp_path / "all.zip", libraries=True)
     assert ended(study(tmp_path, cluster.master, "--archive", str(archive), PYSPARK_PYTHON=bare))[0] == 0
     assert rows(tmp_path / "out") == undisturbed
+
+
+@pytest.fixture
+def mounts() -> None:
+    """Skip where this system forbids mounts."""
+    if subprocess.run(["unshare", "-rm", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+        pytest.skip("mounts are not allowed here")
+
+
+SPEC_OF_A_FILE = """
+name = "hidden"
+seed = 5
+time_limit = 60
+memory_limit = 1500
+instances = [
+  { workload = "zipf", nodes = [6, 8], topics = 5, subscriptions = 3, seeds = 3 },
+  { file = "own.csv", sample = [5, 0], seeds = 2 },
+]
+[[runs]]
+problems = ["min-tco"]
+methods = ["gm", "branch-and-cut"]
+proof = true
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("mounts")
+def test_workers_that_see_nothing_of_the_drivers_disk_do_all_runs_with_files_and_proofs(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    stores = []
+    with loopback_cluster(2, hidden=tmp_path) as cluster:
+        for folder, master in ((tmp_path, cluster.master), (tmp_path_factory.mktemp("seen"), "local[1]")):
+            (folder / "spec.toml").write_text(SPEC_OF_A_FILE)
+            rows = "".join(f"n{v},t{v * k % 5}\n" for v in range(9) for k in (1, 2))
+            (folder / "own.csv").write_text(f"node,topic\n{rows}")
+            stores.append(Store(folder / "out"))
+            run_study(read_study(folder / "spec.toml"), stores[-1], master, quiet=True)
+        words = ["generate", "zipf", "--nodes", "2000", "--topics", "20", "--subscriptions", "3"]
+        words += ["-o", str(tmp_path / "g.parquet"), "--master", cluster.master]
+        shared = subprocess.run(
+            [sys.executable, "-m", "overlaybench.compare", *words],
+            env=os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=280,
+        )
+    hidden, seen = (
+        store.table(columns=["instance", "method", "seed", "status", "value", "answer"]).to_pylist() for store in stores
+    )
+    assert len(hidden) == 2 * (6 + 3)
+    assert sorted(hidden, key=str) == sorted(seen, key=str)
+    assert len(list(stores[0].proofs.iterdir())) == 9
+    assert (shared.returncode, shared.stderr.count("\n")) == (2, 1)
+    assert "a worker does not see the driver's folder" in shared.stderr

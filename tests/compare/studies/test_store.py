@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.compare.studies.isolation import IsolatedRun
-from overlaybench.compare.studies.row import SCHEMA, TYPED, from_line, row, to_line
-from overlaybench.compare.studies.store import Plan, RunLog, Store
-from overlaybench.compare.studies.task import Task, options_json
+from overlaybench.compare.studies.row import SCHEMA, TYPED, of_bytes, row, to_bytes
+from overlaybench.compare.studies.store import Index, Plan, RowWriter, Store, StoredInstance
+from overlaybench.compare.studies.task import FileKey, Recipe, Task, options_json
 from overlaybench.instances.topics.files import TOPICS
 from tests.properties import property_test
 
@@ -49,29 +49,36 @@ def row_of(task: Task, result: ob.Result[Any]) -> dict[str, Any]:
     return row(task, PATH, IsolatedRun(result, 5.0, 1.5), "2020")
 
 
-def log(store: Store, *seeds: int) -> list[str]:
-    """A log of finished runs that its worker has closed; returns the keys of the runs."""
-    worker = RunLog(store.runs)
+def added(writer: RowWriter, *seeds: int) -> list[str]:
+    """Finished runs, a batch each; returns their keys."""
     tasks = [task_of(seed=seed) for seed in seeds]
     for task in tasks:
-        worker.add(row_of(task, GM.run(PATH, ob.PROBLEMS["min-tco"])))
-    worker.close()
+        writer.add(to_bytes([row_of(task, GM.run(PATH, ob.PROBLEMS["min-tco"]))]))
     return [task.key for task in tasks]
+
+
+def journalled(store: Store, *seeds: int) -> list[str]:
+    """Finished runs in the journal, as a killed driver leaves them."""
+    return added(RowWriter(store), *seeds)
+
+
+def written(store: Store, *seeds: int) -> list[str]:
+    """Finished runs in a part."""
+    with RowWriter(store) as writer:
+        return added(writer, *seeds)
 
 
 @pytest.mark.parametrize("merged", [False, True])
 def test_a_row_is_read_as_it_was_written(tmp_path: Path, merged: bool) -> None:
     store, task = stored(tmp_path), task_of()
     result = GM.run(PATH, ob.PROBLEMS["min-tco"])
-    log(store, task.seed)
-    if merged:
-        store.merge()
+    (written if merged else journalled)(store, task.seed)
     rows = store.rows()
     assert set(rows.columns) == {*SCHEMA.names, *TOPICS.sizes, *TOPICS.measures, *TYPED.values()} - {
         "sizes",
         "measures",
     }
-    assert store.done() == {task.key}
+    assert store.done().to_pylist() == [task.key]
     only = rows.iloc[0]
     assert (only["value"], only["status"], only["nodes"], only["variant"]) == (2.0, "feasible", 3, "gm")
     assert np.isnan(only["lower_bound"])
@@ -86,23 +93,25 @@ def test_a_key_changes_with_whatever_decides_the_result(change: dict[str, Any]) 
     assert task_of(**change).key != task_of().key
 
 
-def test_instances_are_kept_by_digest_and_checked(tmp_path: Path) -> None:
-    store = stored(tmp_path)
-    store.add_instance(PATH, TOPICS)
-    assert store.instance(PATH.digest, TOPICS) == PATH
-    other = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x"]})
-    (store.instances / f"{PATH.digest}.parquet").rename(store.instances / f"{other.digest}.parquet")
-    with pytest.raises(ob.BadInput, match="does not hold the instance"):
-        store.instance(other.digest, TOPICS)
-    (store.instances / f"{PATH.digest}.parquet").write_text("?")
-    with pytest.raises(ob.BadInput, match=r"parquet: is damaged: remove it and run the study again.* \(cannot be read"):
-        store.instance(PATH.digest, TOPICS)
-    (store.instances / f"{PATH.digest}.parquet").write_text("")  # as a power cut leaves it
-    assert [remark.split(" ")[0] for remark in store.recover()] == [f"{PATH.digest}.parquet"]
-    assert not store.has_instance(PATH.digest, TOPICS)
+def test_the_content_of_a_file_is_kept_once_and_read_in_place_of_the_file(tmp_path: Path) -> None:
+    store, file = stored(tmp_path), tmp_path / "own.csv"
+    file.write_text("node,topic\na,x\nb,x\nb,y\nc,y\n")
+    key = FileKey(str(file), "topics", ())
+    recipe = Recipe("own", 0, file=str(file))
+    digest = store.add_source(key, key.read().instance)
+    assert digest == store.add_source(key, key.read().instance) == PATH.digest
+    assert [kept.name for kept in store.instances.iterdir()] == [f"{digest}.parquet"]
+    store.write_index(Index.of({recipe.to_json(): StoredInstance(digest, 3, digest)}))
+    file.unlink()
+    assert store.instance(recipe.to_json(), digest) == PATH
+    with pytest.raises(ob.BadInput, match="gives another instance than 0"):
+        store.instance(recipe.to_json(), "0" * 64)
+    store.source(key, digest).write_text("")  # as a power cut leaves it
+    assert [remark.split(" ")[0] for remark in store.recover()] == [f"{digest}.parquet"]
+    assert not store.source(key, digest).exists()
 
 
-@pytest.mark.parametrize("name", [f"{'a' * 32}.parquet", "host.log"])
+@pytest.mark.parametrize("name", [f"{'a' * 32}.parquet", "rows.journal"])
 @pytest.mark.parametrize(
     "make", [Path.mkdir, lambda file: file.symlink_to(file.name), lambda file: file.symlink_to("-")]
 )
@@ -114,10 +123,10 @@ def test_rows_that_cannot_be_read_are_bad_input(tmp_path: Path, name: str, make:
             use()
 
 
-@pytest.mark.parametrize("folders", [1, 4])
+@pytest.mark.parametrize("folders", [1, 2])
 def test_a_folder_left_by_a_kill_before_its_study_file_is_taken(folders: int, tmp_path: Path) -> None:
     store = Store(tmp_path)
-    for folder in (store.runs, store.instances, store.history, store.proofs)[:folders]:
+    for folder in (store.runs, store.history)[:folders]:
         folder.mkdir()
     (tmp_path / ".study.toml.x1").write_text("na")
     store.open_for("name = 'a'")
@@ -147,41 +156,41 @@ def test_a_second_study_in_the_same_folder_is_refused_while_the_first_runs(tmp_p
         assert store.is_locked()
 
 
-def test_merging_keeps_every_row_once_in_parts_with_their_columns_and_version(tmp_path: Path) -> None:
+def test_a_part_has_every_row_of_the_journal_once_with_its_columns_and_version(tmp_path: Path) -> None:
     store = stored(tmp_path)
-    keys = log(store, 1, 2) + log(store, 3)
+    keys = journalled(store, 1, 2)
     before = store.table()
-    assert store.merge() == []
-    assert store.logs() == []
+    assert store.recover() == []
     (part,) = store.runs.iterdir()
     schema = pq.read_schema(part)
     assert schema.names == SCHEMA.names
-    assert schema.metadata[b"overlaybench"] == b"results/3"
-    assert store.done() == set(keys)
+    assert schema.metadata[b"overlaybench"] == b"results/4"
     assert store.table().equals(before)
+    keys += written(store, 3)
+    assert sorted(store.done().to_pylist()) == sorted(keys)
+    assert not store.journal.exists()
 
 
-def test_a_log_that_is_being_written_is_read_and_not_merged(tmp_path: Path) -> None:
-    store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
-    worker.add(row_of(task_of(), GM.run(PATH, ob.PROBLEMS["min-tco"])))
-    Store(store.folder).merge()
-    assert len(store.logs()) == 1
-    assert store.done() == {task_of().key}
-    worker.close()
-    store.merge()
-    assert store.logs() == []
-    assert store.done() == {task_of().key}
-
-
-def test_an_incomplete_merge_doubles_nothing(tmp_path: Path) -> None:
+def test_a_part_is_written_whenever_many_rows_have_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("overlaybench.compare.studies.store._PART_ROWS", 2)
     store = stored(tmp_path)
-    keys = log(store, 1, 2)
-    copies = {file: file.read_bytes() for file in store.logs()}
-    store.merge()
-    for file, content in copies.items():
-        file.write_bytes(content)
+    with RowWriter(store) as writer:
+        keys = added(writer, 1, 2, 3)
+        assert len(store.parts()) == 1
+        assert store.journal.exists()
+        assert sorted(store.done().to_pylist()) == sorted(keys)
+    assert len(store.parts()) == 2
     assert store.table(columns=["key"])["key"].to_pylist() == sorted(keys)
-    store.merge()
+
+
+def test_a_kill_between_a_part_and_the_end_of_its_journal_doubles_nothing(tmp_path: Path) -> None:
+    store = stored(tmp_path)
+    keys = journalled(store, 1, 2)
+    copy = store.journal.read_bytes()
+    store.recover()
+    store.journal.write_bytes(copy)
+    assert store.table(columns=["key"])["key"].to_pylist() == sorted(keys)
+    store.recover()
     assert len(list(store.runs.iterdir())) == 1
     assert store.table(columns=["key"])["key"].to_pylist() == sorted(keys)
 
@@ -189,75 +198,74 @@ def test_an_incomplete_merge_doubles_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", [lambda data: data[:-7], lambda data: data[:99] + b"\x00" + data[100:]])
 def test_a_damaged_part_is_refused_moved_and_reported(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     store = stored(tmp_path)
-    log(store, 1, 2)
-    store.merge()
-    kept = log(store, 3)
-    (part,) = store.runs.glob("*.parquet")
+    written(store, 1, 2)
+    (part,) = store.parts()
+    kept = written(store, 3)
     part.write_bytes(damage(part.read_bytes()))
     with pytest.raises(ob.BadInput, match="is damaged"):
         store.rows()
     (remark,) = store.recover()
     assert part.name in remark
-    assert store.done() == set(kept)
+    assert store.done().to_pylist() == kept
     assert (store.damaged / part.name).is_file()
 
 
-def test_a_torn_or_changed_line_costs_its_own_run_only(tmp_path: Path) -> None:
+def test_a_torn_or_changed_batch_costs_its_own_runs_only(tmp_path: Path) -> None:
     store = stored(tmp_path)
-    keys = log(store, 1, 2, 3)
-    (file,) = store.logs()
-    lines = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(lines[0] + lines[1].replace(b'"gm"', b'"mg"') + lines[2][:-20])
-    assert store.done() == {keys[0]}
+    keys = journalled(store, 1, 2, 3, 4)
+    data = store.journal.read_bytes()
+    size = len(data) // 4
+    damaged = data[size : 2 * size].replace(b"min-tco", b"max-tco")
+    assert damaged != data[size : 2 * size]
+    store.journal.write_bytes(data[:size] + damaged + data[2 * size : 3 * size] + bytes(99) + data[3 * size : -20])
+    assert store.done().to_pylist() == [keys[0], keys[2]]
     (remark,) = store.recover()
-    assert "2 damaged lines" in remark
-    assert store.done() == {keys[0]}
-    assert (store.damaged / file.name).read_bytes() == lines[1].replace(b'"gm"', b'"mg"') + lines[2][:-20]
+    assert "damaged bytes are in damaged/ now" in remark
+    assert sorted(store.done().to_pylist()) == sorted([keys[0], keys[2]])
+    assert (store.damaged / "rows.journal").read_bytes() == damaged + bytes(99) + data[3 * size : -20]
 
 
 @property_test(
     100, text=st.text(), number=st.floats(allow_nan=False), answer=st.none() | st.lists(st.integers(0, 2**31 - 1))
 )
-def test_any_row_survives_its_log_line(text: str, number: float, answer: list[int] | None) -> None:
+def test_any_row_survives_its_bytes(text: str, number: float, answer: list[int] | None) -> None:
     filled = dict.fromkeys(SCHEMA.names, None) | {"key": "k", "sizes": [("nodes", 3)], "measures": [(text, number)]}
-    back = from_line(to_line(filled | {"reason": text, "value": number, "answer": answer}))
-    assert (back["reason"], back["value"], back["measures"]) == (text, number, [(text, number)])
-    assert (None if back["answer"] is None else back["answer"].tolist()) == answer
+    (back,) = of_bytes(to_bytes([filled | {"reason": text, "value": number, "answer": answer}])).to_pylist()
+    assert (back["reason"], back["value"], back["measures"], back["answer"]) == (text, number, [(text, number)], answer)
 
 
 def test_what_a_plug_in_returns_is_stored_as_arrow_can_read_it(tmp_path: Path) -> None:
     store = stored(tmp_path)
     given: Any = {"reason": "a\udc80", "value": np.int64(3)}
     result: ob.Result[Any] = ob.Result(problem="p", method="gm", status=ob.Status.FAILED, **given)
-    worker = RunLog(store.runs)
-    worker.add(row_of(task_of(), result))
-    worker.close()
-    store.merge()
+    with RowWriter(store) as writer:
+        writer.add(to_bytes([row_of(task_of(), result)]))
     assert store.table(columns=["reason", "value"]).to_pylist() == [{"reason": r"a\udc80", "value": 3}]
 
 
 def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
     store = stored(tmp_path)
-    store.write_plan(Plan("n", [], "seed = 1", []))
-    for other in ('"format": "results/1"', '"format": "results/9"'):
-        text = (store.folder / "plan.json").read_text()
-        (store.folder / "plan.json").write_text(text.replace('"format": "results/3"', other))
+    for other in ("results/1", "results/9"):
+        store.write_plan(Plan("n", [], "seed = 1", format=other))
         for attempt in (lambda: Store.existing(store.folder), lambda: store.open_for("seed = 1")):
-            with pytest.raises(ob.BadInput, match="this version reads 'results/3'"):
+            with pytest.raises(ob.BadInput, match=f"holds '{other}', and this version reads 'results/4'"):
                 attempt()
-        (store.folder / "plan.json").write_text(text)
+    (store.folder / "plan.parquet").rename(store.folder / "plan.json")  # as the versions before had
+    for attempt in (lambda: Store.existing(store.folder), lambda: store.open_for("seed = 1")):
+        with pytest.raises(ob.BadInput, match="holds 'results/3 or older'"):
+            attempt()
 
 
 @pytest.mark.parametrize("digest", ["../../etc/passwd", "..", "", "a/b", "a" * 8 + "/../x"])
 def test_a_digest_that_leads_out_of_the_folder_is_refused(tmp_path: Path, digest: str) -> None:
     with pytest.raises(ob.BadInput, match="no digest"):
-        stored(tmp_path).instance(digest, TOPICS)
+        stored(tmp_path).source(FileKey("own.csv", "topics", ()), digest)
 
 
-def test_a_full_disk_leaves_complete_lines_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, worker = stored(tmp_path), RunLog(tmp_path / "out" / "runs")
-    result = GM.run(PATH, ob.PROBLEMS["min-tco"])
-    worker.add(row_of(task_of(seed=1), result))
+def test_a_full_disk_leaves_complete_batches_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = stored(tmp_path)
+    writer = RowWriter(store)
+    added(writer, 1)
     write = os.write
 
     def half(handle: int, data: bytes) -> int:
@@ -268,8 +276,7 @@ def test_a_full_disk_leaves_complete_lines_only(tmp_path: Path, monkeypatch: pyt
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", half)
         with pytest.raises(ob.BadInput, match="No space left on device"):
-            worker.add(row_of(task_of(seed=2), result))
-    worker.add(row_of(task_of(seed=3), result))
-    worker.close()
+            added(writer, 2)
+    added(writer, 3)
     assert store.recover() == []
-    assert store.done() == {task_of(seed=1).key, task_of(seed=3).key}
+    assert sorted(store.done().to_pylist()) == sorted([task_of(seed=1).key, task_of(seed=3).key])

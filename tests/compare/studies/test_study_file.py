@@ -9,9 +9,10 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.studies import study as study_module
-from overlaybench.compare.studies.store import StoredInstance
+from overlaybench.compare.studies.run_table import RunTable, run_table
+from overlaybench.compare.studies.store import Index, StoredInstance
 from overlaybench.compare.studies.study import Study, read_study
-from overlaybench.compare.studies.task import Recipe
+from overlaybench.compare.studies.task import Recipe, Task
 
 SPEC = """
 name = "trial"
@@ -52,15 +53,23 @@ def study_of(tmp_path: Path, text: str) -> Study:
     return read_study(file)
 
 
-def index_of(study: Study) -> dict[str, StoredInstance]:
+def table_of(study: Study) -> RunTable:
     instances = {recipe.to_json(): recipe.make() for recipe in study.recipes}
-    return {text: StoredInstance(each.digest, each.num_nodes) for text, each in instances.items()}
+    index = {text: StoredInstance(each.digest, each.num_nodes) for text, each in instances.items()}
+    return run_table(study, Index.of(index))
+
+
+def tasks_of(study: Study) -> list[Task]:
+    """The runs of a study, whose keys are those of its table."""
+    table = table_of(study)
+    assert [task.key for task in table] == table.keys.to_pylist()
+    return list(table)
 
 
 def test_a_study_is_the_product_of_its_lists(tmp_path: Path) -> None:
     study = study_of(tmp_path, SPEC)
     assert len(study.recipes) == 7
-    tasks = study.tasks(index_of(study))
+    tasks = tasks_of(study)
     assert len(tasks) == 4 * 2 * 3 + 2
     assert {task.variant for task in tasks} == {"gm", "gm ties=highest", "gm ties=random", "2d-oda"}
     assert (
@@ -75,7 +84,7 @@ def test_a_run_with_a_proof_takes_the_place_of_the_same_run_without(tmp_path: Pa
     table = '[[runs]]\nproblems = ["min-tco"]\nmethods = ["branch-and-cut"]\nfamilies = ["even"]\n'
     for tables in (f"{table}proof = true\n{table}", f"{table}{table}proof = true\n"):
         study = study_of(tmp_path, SPEC + tables)
-        tasks = study.tasks(index_of(study))
+        tasks = tasks_of(study)
         assert [task.proof for task in tasks if task.exact] == [True]
         assert tasks[0].exact, "what takes longest begins first"
 
@@ -84,15 +93,15 @@ def test_keys_and_seeds_depend_on_the_task_and_the_study_and_not_on_the_order(tm
     study = study_of(tmp_path, SPEC)
     tables = SPEC.split("\n[[")
     turned = study_of(tmp_path, "\n[[".join([tables[0], tables[2], tables[1], tables[4], tables[3]]))
-    keyed = {task.key: task for task in study.tasks(index_of(study))}
-    assert {task.key: task for task in turned.tasks(index_of(turned))} == keyed
+    keyed = {task.key: task for task in tasks_of(study)}
+    assert {task.key: task for task in tasks_of(turned)} == keyed
     assert len(keyed) == len({(t.instance, t.problem, t.options, t.seed) for t in keyed.values()})
     one, other = study_of(tmp_path, SPEC), study_of(tmp_path, SPEC.replace("seed = 5", "seed = 6"))
     assert not {recipe.seed for recipe in one.recipes} & {recipe.seed for recipe in other.recipes}
-    assert not {t.key for t in one.tasks(index_of(one))} & {t.key for t in other.tasks(index_of(other))}
+    assert not {t.key for t in tasks_of(one)} & {t.key for t in tasks_of(other)}
     texts = (SPEC.replace("seeds = 3", "seeds = [0]").replace("seed = 5", f"seed = {seed}") for seed in (5, 6))
     one, other = (study_of(tmp_path, text) for text in texts)  # of equal instances
-    assert not {t.seed for t in one.tasks(index_of(one))} & {t.seed for t in other.tasks(index_of(other))}
+    assert not {t.seed for t in tasks_of(one)} & {t.seed for t in tasks_of(other)}
 
 
 def test_a_recipe_makes_the_same_instance_again_from_its_json(tmp_path: Path) -> None:
@@ -197,8 +206,8 @@ def test_an_error_is_one_line_with_its_location_and_fix(tmp_path: Path, old: str
         ("a" + ".a" * 100_000 + " = 1", "more than 64 dots"),
         ('["a' + '" . "' * 100_000 + '"]', "more than 64 dots"),
         ("a" * 4_000_000, "Expected .=."),
-        (SPEC.replace("seeds = 3", "seeds = 1_000_000_000"), "more than 100,000 instances: divide the study"),
-        (SPEC.replace("repeats = 2", "repeats = 1_000_000_000"), "more than 1,000,000 runs"),
+        (SPEC.replace("seeds = 3", "seeds = 1_000_000_000"), "more than 10,000,000 instances: divide the study"),
+        (SPEC.replace("repeats = 2", "repeats = 1_000_000_000"), "more than 10,000,000 runs"),
     ],
 )
 def test_a_study_that_would_exhaust_the_machine_is_refused(tmp_path: Path, text: str, said: str) -> None:
@@ -207,13 +216,11 @@ def test_a_study_that_would_exhaust_the_machine_is_refused(tmp_path: Path, text:
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(("limit", "most"), [("_MOST_INSTANCES", 7), ("_MOST_RUNS", 7 * (2 * 3 + 2))])
-def test_as_many_instances_and_runs_are_allowed_as_the_limit_says(
-    limit: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(study_module, limit, most)
+def test_as_many_runs_are_allowed_as_the_limit_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    most = 7 * (2 * 3 + 2)
+    monkeypatch.setattr(study_module, "_MOST_RUNS", most)
     study_of(tmp_path, SPEC)
-    monkeypatch.setattr(study_module, limit, most - 1)
+    monkeypatch.setattr(study_module, "_MOST_RUNS", most - 1)
     with pytest.raises(ob.BadInput, match=f"more than {most - 1}"):
         study_of(tmp_path, SPEC)
 
@@ -229,15 +236,15 @@ def test_files_are_read_before_spark_starts(tmp_path: Path, text: str, said: str
     (tmp_path / "own.csv").write_text(text)
     study = study_of(tmp_path, SPEC + '[[instances]]\nfile = "own.csv"\nsample = [2, 3]\n')
     with pytest.raises(ob.BadInput, match=said):
-        study.check_files([])
-    study.check_files([recipe.to_json() for recipe in study.recipes])
+        list(study.files(study.recipes))
+    assert list(study.files([])) == []
 
 
 def test_a_file_whose_name_is_no_utf_8_gives_a_family_that_can_be_stored(tmp_path: Path) -> None:
     (tmp_path / "own\udcff.csv").write_text("node,topic\na,x\nb,x\n")
     study = study_of(tmp_path, SPEC + '[[instances]]\nfile = "*.csv"\n')
     assert study.recipes[-1].family == r"own\udcff"
-    study.check_files([])
+    list(study.files(study.recipes))
     (tmp_path / "own\udcff.toml").write_text(SPEC.replace('name = "', '# "'))
     assert read_study(tmp_path / "own\udcff.toml").name == r"own\udcff"
 

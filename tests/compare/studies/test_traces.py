@@ -2,6 +2,7 @@
 
 import pytest
 
+import overlaybench as ob
 from overlaybench.compare.over_time.section import levels_over_time, trace_runs, trade_table
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.report.writing import report_study
@@ -34,7 +35,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 def test_runs_on_traces_are_rows_that_verify_and_repeat(study: Store) -> None:
-    rows = study.rows(study.plan().keys)
+    rows = study.rows(study.keys())
     assert len(rows) == 3 * 2 * 3
     assert set(rows["kind"]) == {"trace"}
     assert set(rows[rows["method"] == "rings"]["status"]) == {"feasible"}
@@ -48,15 +49,16 @@ def test_runs_on_traces_are_rows_that_verify_and_repeat(study: Store) -> None:
 def test_the_report_shows_links_over_bounds_and_changes_over_time(study: Store) -> None:
     page = report_study(study.folder).read_text()
     assert "Overlays over time" in page
-    runs = trace_runs(judged_runs(study.rows(study.plan().keys)))
-    series = levels_over_time(runs, lambda digest: study.instance(digest, TRACES))
+    runs = trace_runs(judged_runs(study.rows(study.keys())))
+    results = ob.StudyResults(study.folder)
+    series = levels_over_time(runs, results.instance)
     assert (series["ratio"] >= 1).all()
     exact = series[(series["method"] == "snapshot-optima") & (series["problem"] == "dynamic-tco")]
     assert (exact["ratio"] == 1).all()
     trade = trade_table(runs).set_index(["problem", "variant", "family", "change_cost"])
     assert {name for name, *_ in trade.index} == {"dynamic-tco"}
     for run in runs.itertuples():
-        trace = study.instance(run.instance, TRACES)
+        trace = results.instance(run.instance)
         log = TRACES.unpack(run.answer, trace)
         wanted = int((log.times > trace.start).sum()) / trace.num_events
         own = series[(series["label"] == run.label) & (series["instance"] == run.instance)]

@@ -1,12 +1,13 @@
 """Verify finds every forged row and file, and none of them ends in an error."""
 
+import hashlib
 import json
 import math
 import random
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -21,15 +22,17 @@ from click.testing import CliRunner
 import overlaybench as ob
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.studies import verification
-from overlaybench.compare.studies.row import COLUMNS, table_of, to_line
+from overlaybench.compare.studies.row import COLUMNS, table_of, to_bytes
 from overlaybench.compare.studies.spark_session import PlugIns
-from overlaybench.compare.studies.store import Store, checksum, write_part
+from overlaybench.compare.studies.store import _FRAME, _MAGIC, Store, checksum, write_part
 from overlaybench.compare.studies.task import STORED, Recipe, Task
 from overlaybench.compare.studies.verification import (
+    Checked,
     Fault,
+    Item,
     Rerun,
     Verification,
-    faults_of_part,
+    check_item,
     faults_of_rerun,
     faults_of_row,
     verified,
@@ -96,8 +99,8 @@ def of_others(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def checked_here(store: Store, *, rows: bool = True, **given: Any) -> Verification:
     """What verify finds, without Spark; without `rows`, each by itself is not checked."""
 
-    def apply(parts: Sequence[Sequence[Mapping[str, Any]]], plug_ins: PlugIns) -> list[Fault]:
-        return faults_of_part(str(store.folder), [row for part in parts for row in part if rows])
+    def apply(items: Sequence[Item], plug_ins: PlugIns) -> list[Checked]:
+        return [check_item(lambda file: file, item) for item in items if rows]
 
     return verified(store, apply, **given)
 
@@ -207,18 +210,18 @@ def failed(row: Row) -> Row:
 
 
 def missed(
-    rows: list[Row], folder: Path, times: int, others: list[Row], draw: random.Random
+    rows: list[Row], times: int, others: list[Row], draw: random.Random
 ) -> tuple[Counter[str], list[tuple[Any, ...]]]:
     """How many columns were forged, each `times` a row, and what of it was promised and not found."""
     seen, unfound = Counter[str](), []
     for row in rows:
-        assert faults_of_row(row, str(folder)) == []
+        assert faults_of_row(row) == []
         for name in COLUMNS:
             for _ in range(times):
                 value = forged_value(row[name], [other[name] for other in others], draw)
                 if value == row[name] or (name == "cpu_seconds" and value != value != row[name] != row[name]):
                     continue
-                faults = faults_of_row({**row, name: value}, str(folder))
+                faults = faults_of_row({**row, name: value})
                 seen.update(("tries", "refused" if faults else "accepted"))
                 assert all(len(fault.splitlines()) == 1 for fault in faults), (name, value)
                 if not faults and not (name in NOT_PROMISED and NOT_PROMISED[name](row, value)):
@@ -239,7 +242,7 @@ def test_any_column_of_any_row_changed_to_any_other_value_is_found_or_not_promis
     monkeypatch.setattr("overlaybench.compare.studies.verification._MOST_SECONDS", 1.0)
     for store in (honest, of_others):
         rows = [*(honest_rows := rows_of(store)), failed(honest_rows[0])]
-        seen, unfound = missed(rows, store.folder, times, rows, random.Random(times))
+        seen, unfound = missed(rows, times, rows, random.Random(times))
         assert unfound == []
         assert seen["tries"] > 20 * times * len(honest_rows)
 
@@ -254,7 +257,7 @@ def test_the_columns_that_are_not_wholly_promised_say_so_as_the_page_does() -> N
 def test_a_column_less_is_found(honest: Store) -> None:
     row = rows_of(honest)[0]
     for name in COLUMNS:
-        assert faults_of_row({key: value for key, value in row.items() if key != name}, str(honest.folder))
+        assert faults_of_row({key: value for key, value in row.items() if key != name})
 
 
 @pytest.mark.parametrize(
@@ -268,7 +271,7 @@ def test_a_column_less_is_found(honest: Store) -> None:
 )
 def test_a_status_that_the_method_cannot_have_is_found(method: str, fields: Row, honest: Store) -> None:
     row = next(row for row in rows_of(honest) if row["method"] == method)
-    assert faults_of_row(rekeyed(row, **fields), str(honest.folder))
+    assert faults_of_row(rekeyed(row, **fields))
 
 
 def rekeyed(row: Row, **fields: Any) -> Row:
@@ -374,32 +377,48 @@ def test_forged_rows_are_found_where_they_are(name: str, honest: Store, tmp_path
     assert not [fault for _, fault in faults if "cannot be checked" in fault or len(fault.splitlines()) > 1]
 
 
-def in_a_log(store: Store, line: Callable[[Row], bytes]) -> str:
-    """Move a row from its part to a log, as this line; returns its key."""
+def in_the_journal(store: Store, data: Callable[[Row], bytes]) -> str:
+    """Move a row from its part to the journal, as these bytes; returns its key."""
     (part,) = store.parts()
     rows = store.table().to_pylist()
     part.unlink()
     write_part(table_of(rows[1:]), store.runs)
-    (store.runs / "host-1-0.log").write_bytes(line(rows[0]))
+    store.journal.write_bytes(data(rows[0]))
     return str(rows[0]["key"])
 
 
-LINES: dict[str, Callable[[Row], bytes]] = {
-    "damaged": lambda row: to_line(row).replace(b'"method"', b'"nethod"'),
-    "an object": lambda row: b"{}\n",
-    "a null": lambda row: to_line({**row, "method": None}),
-    "a text as number": lambda row: to_line({**row, "seconds": "long"}),
-    "a list as text": lambda row: to_line({**row, "problem": ["min-tco"]}),
-    "a size without a name": lambda row: to_line({**row, "sizes": [[None, 3]]}),
-    "a column less": lambda row: to_line({key: value for key, value in row.items() if key != "status"}),
+def framed(body: bytes) -> bytes:
+    """Bytes as a batch in a journal, with their checksum."""
+    return _FRAME.pack(_MAGIC, len(body), hashlib.sha256(body).digest()) + body
+
+
+def stream(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def with_texts(table: pa.Table, column: str) -> pa.Table:
+    """A table with a text in a column of numbers."""
+    return table.set_column(table.column_names.index(column), column, pa.array(["long"]))
+
+
+BATCHES: dict[str, Callable[[Row], bytes]] = {
+    "damaged": lambda row: framed(to_bytes([row])).replace(row["key"].encode(), b"0" * 32),
+    "no rows": lambda row: framed(b"{}"),
+    "a null": lambda row: framed(to_bytes([{**row, "method": None}])),
+    "zeros": lambda row: bytes(4096),
+    "a column less": lambda row: framed(stream(table_of([row]).drop_columns("status"))),
+    "another type": lambda row: framed(stream(with_texts(table_of([row]), "seconds"))),
 }
 
 
-@pytest.mark.parametrize("name", LINES)
-def test_a_forged_or_damaged_line_of_a_log_is_found(name: str, honest: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", BATCHES)
+def test_a_forged_or_damaged_batch_of_the_journal_is_found(name: str, honest: Store, tmp_path: Path) -> None:
     store = copied(honest, tmp_path)
-    key = in_a_log(store, LINES[name])
-    assert {key, "host-1-0.log"} & {found for found, _ in checked_here(store).faults}
+    key = in_the_journal(store, BATCHES[name])
+    assert {key, "rows.journal"} & {found for found, _ in checked_here(store).faults}
 
 
 @pytest.mark.parametrize("table", [pa.table({"key": ["0" * 32]}), pa.table({"a": [1]})])

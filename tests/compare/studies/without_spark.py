@@ -1,34 +1,51 @@
 """A study done without Spark, by what its workers do."""
 
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
-from overlaybench.compare.catalogue import kind_named
-from overlaybench.compare.studies.isolation import Solver
-from overlaybench.compare.studies.spark_study import run_task
-from overlaybench.compare.studies.store import Plan, RunLog, Store, StoredInstance
+from overlaybench.compare.studies.executors import Executors, Work, _Threads
+from overlaybench.compare.studies.spark_session import PlugIns
+from overlaybench.compare.studies.spark_study import Again, run_study
+from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 
 
-def study_done_in(folder: Path, spec: str) -> Store:
-    """The folder's results, merged; what is stored there already is not repeated."""
+class InThisProcess(Executors):
+    """Does each batch where it is called."""
+
+    cores = 1
+
+    def run(self, work: Work, batches: list[bytes]) -> list[bytes]:
+        return [work(batch, 0) for batch in batches]
+
+    def send(self, file: Path) -> None:
+        """It is here."""
+
+    def send_code(self, archive: Path, folder: str) -> None:
+        """It is here."""
+
+
+def _called(threads: Any, call: Callable[[], Any]) -> Future[Any]:
+    future: Future[Any] = Future()
+    future.set_result(call())
+    return future
+
+
+@contextmanager
+def in_this_process(plug_ins: PlugIns) -> Iterator[Executors]:
+    """Batches are done in this thread, in which kernels are interpreted."""
+    with patch.object(_Threads, "begin", _called):
+        yield InThisProcess()
+
+
+def study_done_in(folder: Path, spec: str, again: Again | None = None) -> Store:
+    """The folder's results; what is stored there already is not repeated."""
     file = folder / "spec.toml"
     file.write_text(spec)
-    study, store = read_study(file), Store(folder / "out")
-    store.open_for(study.spec)
-    store.check_related(study.name, [recipe.to_json() for recipe in study.recipes])
-    index = store.index()
-    for recipe in study.recipes:
-        instance, kind = recipe.make(), kind_named(recipe.kind)
-        store.add_instance(instance, kind)
-        index[recipe.to_json()] = StoredInstance(instance.digest, kind.size(instance)[kind.sizes[0]])
-    store.write_index(index)
-    tasks, done = store.keyed(study.tasks(index)), store.done()
-    store.write_plan(Plan(study.name, study.notes, study.spec, list(tasks)), tasks)
-    with Solver() as solver:
-        log = RunLog(store.runs)
-        for key, task in tasks.items():
-            if key not in done:
-                log.add(run_task(task, store, solver))
-        log.close()
-    store.merge()
+    store = Store(folder / "out")
+    run_study(read_study(file), store, "none", quiet=True, again=again, start=in_this_process)
     return store

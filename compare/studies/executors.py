@@ -1,0 +1,387 @@
+"""Where batches of runs are done: Spark's executors, by a Spark context or Spark Connect, or processes of this machine.
+
+A batch is one task of Spark, which schedules it, and repeats it where its worker died; its results come back as what
+the task returns. So executors need no file system of the driver's. Jobs of a few batches run side by side: results
+come as they end, and each once.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from ...instances.contract.errors import BadInput
+from ...models.engine.stoppable import Fork
+
+Item = TypeVar("Item")
+Output = TypeVar("Output")
+
+Work = Callable[[bytes, int], bytes]
+"""A batch and the number of this attempt, from 0 on: what :func:`work_of` makes."""
+
+DEATHS = 3
+"""So often a worker may die of one item."""
+
+FAILURES = DEATHS + 5  # attempts of a task of Spark: other tasks in a worker's process may end it
+_JOBS = 64
+_POLL_SECONDS, _CORES_SECONDS = 0.25, 2.0
+
+
+class BatchOutcome(NamedTuple):
+    """What a task returns of a batch: how many of its items are done, from the first on, and their results.
+
+    `died`: a worker died of this batch before, and nothing was done now. `error` is that of bad input.
+    """
+
+    done: int
+    results: Any = None
+    died: bool = False
+    error: str = ""
+
+
+class Executors(ABC):
+    """What does batches."""
+
+    @property
+    @abstractmethod
+    def cores(self) -> int:
+        """How many tasks can run at a time now."""
+
+    @abstractmethod
+    def run(self, work: Work, batches: list[bytes]) -> list[bytes]:
+        """What `work` returns of each batch, as one job; called by several threads."""
+
+    @property
+    def active(self) -> int | None:
+        """How many tasks run now; None if that is not known."""
+        return None
+
+    @abstractmethod
+    def send(self, file: Path) -> None:
+        """Send a file to all workers, which find it by :meth:`path_of`."""
+
+    @abstractmethod
+    def send_code(self, archive: Path, folder: str) -> None:
+        """Send a zip of Python modules: they can be imported, and are files in a folder of this name."""
+
+    @property
+    def path_of(self) -> Callable[[Path], Path]:
+        """Where a worker finds a file that was sent."""
+        return _itself
+
+
+def _itself(file: Path) -> Path:
+    return file
+
+
+class LocalProcesses(Executors):
+    """Warm processes of this machine for one kind of work, forked when first needed, and replaced where they die.
+
+    One that takes more than `seconds_a_batch` is killed, and the batch is not tried again.
+    """
+
+    def __init__(self, processes: int, seconds_a_batch: float | None = None) -> None:
+        self._processes, self._seconds = processes, seconds_a_batch
+        self._idle: SimpleQueue[Fork | None] = SimpleQueue()
+        for _ in range(processes):
+            self._idle.put(None)
+
+    def __enter__(self) -> LocalProcesses:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        with suppress(Empty):
+            while True:
+                if (process := self._idle.get_nowait()) is not None:
+                    process.end()
+
+    @property
+    def cores(self) -> int:
+        return self._processes
+
+    def run(self, work: Work, batches: list[bytes]) -> list[bytes]:
+        return [self._done(work, batch) for batch in batches]
+
+    def send(self, file: Path) -> None:
+        """Its processes see the files of this machine."""
+
+    def send_code(self, archive: Path, folder: str) -> None:
+        """Its processes inherit all modules."""
+
+    def _done(self, work: Work, batch: bytes) -> bytes:
+        process, attempt = self._idle.get(), 0
+        try:
+            while True:
+                process = process or Fork(partial(_serve, work))
+                try:
+                    process.pipe.send((batch, attempt))
+                    outcome: bytes = process.receive(self._seconds)
+                    return outcome
+                except (RuntimeError, TimeoutError, OSError) as error:
+                    attempt = DEATHS if isinstance(error, TimeoutError) else attempt + 1
+                    process.end()
+                    process = None
+        finally:
+            self._idle.put(process)
+
+
+def _serve(work: Work, pipe: Any) -> None:
+    with suppress(EOFError):
+        while True:
+            pipe.send(work(*pipe.recv()))
+
+
+class ClassicSpark(Executors):
+    """The executors of a Spark context."""
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+
+    @property
+    def cores(self) -> int:
+        return max(1, int(self.context.defaultParallelism))
+
+    @property
+    def active(self) -> int | None:
+        tracker = self.context.statusTracker()
+        stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
+        running = sum(int(stage.numActiveTasks) for stage in stages if stage is not None)
+        return min(running, self.cores)
+
+    def run(self, work: Work, batches: list[bytes]) -> list[bytes]:
+        def of_partition(items: Iterable[bytes]) -> Iterator[bytes]:
+            from pyspark import TaskContext
+
+            context = TaskContext.get()
+            return (work(item, context.attemptNumber() if context else 0) for item in items)
+
+        found: list[bytes] = self.context.parallelize(batches, len(batches)).mapPartitions(of_partition).collect()
+        return found
+
+    def send(self, file: Path) -> None:
+        self.context.addFile(str(file))
+
+    def send_code(self, archive: Path, folder: str) -> None:
+        path = sys.path.copy()
+        self.context.addPyFile(str(archive))  # for what is imported while a task is unpickled
+        sys.path[:] = path  # Spark puts it before all else on the driver's path too
+        self.context.addArchive(f"{archive}#{folder}")  # for modules that read files beside them
+
+    @property
+    def path_of(self) -> Callable[[Path], Path]:
+        return _sent
+
+
+class ConnectSpark(Executors):
+    """The executors of a server of Spark Connect, which has no Spark context."""
+
+    def __init__(self, session: Any) -> None:
+        self.session = session
+        self._cores, self._asked = 1, float("-inf")
+
+    @property
+    def cores(self) -> int:
+        if time.monotonic() > self._asked + _CORES_SECONDS * 10:
+            from pyspark.sql import functions as F
+
+            partitions = self.session.range(0, 2**20).select(F.spark_partition_id().alias("number")).distinct()
+            self._cores, self._asked = max(1, partitions.count()), time.monotonic()
+        return self._cores
+
+    def run(self, work: Work, batches: list[bytes]) -> list[bytes]:
+        import pyarrow as pa
+        from pyspark import cloudpickle
+
+        def of_partition(tables: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            from pyspark import TaskContext
+
+            context = TaskContext.get()
+            for table in tables:
+                for number, batch in zip(table["number"].to_pylist(), table["batch"].to_pylist(), strict=True):
+                    outcome = work(batch, context.attemptNumber() if context else 0)
+                    yield pa.RecordBatch.from_pydict({"number": pa.array([number], pa.int32()), "outcome": [outcome]})
+
+        pickled: bytes = cloudpickle.dumps(of_partition)  # type: ignore[no-untyped-call]
+
+        def with_code(tables: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            """Nothing of this package can be unpickled before its code, an artifact, is on the path."""
+            import sys
+
+            from pyspark import SparkFiles, cloudpickle
+
+            if (code := SparkFiles.get("overlaybench")) not in sys.path:
+                sys.path.insert(0, code)
+            yield from cloudpickle.loads(pickled)(tables)
+
+        numbers = pa.array(range(len(batches)), pa.int32())
+        frame = self.session.createDataFrame(pa.table({"number": numbers, "batch": pa.array(batches, pa.binary())}))
+        if len(batches) > 1:
+            frame = frame.repartitionById(len(batches), "number")
+        table = frame.mapInArrow(with_code, "number int, outcome binary").toArrow()
+        found: list[bytes] = table.sort_by("number")["outcome"].to_pylist()
+        return found
+
+    def send(self, file: Path) -> None:
+        self.session.addArtifacts(str(file), file=True)
+
+    def send_code(self, archive: Path, folder: str) -> None:
+        self.session.addArtifacts(str(archive), pyfile=True)
+        self.session.addArtifacts(f"{archive}#{folder}", archive=True)
+
+    @property
+    def path_of(self) -> Callable[[Path], Path]:
+        return _sent
+
+
+def _sent(file: Path) -> Path:
+    from pyspark import SparkFiles
+
+    return Path(SparkFiles.get(file.name))
+
+
+def work_of(
+    do: Callable[[Any, bool], Output],
+    *,
+    begin: Callable[[], object],
+    seconds: float,
+    pack: Callable[[list[Output]], Any] = list,
+) -> Work:
+    """The work on a batch of items: `begin`, and then `do` of one after the other, for about so many seconds.
+
+    A batch of several whose worker died comes back undone, so that its items are done one by one; `do` is told when an
+    item has killed `DEATHS` workers. `pack` is applied to the results.
+    """
+
+    def work(batch: bytes, attempt: int) -> bytes:
+        begun = time.monotonic()
+        try:
+            begin()  # first: the items may be of classes that are known only then
+            items = pickle.loads(batch)
+            if attempt and len(items) > 1:
+                return pickle.dumps(BatchOutcome(0, died=True))
+            results = []
+            for item in items:
+                results.append(do(item, attempt >= DEATHS))
+                if time.monotonic() > begun + seconds:
+                    break
+            return pickle.dumps(BatchOutcome(len(results), pack(results)))
+        except BadInput as error:
+            return pickle.dumps(BatchOutcome(0, error=str(error)))
+
+    return work
+
+
+class Batches(ABC, Generic[Item]):
+    """The items that are still to be done, in batches."""
+
+    def __init__(self) -> None:
+        self.alone: deque[Item] = deque()
+
+    @abstractmethod
+    def next(self, cores: int) -> list[Item]:
+        """The next items that are to be done together; none if there are no more."""
+
+    @abstractmethod
+    def back(self, items: Sequence[Item]) -> None:
+        """Take items back that were not begun."""
+
+    def taken(self, cores: int) -> list[Item]:
+        """The next batch: first each of those that were with an item that killed its worker."""
+        return [self.alone.popleft()] if self.alone else self.next(cores)
+
+
+def run_batches(
+    executors: Executors,
+    batches: Batches[Item],
+    work: Work,
+    receive: Callable[[Sequence[Item], Any], object],
+    poll: Callable[[int], object],
+) -> None:
+    """Do all items; `receive` gets those of a batch that are done with their results, in this thread, as it ends.
+
+    Two tasks a core are under way. `poll` gets the number of running tasks, four times a second and as batches end.
+    Raises the error of Spark, or that of bad input.
+    """
+    with _Threads() as threads:
+        _run_batches(threads, executors, batches, work, receive, poll)
+
+
+def _run_batches(
+    threads: _Threads,
+    executors: Executors,
+    batches: Batches[Item],
+    work: Work,
+    receive: Callable[[Sequence[Item], Any], object],
+    poll: Callable[[int], object],
+) -> None:
+    running: dict[Future[list[bytes]], list[list[Item]]] = {}
+    asked, cores = float("-inf"), 1
+    while True:
+        if time.monotonic() > asked + _CORES_SECONDS:
+            cores, asked = executors.cores, time.monotonic()
+        wide = max(1, 2 * cores // _JOBS)
+        while sum(map(len, running.values())) < 2 * cores:
+            job = [batch for _ in range(wide) if (batch := batches.taken(cores))]
+            if not job:
+                break
+            pickled = [pickle.dumps(batch) for batch in job]
+            running[threads.begin(lambda pickled=pickled: executors.run(work, pickled))] = job  # type: ignore[misc]
+        if not running:
+            return
+        for future in wait(running, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED).done:
+            for batch, returned in zip(running.pop(future), future.result(), strict=True):
+                outcome: BatchOutcome = pickle.loads(returned)
+                if outcome.error:
+                    raise BadInput(outcome.error)
+                if outcome.died:
+                    batches.alone.extend(batch)
+                    continue
+                if outcome.done:
+                    receive(batch[: outcome.done], outcome.results)
+                batches.back(batch[outcome.done :])
+        active = executors.active
+        poll(min(cores, sum(map(len, running.values()))) if active is None else active)
+
+
+class _Threads:
+    """Daemon threads, which do calls and do not keep a process from ending."""
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._futures: list[Future[Any]] = []
+        self._threads = 0
+
+    def begin(self, call: Callable[[], Output]) -> Future[Output]:
+        future: Future[Output] = Future()
+        self._futures = [each for each in self._futures if not each.done()] + [future]
+        if len(self._futures) > self._threads:
+            self._threads += 1
+            Thread(target=self._serve, daemon=True).start()
+        self._calls.put((future, call))
+        return future
+
+    def __enter__(self) -> _Threads:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        for _ in range(self._threads):
+            self._calls.put(None)
+
+    def _serve(self) -> None:
+        while (given := self._calls.get()) is not None:
+            future, call = given
+            try:
+                future.set_result(call())
+            except BaseException as error:  # raised where the result is asked for
+                future.set_exception(error)
