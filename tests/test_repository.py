@@ -39,7 +39,7 @@ DOORS = {
 """The commands of annexes, the types of `ob.solve`, and the option of soft links that runs P5 as a system."""
 KNOWS = {"content": {"steiner"}, "over_time": {"topics"}, "limits": {"topics"}}
 """The domains that a domain may import beside its own."""
-MOST_LINES, MOST_CORE_LINES, MOST_CORE_FILES = 70_000, 52_000, 240
+MOST_LINES, MOST_CORE_LINES, MOST_CORE_FILES = 72_000, 53_000, 245
 ONLY_COMPARE_KNOWS = {"pyspark", "click", "rich", "jinja2", "matplotlib"}
 PLOTS = ("instances.contract.shown", "matplotlib.figure")
 """The one file below compare that names a figure: methods ``plot`` reach ``draw`` through the package."""
