@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,21 +32,45 @@ _WIDE = 100_000
 
 
 @click.command("list")
-@click.argument("what", default="all", metavar="[WHAT]", type=ANY_NAME)
+@click.argument("what", default="", metavar="[WHAT]", type=ANY_NAME)
 def list_(what: str) -> None:
     """List methods, problems, workloads, kinds or claims, or explain one.
 
-    WHAT is one of these words, "all", or the name of a method, problem, workload, kind of instances or claim.
+    WHAT is one of these words, "all", or the name of a method, problem, workload, kind of instances or claim. Without
+    WHAT, the names of all are printed on one screen.
     """
-    if what in (*LISTS, "all"):
-        show(*(part for name in LISTS if what in (name, "all") for part in _listed(name)))
+    if what in ("", *LISTS, "all"):
+        if what:
+            show(*(part for name in LISTS if what in (name, "all") for part in _listed(name)))
+        else:
+            click.echo("\n".join(_index()))
         for name, catalogue in (("methods", METHODS), ("workloads", WORKLOADS)):
-            if what in (name, "all"):
+            if what in ("", name, "all"):
                 for error in catalogue.errors:
                     click.echo(f"overlaybench: {error}", err=True)
-        click.echo("overlaybench: `overlaybench list NAME` explains any of these", err=True)
+        each = "" if what else "`overlaybench list methods` describes each in a line, "
+        click.echo(f"overlaybench: {each}`overlaybench list NAME` explains any of these", err=True)
     else:
         show(*_explained(what))
+
+
+def _index() -> Iterator[str]:
+    """The lines of an index: the names of each list by kind of instances, and how many claims each paper has."""
+    from ..claims.statements import statements
+
+    width = min(80, get_terminal_size().columns)
+    for name in ("problems", "methods", "workloads"):
+        by_kind: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
+        for one in (each for entry in LISTS[name][0]() for each in explain(entry)):
+            problems = [PROBLEMS[of] for of in one.facts.get("answers", "").split(", ") if of in PROBLEMS]
+            for kind in {of.kind for of in problems} if name == "methods" else (one.facts["instances"],):
+                by_kind[kind][one.name] = f"{one.name}*" if one.noun.startswith("exact") else one.name
+        yield f"{name.capitalize()} by kind of instances{' (* exact)' if name == 'methods' else ''}"
+        for kind, names in by_kind.items():
+            line = f"  {kind:9}{', '.join(names.values())}"
+            yield from wrap(line, width, subsequent_indent=" " * 11, break_on_hyphens=False)
+    papers = Counter(id_.partition(".")[0] for id_ in statements())
+    yield f"Claims: {', '.join(f'{number} of {paper}' for paper, number in papers.items())}"
 
 
 def _claims() -> Iterable[Claim]:

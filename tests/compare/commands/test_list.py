@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import overlaybench as ob
+from overlaybench.compare.claims.statements import statements
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.commands.listing import explain, explanations
 
@@ -37,6 +38,20 @@ def test_a_table_fits_80_columns_and_has_no_narrow_one(what: str, terminal: Call
     assert len(lines) < 4 * len(ob.METHODS)
     names = {line.split()[0] for line in lines if line.strip()}
     assert names >= {"min-tco": {"gm", "zipf"}, "methods": {"gm", "branch-and-cut"}}.get(what, set())
+
+
+def test_without_a_word_the_index_names_everything_on_one_screen() -> None:
+    lines = CliRunner().invoke(cli, ["list"], env={"COLUMNS": "80"}).stdout.splitlines()
+    assert len(lines) <= 45
+    assert max(map(len, lines)) <= 80
+    words = {word.strip(",*") for line in lines for word in line.split()}
+    assert words >= {*ob.PROBLEMS, *ob.METHODS, *ob.WORKLOADS, *ob.KINDS}
+    claims = next(line for line in lines if line.startswith("Claims"))
+    assert sum(int(word) for word in claims.split() if word.isdigit()) == len(statements())
+    steiner = next(line for line in lines if "mehlhorn" in line)
+    assert steiner.split()[0] == "steiner"
+    assert "branch-and-cut*" in steiner  # also of topics and content
+    assert "gm," not in steiner.split()
 
 
 def test_in_a_pipe_every_row_is_one_line_with_its_options() -> None:
