@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,11 @@ import click
 
 from ...instances.contract.errors import BadInput
 from ...instances.topics.files import TOPICS
-from ..printable import StatusLine
+from ..printable import StatusLine, bar
 from .options import AS_JSON, FILE, OPTIONS, PROBLEM_NAME, QUIET, Name, key_values, show, table
 
 _TIES = ("worst", "best", "lowest", "highest")
 _WIDTH = 40
-_A_SECOND = 10  # updates of the bar
 _HIDDEN = ("ties", "worst_ratio")
 
 
@@ -51,9 +49,14 @@ def atlas(
         raise BadInput(f"{output}: unknown ending '{output.suffix}': use {', '.join(endings)}")
     if options:
         method = f"{method}[{','.join(f'{name}={value}' for name, value in key_values(options).items())}]"
-    bar = _Bar()
-    found = surveyed(method, progress=(lambda done, total: None) if quiet else bar, **given)
-    bar.clear()
+    line = StatusLine()
+
+    def progress(done: int, total: int) -> None:
+        if not quiet:
+            line.show(0, f"{bar(done / total)} {done:,} of {total:,} instances")
+
+    found = surveyed(method, progress=progress, **given)
+    line.clear()
     if as_json:
         click.echo(json.dumps(found.document()))
     else:
@@ -75,19 +78,3 @@ def atlas(
 def _histogram(counts: dict[str, int]) -> list[dict[str, Any]]:
     most = max(counts.values(), default=1)
     return [{"ratio": ratio, "instances": n, "": "█" * -(-_WIDTH * n // most)} for ratio, n in counts.items()]
-
-
-class _Bar:
-    """A bar in a terminal, at most ten updates a second."""
-
-    def __init__(self) -> None:
-        self._line, self._shown = StatusLine(), 0.0
-
-    def __call__(self, done: int, total: int) -> None:
-        if (now := time.monotonic()) - self._shown >= 1 / _A_SECOND or done == total:
-            filled = 20 * done // total
-            self._line.show(0, f"{'█' * filled}{'░' * (20 - filled)} {done:,} of {total:,} instances")
-            self._shown = now
-
-    def clear(self) -> None:
-        self._line.clear()

@@ -38,6 +38,7 @@ from .options import (
     PROBLEM_NAME,
     QUIET,
     Positive,
+    echo_written,
     figure_options,
     show,
     table,
@@ -89,7 +90,7 @@ def get(name: str, output: Path | None, folder: Path) -> None:
     kind, instance = kind_named(entry.kind), entry.make()
     file = output or Path(f"{name}{kind.ending}")
     kind.write(instance, file)
-    click.echo(f"{file}: {instance!r}", err=True)
+    echo_written(instance, kind, file)
 
 
 @library_.command("run")

@@ -261,6 +261,12 @@ def load(file: Path, problem: Problem[Any, Any], columns: Mapping[str, Any]) -> 
     return replace(read, instance=given, is_plain=False)
 
 
+def echo_written(instance: Any, kind: Kind[Any, Any], file: Path) -> None:
+    """Print that an instance was written to a file, and its sizes."""
+    sizes = ", ".join(f"{count:,} {name}" for name, count in kind.size(instance).items())
+    click.echo(f"overlaybench: wrote an instance of {sizes} to {printable(str(file))}", err=True)
+
+
 def key_values(words: tuple[str, ...], flag: str = "--option") -> dict[str, str]:
     """The values in ``key=value`` words that were given with a flag."""
     given: dict[str, str] = {}

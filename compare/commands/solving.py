@@ -39,6 +39,7 @@ from .options import (
     WORKLOAD,
     Positive,
     column_options,
+    echo_written,
     figure_options,
     in_parentheses,
     key_values,
@@ -80,12 +81,12 @@ def generate(workload: str, parameters: tuple[str, ...], seed: int, master: str 
     if master is not None:
         with _cluster(master, None, output) as (session, solving, (out,)):
             nodes = solving.generate(session, chosen, out, seed=seed, **given)
-        click.echo(f"{output}: {nodes:,} nodes", err=True)
+        click.echo(f"overlaybench: wrote {nodes:,} nodes to {output}", err=True)
         return
     with memory_bounded(f"the instance of workload '{workload}'"):
         instance = chosen.generate(seed=seed, **given)
     kind_named(chosen.kind).write(instance, output)
-    click.echo(f"{output}: {instance!r}", err=True)
+    echo_written(instance, kind_named(chosen.kind), output)
 
 
 @contextmanager

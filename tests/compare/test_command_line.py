@@ -1,11 +1,13 @@
 """The commands that other people's scripts call and shells complete: their output, their errors, their exit status."""
 
 import errno
+import io
 import json
 import os
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -15,7 +17,7 @@ from click.shell_completion import ShellComplete
 
 import overlaybench as ob
 from overlaybench.compare.command_line import COMMANDS, cli
-from overlaybench.compare.printable import cell, printable, printable_rows
+from overlaybench.compare.printable import StatusLine, cell, printable, printable_rows
 from tests.compare.conftest import Run
 from tests.outcomes import known
 
@@ -280,3 +282,71 @@ def test_what_is_typed_is_completed(words: tuple[str, ...], found: list[str]) ->
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_a_shell_asks_the_program_itself(run: Run, shell: str) -> None:
     assert f"_OVERLAYBENCH_COMPLETE={shell}_complete" in run("completion", shell)[1]
+
+
+class _Terminal(io.StringIO):
+    """A terminal that counts what is written to it."""
+
+    writes = 0
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.writes += bool(text)
+        return super().write(text)
+
+
+@pytest.mark.parametrize("step", [0.0005, 0.03, 0.15])
+def test_a_status_line_is_written_at_most_ten_times_a_second(monkeypatch: pytest.MonkeyPatch, step: float) -> None:
+    terminal, now, times = _Terminal(), 0.0, list[float]()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr("overlaybench.compare.printable.time.monotonic", lambda: now)
+    line = StatusLine()
+    for number in range(int(4 / step)):
+        now, before = number * step, terminal.writes
+        line.show(0, f"{number} instances")
+        if number % 3 == 2:
+            line.clear()
+        times += [now] * (terminal.writes - before)
+    assert max(sum(start <= time < start + 1 for time in times) for start in times) <= 10
+    assert len(times) >= 8  # it goes on to be written
+    assert "3 instances" in terminal.getvalue()  # and the first few at once, however fast
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (
+            "worst",
+            "--method",
+            "gm",
+            "--problem",
+            "min-tco",
+            "--nodes",
+            "7",
+            "--topics",
+            "4",
+            "--ties",
+            "lowest",
+            "--time-limit",
+            "1",
+        ),
+        ("atlas", "--method", "gm", "--problem", "min-tco", "--nodes", "4", "--topics", "4"),
+    ],
+)
+def test_searches_and_surveys_write_few_status_lines(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    terminal, start = _Terminal(), time.monotonic()
+    monkeypatch.setattr("sys.stderr", terminal)
+    cli.main(words, standalone_mode=False)
+    assert 0 < terminal.getvalue().count("\r") <= 10 * (time.monotonic() - start + 1)
+
+
+def test_generate_says_in_a_sentence_what_it_wrote(run: Run, tmp_path: Path) -> None:
+    sizes = ("--nodes", "1200", "--topics", "7", "--subscriptions", "2")
+    _, out, err = run("generate", "uniform", *sizes, "-o", tmp_path / "u.json")
+    sentence = f"overlaybench: wrote an instance of 1,200 nodes, 7 topics, 2,400 subscriptions to {tmp_path}/u.json\n"
+    assert (out, err) == ("", sentence)
