@@ -14,12 +14,18 @@ from .claim import Judgement, LedgerRow, Line, Verdict
 from .register import CLAIMS
 from .statements import Paper, Statement, papers
 
-_WIDTH = 80
+_WIDTH, _ALL = 80, 99  # columns, and lines of a text that is not cut
 _VERDICTS = """
 *confirmed in order*: the ranking or growth holds, the numbers do not. *depends*: on a choice that the paper leaves
 open. *contradicted*: under the reading declared before running, by a counterexample or outside the 95% interval.
 Readings, ties and laws that were varied stand under each claim and are not counted.
 """
+VERDICTS = (
+    "Confirmed: as stated. Confirmed in order: the ranking or growth holds, the numbers do not. Depends: on a choice "
+    "that the paper leaves open. Contradicted: by a counterexample or outside the 95% interval. Not decided: by the "
+    "runs so far."
+)
+"""The five verdicts in one line."""
 NOT_RUN = Judgement(Verdict.NOT_DECIDED, "not run in full yet: overlaybench claims ID --run")
 
 
@@ -29,7 +35,7 @@ def row_of(rows: Mapping[str, LedgerRow], id_: str) -> LedgerRow:
 
 
 def printed(row: LedgerRow, *, every: bool = False) -> str:
-    """A row for a terminal: at most 15 lines of 80 columns; `every` adds what was varied, and the details."""
+    """A row for a terminal, in 80 columns; the advice is whole, and `every` adds what was varied, and the details."""
     claimed, found = CLAIMS[row.id].statement, row.judgement
     head = f"{row.id}  {found.verdict}"
     lines = [f"{head}{f'{claimed.kind}, {claimed.place}':>{max(1, _WIDTH - len(head))}}"[:_WIDTH]]
@@ -37,11 +43,11 @@ def printed(row: LedgerRow, *, every: bool = False) -> str:
     parts = [("", claimed.statement, 2), ("reading: ", claimed.reading, 2)]
     parts += [("number: ", _number(claimed, found.number), 2), ("why: ", found.because, 2), ("sizes: ", _sizes(row), 1)]
     parts += [("sensitivity, not counted: ", varied if found.sensitivity and not every else "", 1)]
-    parts += [("advice: ", claimed.advice, 1), ("", _runs(row), 1)]
-    lines += (line for label, text, most in parts for line in _block(label, text, 99 if every else most))
+    parts += [("advice: ", claimed.advice, _ALL), ("", _runs(row), 1)]
+    lines += (line for label, text, most in parts for line in _block(label, text, _ALL if every else most))
     if every:
         for name, more in (("details", found.details), ("sensitivity", list(map(_line, found.sensitivity)))):
-            lines += [f"{name}:", *(line for one in more for line in _block("  ", one, 99))] if more else []
+            lines += [f"{name}:", *(line for one in more for line in _block("  ", one, _ALL))] if more else []
     return "\n".join(lines)
 
 
@@ -89,7 +95,7 @@ def listed(rows: Mapping[str, LedgerRow]) -> str:
         lines.append(f"{head} {shorten(claim.statement.statement, _WIDTH - len(head) - 1, placeholder=' …')}")
     counts = Counter(row_of(rows, id_).judgement.verdict for id_ in CLAIMS)
     total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if counts[verdict])
-    return "\n".join([*lines, f"{len(CLAIMS)} claims: {total}."])
+    return "\n".join([*lines, f"{len(CLAIMS)} claims: {total}.", *wrap(VERDICTS, _WIDTH)])
 
 
 def write_pages(rows: Mapping[str, LedgerRow], page: Path) -> None:

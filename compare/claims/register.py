@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -39,9 +40,10 @@ CLAIMS: Catalogue[Claim] = Catalogue("claim", _claims, group="overlaybench.claim
 
 
 def claims_named(ids: Sequence[str]) -> list[Claim]:
-    """The claims with these ids, or all if none is given; ``P2`` stands for all of P2, ``module:NAME`` for a plug-in.
+    """The claims with these ids, or all if none is given.
 
-    An unknown id is bad input.
+    ``P2`` stands for all of P2, ``P1 Lemma 6.6`` for the claims at that place, ``module:NAME`` for a plug-in. Capitals
+    make no difference. An unknown id is bad input.
     """
     if not ids:
         return list(CLAIMS.values())
@@ -51,11 +53,24 @@ def claims_named(ids: Sequence[str]) -> list[Claim]:
             plug_in = CLAIMS.named(name)
             found[plug_in.id] = plug_in
             continue
-        matching = {key: claim for key, claim in CLAIMS.items() if key == name or key.startswith(f"{name}.")}
+        matching = _matching(name.casefold().split())
         if not matching:
             raise unknown("claim", name, CLAIMS)
         found |= matching
     return list(found.values())
+
+
+def _matching(words: Sequence[str]) -> dict[str, Claim]:
+    """The claims whose id these words are, or at whose place in the paper they point: ``p1``, ``lemma``, ``6.6``."""
+    paper, id_ = "".join(words[:1]).rstrip(".,:"), ".".join(words)
+    place = re.sub(r"(section|sec\.|§) *", "§", re.sub(r"\bfig\b\.?", "figure", " ".join(words[1:])))
+    found: dict[str, Claim] = {}
+    for key, claim in CLAIMS.items():
+        own, places = key.casefold(), claim.statement.place.casefold().split(", ")
+        is_there = own.startswith(f"{paper}.") and any(place in (at, at.partition("(")[0]) for at in places)
+        if own == id_ or own.startswith(f"{id_}.") or (place and is_there):
+            found[key] = claim
+    return found
 
 
 def judge(claim: Claim, quick: bool = True, methods: Mapping[str, Method[Any, Any]] = METHODS) -> LedgerRow:

@@ -21,10 +21,10 @@ from ..claims.bench import rows_of, run_grids
 from ..claims.claim import Claim, LedgerRow
 from ..claims.data import FIGURES, TABLES, experiment_of
 from ..claims.figures import Figure, PaperTable, draw, points_of, table_of
-from ..claims.pages import listed, printed, row_of, write_pages
+from ..claims.pages import VERDICTS, listed, printed, row_of, write_pages
 from ..claims.register import CLAIMS, TimeToGo, claims_named, keep_rows, record, run_claims
 from ..claims.worst import HALL, WorstCase, add_case, cases_on_record, search_worst_case, worst_cases
-from ..printable import StatusLine
+from ..printable import StatusLine, bar
 from .options import (
     AS_JSON,
     CLAIM,
@@ -53,8 +53,9 @@ from .options import (
 def claims(ids: tuple[str, ...], every: bool, quick: bool, out: Path | None, master: str, **given: Any) -> None:
     """Show the papers' claims with these IDS (P1 for all of P1) as they stand on record, or run them.
 
-    Without IDS, list them with their verdicts. A contradicted claim is no error. A claim whose check cannot run is
-    reported in a line, and the others go on; the exit status is then 1.
+    An ID is P1.L6.6, p1.l6.6, or the place in the paper: "P1 Lemma 6.6". Without IDS, list them with their verdicts. A
+    contradicted claim is no error. A claim whose check cannot run is reported in a line, and the others go on; the exit
+    status is then 1.
     """
     folder, kept, as_json = out or _folder(quick), given["kept"], given["as_json"]
     chosen, known, run, failed = claims_named(ids), record(), given["full"] or quick, False
@@ -71,6 +72,7 @@ def claims(ids: tuple[str, ...], every: bool, quick: bool, out: Path | None, mas
         click.echo(json.dumps(shown, ensure_ascii=False))
     elif not run and (ids or every):
         click.echo("\n\n".join(printed(row, every=every and bool(ids)) for row in rows))
+        click.echo(f"overlaybench: {VERDICTS}", err=True)
     elif not run:
         click.echo(listed(known))
         click.echo("Name claims (overlaybench claims P3.F10), or --all; --run or --quick runs them.")
@@ -87,10 +89,10 @@ def _run(
     chosen: Sequence[Claim], quick: bool, folder: Path, master: str, every: bool | None
 ) -> tuple[list[LedgerRow], bool]:
     """The rows of a run, and whether a claim raised; rows are printed, with all that was varied if `every`."""
-    to_go, rows = TimeToGo(chosen, quick), list[LedgerRow]()
+    to_go, rows, line = TimeToGo(chosen, quick), list[LedgerRow](), StatusLine()
     click.echo(f"overlaybench: {len(chosen)} {'claim' if len(chosen) == 1 else 'claims'}, {to_go}", err=True)
-    for outcome in run_claims(chosen, quick, folder, master, lambda claim: _progress(claim, to_go)):
-        StatusLine().clear()
+    for outcome in run_claims(chosen, quick, folder, master, lambda claim: _progress(claim, to_go, line)):
+        line.clear()
         if isinstance(outcome, LedgerRow):
             to_go.add(outcome)
             rows.append(outcome)
@@ -102,13 +104,12 @@ def _run(
     return rows, len(rows) < len(chosen)
 
 
-def _progress(claim: Claim, to_go: TimeToGo) -> None:
+def _progress(claim: Claim, to_go: TimeToGo, line: StatusLine) -> None:
     """A bar in a terminal, a line in a log."""
     text = f"{claim.id}: {to_go}"
     if not sys.stderr.isatty():
         click.echo(f"overlaybench: {text}", err=True)
-    filled = round(20 * to_go.share)
-    StatusLine().show(0, f"{'█' * filled}{'░' * (20 - filled)} {text}")
+    line.show(0, f"{bar(to_go.share)} {text}")
 
 
 @click.command("reproduce")

@@ -34,7 +34,7 @@ from overlaybench.compare.claims.claim import (
 from overlaybench.compare.claims.data import FIGURES, GRIDS, TABLES, limit, read
 from overlaybench.compare.claims.figures import Curve, Figure, Panel, PaperTable, draw, points_of
 from overlaybench.compare.claims.grids import Grid, Sheet
-from overlaybench.compare.claims.pages import listed, pages, printed, row_of, write_pages
+from overlaybench.compare.claims.pages import VERDICTS, listed, pages, printed, row_of, write_pages
 from overlaybench.compare.claims.register import (
     CLAIMS,
     claims_named,
@@ -115,6 +115,37 @@ def test_claims_and_figures_are_named() -> None:
         claims_named(["P1.L6.7"])
     with pytest.raises(ob.BadInput, match=r"unknown figure or table 'P9\.F1'"):
         CliRunner().invoke(cli, ["reproduce", "P9.F1"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "ids"),
+    [
+        ("p1.l6.6", {"P1.L6.6"}),
+        ("P1 L6.6", {"P1.L6.6"}),
+        ("P1 Lemma 6.6", {"P1.L6.6"}),
+        ("p1 lemma 6.6", {"P1.L6.6"}),
+        ("P1 Fig. 2", {"P1.F2"}),
+        ("P1 Figure 4", {"P1.F4a", "P1.F4b"}),
+        ("P1 Section 6.4", {"P1.S6.4", "P1.S6.4.3", "P1.S6.4.4"}),
+        ("P4 Figure 10", {"P4.F10", "P4.F10.1"}),
+    ],
+)
+def test_claims_are_found_by_their_place_in_the_paper(asked: str, ids: set[str]) -> None:
+    assert {claim.id for claim in claims_named([asked])} == ids
+
+
+@pytest.mark.parametrize("asked", ["P1 Lemma", "P1 Lemma 6", "", "Lemma 6.6", "P9 Figure 2"])
+def test_a_place_that_no_claim_has_is_unknown(asked: str) -> None:
+    with pytest.raises(ob.BadInput, match="unknown claim"):
+        claims_named([asked])
+
+
+def test_advice_is_not_cut_and_every_verdict_is_explained() -> None:
+    for row in record().values():
+        advice = CLAIMS[row.id].statement.advice if row.id in CLAIMS else ""
+        assert "".join(advice.split()) in "".join(printed(row).split()), row.id
+    for shown in (listed(record()), VERDICTS):
+        assert all(f"{verdict.capitalize()}: " in " ".join(shown.split()) for verdict in Verdict)
 
 
 def test_every_grid_makes_runs_and_every_figure_and_claim_names_one() -> None:
