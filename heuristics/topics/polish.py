@@ -18,6 +18,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
+from ...instances.contract.result import Status
 from ...instances.runtime.compiled import kernel
 from ...instances.runtime.run import Clock, offer, until_interrupted
 from ...instances.topics.instance import TopicInstance
@@ -68,6 +69,8 @@ _SPARE, _AT_ONCE, _ANY = 64, 50, 10**15
 _LEAST_NODES = 10_000
 _HOT, _COLD = 0.2, 0.05
 _SECONDS_A_CALL = 0.2
+JUDGING = 2.5e-6
+"""Seconds, at most, to judge an overlay, for each subscription and edge, on a machine with other work."""
 
 
 def polish(
@@ -483,11 +486,17 @@ def _solve(
     overlay: Overlay | None = None,
     **options: Any,
 ) -> Proposal[Overlay]:
-    """Search from an overlay or from a method's; under a time limit the `quick` one is offered before."""
+    """Search from an overlay or from a method's; under a time limit the `quick` one is offered before.
+
+    Without the time to judge what would be offered, it is the answer, and judged after the run.
+    """
     clock = Clock(time_limit)
+    if time_limit is not None:
+        first = quick(instance) if overlay is None else overlay
+        if JUDGING * (instance.num_subscriptions + first.num_edges) >= clock.left:
+            return Proposal(first, status=Status.TIME_LIMIT, reason="time: none left to search from the first overlay")
+        offer(first)
     if overlay is None:
-        if time_limit is not None:
-            offer(quick(instance))
         method = {**starts(), **starts(problem.name)}[start]
         defaults = method.complete({}, problem.name)
         overlay = method.solve(instance, problem, seed=seed, time_limit=None, **defaults).answer

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...heuristics.topics.polish import JUDGING
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.method import Proposal
 from ...instances.contract.overlay import Overlay
@@ -51,7 +52,7 @@ class StartParameters:
     """
 
     at_once: int = 1_000_000
-    judging: float = 2.5e-6
+    judging: float = JUDGING
     presolving: float = 5e-7
     first_share: float = 1.0
     share: float = 0.5

@@ -37,6 +37,7 @@ from overlaybench.heuristics.topics.local_search.overlay_search import (
 )
 from overlaybench.heuristics.topics.local_search.ruin_and_recreate import SearchParameters
 from overlaybench.heuristics.topics.polish import FAULT_TOLERANT_POLISH, POLISH, polish, searches_in_parts
+from overlaybench.heuristics.topics.ring_per_topic import harary_per_topic
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.runtime.compiled import Interpreter, interpreted
 from overlaybench.instances.runtime.run import Clock
@@ -289,6 +290,24 @@ def test_steps_end_a_search_before_its_time(problem: str, method: ob.Method[Any,
     assert result.answer is not None
     assert clocks
     assert not any(clock.passed for clock in clocks)
+
+
+@pytest.mark.parametrize("method", [POLISH, FAULT_TOLERANT_POLISH])
+@pytest.mark.parametrize("given", [False, True])
+def test_an_overlay_that_no_time_is_left_to_judge_is_the_answer(
+    method: ob.Method[Any, Any], given: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(polish_module, "JUDGING", 1e9)
+    instance, problem = uniform_instance(12, 5, 3), ob.PROBLEMS[method.problems[0]]
+    first = harary_per_topic(instance, order="number")
+    offered: list[Any] = []
+    monkeypatch.setattr(polish_module, "offer", offered.append)
+    start: dict[str, Any] = {"overlay": first} if given else {}
+    result = method.run(instance, problem, time_limit=1e3, **start)
+    assert result.status is ob.Status.TIME_LIMIT
+    assert result.answer == first
+    assert not offered
+    assert value_of(method.run(instance, problem, **start)) < value_of(result)
 
 
 @property_test(100, instances_with_overlays())
