@@ -422,11 +422,14 @@ def _from_table(table: Any, reading: Reading) -> LoadedInstance[TopicInstance]:
     import pyarrow as pa
 
     columns = [*reading.node, *reading.topic]
-    if not isinstance(table, pa.Table):
-        check_columns(columns, list(table.columns))
-        table = table[columns]
-    else:
-        check_columns(columns, table.column_names)
+    if not hasattr(table, "__dataframe__") or isinstance(table, pa.RecordBatch):  # a stream, as DuckDB's relations are
+        try:
+            table = pa.table(table)
+        except (pa.ArrowException, TypeError, ValueError):
+            name = type(table).__name__
+            raise BadInput(f"an object of type {name} is no table: give one with columns of labels") from None
+    check_columns(columns, list(getattr(table, "column_names", table.columns)))
+    table = table.select(columns) if isinstance(table, pa.Table) else table[columns]
     try:
         labels = labels_of(pa.table(table), columns)
     except pa.ArrowException:  # labels of several types in one column

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -89,6 +91,31 @@ def test_labels_of_any_hashable_type_are_known_by_their_texts() -> None:
     assert [instance.node_label(v) for v in range(2)] == ["3", "(1, 2)"]
     assert ob.read(pd.DataFrame({"node": [1, "a"], "topic": [2.5, 2.5]})).node_label(0) == "1"
     assert ob.check(instance, [(3, (1, 2))]) == []
+
+
+def test_streams_of_rows_are_read_as_tables_and_other_streams_refused() -> None:
+    rows = pa.table({"node": ["ann", "bob", "bob"], "other": [1, 2, 3], "topic": ["news", "news", "chess"]})
+    expected = ob.read({"ann": ["news"], "bob": ["news", "chess"]})
+    batches = rows.to_batches()
+    for source in (pa.RecordBatchReader.from_batches(rows.schema, batches), batches[0], rows):
+        assert ob.read(source) == expected
+    with pytest.raises(ob.BadInput, match="an object of type ChunkedArray is no table"):
+        ob.read(rows["node"])
+
+
+def test_relations_of_duckdb_are_read() -> None:
+    code = """if True:  # in a process of its own, as its end prints what the library leaks
+        import duckdb, overlaybench as ob
+        values = "(VALUES ('ann', 1, 'news'), ('bob', 2, 'news')) AS rows (node, other, topic)"
+        print(ob.read(duckdb.sql("FROM " + values)).digest)
+        try:
+            ob.read(duckdb.sql("SELECT other FROM " + values))
+        except ob.BadInput as error:
+            print(error)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    digest, error = done.stdout.splitlines()
+    assert digest == ob.read({"ann": ["news"], "bob": ["news"]}).digest
+    assert error.startswith("no column 'node' among 'other': name the column")
 
 
 @pytest.mark.parametrize(
