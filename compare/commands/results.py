@@ -50,9 +50,17 @@ _NARROW = 80  # columns of the tables of changes in a pipe
 @click.argument("folder", type=FILE)
 @WHERE
 @click.option("--by", multiple=True, metavar="COLUMN", help="A line a group: counts and means; repeatable.")
+@click.option("--table", "layout", metavar="ROWS:COLUMN", help="As papers print it: `nodes:method`, `family,nodes:k`.")
+@click.option("--cell", type=click.Choice(MEASURES), default="ratio", show_default=True, help="With --table.")
+@click.option("--worst", is_flag=True, help="With --table: the worst run beside each mean, not its interval.")
 @click.option("--common", is_flag=True, help="With --by: means over the instances that all compared groups answered.")
 @click.option("--all", "all_runs", is_flag=True, help="Also runs of what was removed since, and of old code.")
-@click.option("-o", "--output", type=FILE, help="Write to this file: .csv, .json, .xlsx, .parquet or .tex.")
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    help="Write to this file: .csv, .json, .xlsx, .parquet, .tex; a --table also .md, .html.",
+)
 @RENAME
 @click.option("--bold", is_flag=True, help="With -o FILE.tex and --by: the best mean of each column is bold.")
 @click.option("--answers", type=FILE, help="Write the answers to this folder, a file a run.")
@@ -63,20 +71,20 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
     in the study file, and the ratio of each value to the best proven bound of its instance.
     """
     from ..python_api.studies import StudyResults
-    from ..studies.plot import report_of
     from ..studies.results import export, grouped, write_answers
-    from ..studies.store import Store
 
     answers, common, all_runs = others["answers"], bool(others["common"]), bool(others["all_runs"])
     if common and not by:
         raise BadInput("--common: give --by as well, the columns whose groups are compared")
     rows = StudyResults(folder).results(all_runs=all_runs, **key_values(where, "--where")).rows
+    if others["layout"] is not None:
+        _table(folder, rows, output, by=by, **others)
+        return
     runs, rows = rows, grouped(rows, by, common=common) if by else rows
     if isinstance(answers, Path):
         click.echo(f"{answers}: {write_answers(folder, runs, answers)} answers", err=True)
     if output is not None:
-        names = {**report_of(Store.existing(folder).plan().spec).names, **key_values(others["rename"], "--rename")}
-        export(rows, output, by=by, bold=bool(others["bold"]), names=names)
+        export(rows, output, by=by, bold=bool(others["bold"]), names=_names(folder, others["rename"]))
         click.echo(f"{output}: {len(rows)} rows", err=True)
     elif answers is None and not len(rows):
         click.echo("no instance that all groups answered" if common else "no such runs")
@@ -88,6 +96,33 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
         failed = rows[rows["status"].isin([Status.FAILED, Status.SKIPPED])]
         if len(failed):
             _show("Failed or skipped", failed, ("key", "variant", "reason"))
+
+
+def _table(folder: Path, rows: pd.DataFrame, output: Path | None, by: Sequence[str], **given: Any) -> None:
+    """Write or show the runs with one column across and others down."""
+    from rich.text import Text
+
+    from ..studies.pivot import bold, pivot, renamed, write_pivot
+
+    down, colon, across = given["layout"].rpartition(":")
+    if not (down and colon and across):
+        raise BadInput(f"--table {given['layout']}: write the columns down and the one across as `nodes:method`")
+    if by or given["common"] or given["answers"]:
+        raise BadInput("--table: give it without --by, --common and --answers")
+    found = pivot(rows, down.split(","), across, given["cell"], "worst" if given["worst"] else "interval")
+    found = renamed(found, _names(folder, given["rename"]))
+    if output is None:
+        show(table("", bold(found, "**", "**").to_dict("records")), Text(found.caption))
+    else:
+        write_pivot(found, output)
+        click.echo(f"{output}: {len(found.table)} rows", err=True)
+
+
+def _names(folder: Path, rename: tuple[str, ...]) -> dict[str, str]:
+    from ..studies.plot import report_of
+    from ..studies.store import Store
+
+    return {**report_of(Store.existing(folder).plan().spec).names, **key_values(rename, "--rename")}
 
 
 def _show_groups(rows: pd.DataFrame) -> None:

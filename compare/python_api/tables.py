@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...instances.contract.errors import BadInput
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..figures.style import Chart
+    from ..studies.pivot import Pivot
 
 _MOST_ROWS = 20
 
@@ -84,6 +86,35 @@ class ResultTable:
 
         return latex_table(self.shown, self.title, label, names={**self.names, **(names or {})})
 
+    def pivot(self, rows: str | Sequence[str], columns: str, cell: str = "ratio", form: str = "interval") -> PivotTable:
+        """Runs as a paper prints them: a column across, one or more down, in each cell a mean over instances.
+
+        Parameters
+        ----------
+        rows : str or sequence of str
+            Columns of the runs, such as ``"nodes"``.
+        columns : str
+            The column whose values are the heads: ``"variant"``, ``"method"``.
+        cell : {"ratio", "value", "time", "degree", "gap", "memory"}
+        form : {"interval", "worst"}
+            What follows the mean: ± half of its 95% interval by Student's t, or the worst run in parentheses.
+
+        Raises
+        ------
+        BadInput
+            If this table has no runs, or not these columns.
+
+        Examples
+        --------
+        >>> import overlaybench as ob
+        >>> runs = ob.StudyResults("results/mine").results(problem="min-tco")  # doctest: +SKIP
+        >>> runs.pivot("nodes", "variant").save("ratios.tex")  # doctest: +SKIP
+        """
+        from ..studies.pivot import pivot, renamed
+
+        found = renamed(pivot(self.rows, [rows] if isinstance(rows, str) else rows, columns, cell, form), self.names)
+        return PivotTable(found.table, found.caption, best=found.best)
+
     def plot(self) -> Figure | Chart:
         """The figure of the table: it shows itself in a notebook, and `savefig` writes it (.svg, .pdf, .png).
 
@@ -123,3 +154,34 @@ class ResultTable:
             if any(own) or not own
         }
         return pd.DataFrame(texts)
+
+
+@dataclass(frozen=True, repr=False)
+class PivotTable(ResultTable):
+    """The result of :meth:`ResultTable.pivot`; `best` is a mask of its cells."""
+
+    best: pd.DataFrame | None = None
+
+    def to_latex(self, label: str = "", names: Mapping[str, str] | None = None) -> str:
+        """A table for LaTeX's booktabs, the best cells bold."""
+        from ..studies.latex import latex_table
+
+        return latex_table(self.rows, self.title, label, bold=self.best, names=names)
+
+    def save(self, file: str | Path) -> None:
+        """Write the table to a file by its ending: .csv, .html, .md, .tex or .xlsx."""
+        from ..studies.pivot import write_pivot
+
+        write_pivot(self._pivot, Path(file))
+
+    def _repr_html_(self) -> str:
+        from ..studies.pivot import html
+
+        return html(self._pivot)
+
+    @property
+    def _pivot(self) -> Pivot:
+        from ..studies.pivot import Pivot
+
+        assert self.best is not None
+        return Pivot(self.rows, self.best, self.title)

@@ -55,7 +55,7 @@ _TO_LATEX = str.maketrans(
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", '"': "''"}
     | {"[": "{[}", "*": "{*}", "`": r"\textasciigrave{}"}  # after a line's end, the first two are its arguments
     | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
-    | {"–": "--", "−": "$-$", "²": "$^2$", "…": r"\ldots{}", "Δ": r"$\Delta$"}
+    | {"–": "--", "−": "$-$", "²": "$^2$", "…": r"\ldots{}", "†": r"$\dagger$", "Δ": r"$\Delta$"}
     | {sign: rf"$\{name}$" for sign, name in (_SIGNS | _GREEK).items()}
 )
 
@@ -68,14 +68,16 @@ def latex_table(
     best: Sequence[str] = (),
     within: Sequence[str] = (),
     among: pd.Series[bool] | None = None,
+    bold: pd.DataFrame | None = None,
     names: Mapping[str, str] | None = None,
 ) -> str:
     r"""A ``table`` for a paper that loads ``booktabs`` (a ``longtable`` for more than 40 rows).
 
     The columns of the frame become the columns, its index is left out, and so are columns of empty texts. Texts and
     headers are escaped; an underscore in a header becomes a space. `best` are the columns whose lowest number is bold,
-    ties included, of the rows `among` (all) that agree in the columns `within`; `names` says what columns and entries
-    are called in the paper (``gm``: ``Greedy Merge``).
+    ties included, of the rows `among` (all) that agree in the columns `within`; `bold` is a mask of other columns,
+    whose texts are set as numbers are; `names` says what columns and entries are called in the paper (``gm``: ``Greedy
+    Merge``).
 
     Examples
     --------
@@ -100,12 +102,13 @@ def latex_table(
     heads, cells, sides = {}, {}, {}
     for at in shown:
         name = str(frame.columns[at])
-        head, unit = _HEADS.get(name, (name.replace("_", " "), 1))
+        title, unit = head(name), _HEADS.get(name, ("", 1))[1]
         number = is_numeric_dtype(shown[at]) and not is_bool_dtype(shown[at])
         if number and unit != 1:
             shown[at] = shown[at].astype(np.float64) / unit
         entries = shown[at].map(_column_format(shown[at]) if number else lambda entry: _text(_called(entry, named)))
-        heads[at], cells[at], sides[at] = _text(named.get(name, head)), entries.tolist(), "r" if number else "l"
+        side = "r" if number or (bold is not None and name in bold) else "l"
+        heads[at], cells[at], sides[at] = _text(named.get(name, title)), entries.tolist(), side
     caption, size = _fit(heads, cells, sides, _text(caption))
     styler = pd.DataFrame(cells).style.hide(axis="index").format_index(heads.get, axis="columns")
     groups = [shown[at] for at in shown if frame.columns[at] in within] or [pd.Series(0, shown.index)]
@@ -113,7 +116,11 @@ def latex_table(
         if frame.columns[at] in best:
             compared = shown[at] if among is None else shown[at].where(among.to_numpy())
             leading = compared == compared.groupby(groups, dropna=False).transform("min")
-            styler = styler.apply(lambda _, bold=leading: np.where(bold, "textbf:--rwrap;", ""), subset=[at])
+        elif bold is not None and frame.columns[at] in bold:
+            leading = bold[frame.columns[at]].reset_index(drop=True)
+        else:
+            continue
+        styler = styler.apply(lambda _, best=leading: np.where(best, "textbf:--rwrap;", ""), subset=[at])
     long = len(frame) > _LONG
     text: str = styler.to_latex(
         hrules=True,
@@ -125,6 +132,11 @@ def latex_table(
         position_float=None if long else "centering",
     )
     return f"{{{size}\n{text}}}\n" if size and long else text.replace("\\centering", f"\\centering{size}", 1)
+
+
+def head(name: str) -> str:
+    """A column's head in words, with the unit of its numbers."""
+    return _HEADS.get(name, (name.replace("_", " "), 1))[0]
 
 
 def _fit(heads: dict[int, str], cells: dict[int, list[str]], sides: Mapping[int, str], caption: str) -> tuple[str, str]:
@@ -180,7 +192,7 @@ def results_latex(
     ratios = ("mean_ratio", "interval", "max_ratio", "reached") if bounded else ("mean_value",)
     more = ["failed"] if rows["failed"].any() else []
     more += ["ratio_instances"] if (rows["instances"] != rows["ratio_instances"]).any() else []
-    heads = " and ".join((names or {}).get(name, _HEADS.get(name, (name.replace("_", " "), 1))[0]) for name in by)
+    heads = " and ".join((names or {}).get(name, head(name)) for name in by)
     what = (
         "ratio of the value to the best proven lower bound, its mean over n instances with the 95% interval by "
         "Student's t, its maximum, and the runs that reached a proven optimum"
