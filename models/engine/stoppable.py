@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
+from threading import Lock
 from typing import Any, TypeVar, cast
 
 from ...instances.runtime.run import Clock, die_with_parent
@@ -15,6 +16,7 @@ from ...instances.runtime.signals import default_signals, forking
 
 Answer = TypeVar("Answer")
 _POLL_SECONDS, _FEW_STEPS = 0.05, 2e7
+_ONE_AT_A_TIME = Lock()  # a fork of another thread would hold this one's end of the pipe, and hide that it died
 
 
 class Fork:
@@ -22,7 +24,6 @@ class Fork:
 
     def __init__(self, work: Callable[[Connection], object]) -> None:
         context = multiprocessing.get_context("fork")
-        self.pipe, end = context.Pipe()
 
         def run() -> None:
             default_signals()
@@ -33,19 +34,21 @@ class Fork:
             os._exit(0)
 
         self._process = context.Process(target=run)
-        with forking():
-            self._process.start()
-        end.close()
+        with _ONE_AT_A_TIME:
+            self.pipe, end = context.Pipe()
+            with forking():
+                self._process.start()
+            end.close()
 
     def receive(self, within: float | None = None) -> Any:
         """What the process sends next; TimeoutError after so many seconds, RuntimeError if the process died."""
         if not wait([self.pipe, self._process.sentinel], timeout=within):
             raise TimeoutError
-        try:
-            return self.pipe.recv()
-        except (EOFError, ConnectionResetError):
-            self._process.join()
-            raise RuntimeError(f"a child process ended with exit code {self._process.exitcode}") from None
+        with suppress(EOFError, ConnectionResetError):
+            if self.pipe.poll():  # else the process ended without a word
+                return self.pipe.recv()
+        self._process.join()
+        raise RuntimeError(f"a child process ended with exit code {self._process.exitcode}")
 
     def signal(self, number: int) -> None:
         if self._process.pid is not None and self._process.is_alive():

@@ -7,6 +7,7 @@ import time
 from contextlib import nullcontext
 from functools import partial
 from threading import Timer
+from typing import Any
 
 import numpy as np
 import psutil
@@ -16,7 +17,7 @@ import overlaybench as ob
 from overlaybench.instances.runtime.run import Clock, interruptible
 from overlaybench.instances.topics.constructions import SetCover
 from overlaybench.models.engine.integer_model import IntegerModel, minimise_with_cp_sat
-from overlaybench.models.engine.stoppable import finished_within
+from overlaybench.models.engine.stoppable import Fork, finished_within
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.enumeration import minimum_set_cover
 from overlaybench.models.topics.lp_bound import LP_BOUND
@@ -137,3 +138,19 @@ def test_ctrl_c_raises_after_cp_sat_has_solved() -> None:
         assert minimum_set_cover(SetCover(2, (frozenset({0, 1}),))) == (0,)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+
+
+def test_a_death_is_noticed_though_another_process_holds_the_end_of_the_pipe() -> None:
+    """A fork that another thread begins meanwhile inherits it."""
+
+    def leave_the_end_to_a_child(pipe: Any) -> None:
+        if os.fork() == 0:
+            os.closerange(3, pipe.fileno())
+            os.closerange(pipe.fileno() + 1, 1024)
+            time.sleep(20)
+        os._exit(9)
+
+    child = Fork(leave_the_end_to_a_child)
+    with pytest.raises(RuntimeError, match="exit code 9"):
+        child.receive(10)
+    child.end()
