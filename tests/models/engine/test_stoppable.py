@@ -140,6 +140,7 @@ def test_ctrl_c_raises_after_cp_sat_has_solved() -> None:
             signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.timeout(30)
 def test_a_death_is_noticed_though_another_process_holds_the_end_of_the_pipe() -> None:
     """A fork that another thread begins meanwhile inherits it."""
 
@@ -147,7 +148,7 @@ def test_a_death_is_noticed_though_another_process_holds_the_end_of_the_pipe() -
         if os.fork() == 0:
             os.closerange(3, pipe.fileno())
             os.closerange(pipe.fileno() + 1, 1024)
-            time.sleep(20)
+            time.sleep(60)
         os._exit(9)
 
     child = Fork(leave_the_end_to_a_child)
