@@ -159,6 +159,9 @@ def trade_option(command: Callable[..., None]) -> Callable[..., None]:
     return option(in_its_words)
 
 
+_FONT = "Of figures: serif, one that is installed, or the FILE of one; repeatable."
+
+
 def figure_options(command: Callable[..., None], *, formats: bool = True) -> Callable[..., None]:
     """Give a command ``--width``, ``--font``, ``--font-size`` and ``--formats``, as `figure_options`.
 
@@ -167,13 +170,13 @@ def figure_options(command: Callable[..., None], *, formats: bool = True) -> Cal
 
     @wraps(command)
     def with_options(
-        width: str | None, font: str, font_size: float | None, formats: str | None = None, **others: Any
+        width: str | None, fonts: tuple[str, ...], font_size: float | None, formats: str | None = None, **others: Any
     ) -> None:
         from ..figures.style import DEFAULT_OPTIONS, FigureOptions
 
         given = FigureOptions(
             width=inches(width) if width else DEFAULT_OPTIONS.width,
-            font=font,
+            font=",".join(fonts),
             font_size=font_size or DEFAULT_OPTIONS.font_size,
             formats=tuple(dict.fromkeys(formats.split(","))) if formats else DEFAULT_OPTIONS.formats,
         )
@@ -184,7 +187,7 @@ def figure_options(command: Callable[..., None], *, formats: bool = True) -> Cal
     for option in (
         *((several,) if formats else ()),
         click.option("--font-size", type=float, metavar="POINTS", help="Of labels in figures.  [default: 7]"),
-        click.option("--font", default="", metavar="NAME", help="Of figures: serif, or one that is installed."),
+        click.option("--font", "fonts", multiple=True, metavar="NAME", help=_FONT),
         click.option("--width", metavar="LENGTH", help="Of figures: 3.4in, 84mm, 252pt (as TeX shows \\columnwidth)."),
     ):
         with_options = option(with_options)

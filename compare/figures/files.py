@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -15,7 +16,9 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import FixedFormatter
 
+from ...instances.contract.errors import BadInput
 from ..printable import printable
+from .fonts import FOLDERS, families_with
 
 Drawn = Figure | Mapping[str, Any] | str
 """A figure of matplotlib, or the specification of a chart (Vega-Lite) or its ``<svg>`` element (:func:`vega_svg`)."""
@@ -60,18 +63,32 @@ def as_bytes(drawn: Drawn, ending: str) -> bytes:
 def _written(figure: Figure, ending: str) -> bytes:
     buffer = io.BytesIO()
     given: dict[str, Any] = {"dpi": _PIXELS_PER_INCH} if ending == "png" else {}
-    figure_with_printable_texts(figure).savefig(buffer, format=ending, metadata=_WITHOUT_DATE[ending], **given)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # `save` refuses it
+        figure_with_printable_texts(figure).savefig(buffer, format=ending, metadata=_WITHOUT_DATE[ending], **given)
     return buffer.getvalue()
 
 
-def figure_with_printable_texts(figure: Figure) -> Figure:
-    """The figure, whose texts, ticks too, have no control characters or tabs any more."""
+def figure_with_printable_texts(figure: Figure, *, all_letters: bool = False) -> Figure:
+    """The figure, whose texts, ticks too, have no control characters or tabs any more, and fonts with their letters.
+
+    `all_letters`: raise BadInput if no font has some of them; otherwise they are boxes.
+    """
+    texts, ticks = [each for each in figure.findobj(Text) if isinstance(each, Text)], list[str]()
     for axis in (axis for each in figure.axes for axis in (each.xaxis, each.yaxis)):
         if isinstance(formatter := axis.get_major_formatter(), FixedFormatter):
             formatter.seq = [_on_one_line(text) for text in formatter.seq]
-    for each in figure.findobj(Text):
-        if isinstance(each, Text) and (text := each.get_text()) != (shown := _on_one_line(text)):
+            ticks += formatter.seq
+    for each in texts:
+        if (text := each.get_text()) != (shown := _on_one_line(text)):
             each.set_text(shown)
+    families = mpl.rcParams["font.family"]
+    chosen, missing = families_with([*ticks, *(each.get_text() for each in texts)], families)
+    if missing and all_letters:
+        more = f" and {len(missing) - 1} more letters of labels" if len(missing) > 1 else ""
+        raise BadInput(f"no installed font has '{missing[0]}'{more}: name one that has by --font FILE, or write .svg")
+    for each in texts if chosen != families else ():
+        each.set_fontfamily(chosen)
     return figure
 
 
@@ -131,8 +148,13 @@ def vega_svg(spec: Mapping[str, Any]) -> str:
     return re.sub(r'width="[\d.]+" height="[\d.]+"', size, element, count=1)
 
 
-@cache
 def _register_fonts() -> None:
+    for folder in FOLDERS:
+        _register_folder(folder)
+
+
+@cache
+def _register_folder(folder: Path) -> None:
     import vl_convert
 
-    vl_convert.register_font_directory(str(Path(mpl.get_data_path()) / "fonts" / "ttf"))
+    vl_convert.register_font_directory(str(folder))

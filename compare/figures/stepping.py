@@ -111,7 +111,7 @@ def check_steps_path(path: Path) -> None:
 def _write_pages(stepped: SteppedOverlay, file: Path) -> None:
     with PdfPages(file, metadata={"CreationDate": None, "ModDate": None, "Producer": None}) as pages:
         for frame in stepped.frames():
-            pages.savefig(figure_with_printable_texts(frame))
+            pages.savefig(figure_with_printable_texts(frame, all_letters=True))
 
 
 def _page(stepped: SteppedOverlay) -> str:

@@ -20,7 +20,8 @@ from matplotlib.figure import Figure
 from ...instances.contract.errors import BadInput, unknown, unknown_ending
 from ...instances.contract.files import atomic_write
 from ..catalogue import METHODS
-from .files import FORMATS, Drawn, as_bytes, for_page, svg_of, vega_svg
+from .files import FORMATS, Drawn, as_bytes, figure_with_printable_texts, for_page, svg_of, vega_svg
+from .fonts import family_of
 
 TOPIC_COLOURS = ("#CC6677", "#332288", "#DDCC77", "#117733", "#88CCEE", "#882255", "#44AA99", "#AA4499")
 OTHER_TOPICS = "#BBBBBB"
@@ -69,7 +70,8 @@ class FigureOptions:
     """How figures are set for a paper.
 
     `width` is that of every figure in inches, 0 for as many panels of the usual width as there are; `font` a family
-    that is installed, or serif, sans-serif or monospace, "" for DejaVu Sans; `font_size` that of labels in points,
+    that is installed, the file of one, or serif, sans-serif or monospace, or several with commas, each for what those
+    before it lack, "" for DejaVu Sans; `font_size` that of labels in points,
     ticks are a little smaller and titles a little larger; `formats` are the files to write, of `FORMATS`; `names` says
     what methods, problems and columns are called.
     """
@@ -86,13 +88,14 @@ class FigureOptions:
         return self.font_size / FigureOptions.font_size
 
     @property
-    def family(self) -> str:
-        return self.font or "DejaVu Sans"
+    def families(self) -> list[str]:
+        """The families, each for the letters that those before it lack."""
+        return [family_of(name.strip()) for name in self.font.split(",") if name.strip()] or ["DejaVu Sans"]
 
     @property
     def measured(self) -> str:
         """The families by whose letters charts leave room: matplotlib's for a generic one."""
-        return f"{_GENERIC[self.family]}, {self.family}" if self.family in _GENERIC else self.family
+        return ", ".join(f"{_GENERIC[name]}, {name}" if name in _GENERIC else name for name in self.families)
 
     def settings(self) -> dict[str, Any]:
         """The settings of matplotlib.
@@ -106,15 +109,16 @@ class FigureOptions:
         for name in self.formats:
             if name not in FORMATS:
                 raise unknown("format of figures", name, FORMATS)
-        if self.font and self.font not in _GENERIC:
-            _check_font(self.font)
+        for name in self.families:
+            if name not in _GENERIC:
+                _check_font(name)
         size = self.font_size
         return {
             **_RC,
             **dict.fromkeys(("font.size", "axes.labelsize", "legend.fontsize", "legend.title_fontsize"), size),
             **dict.fromkeys(("axes.titlesize", "figure.titlesize"), TITLE * size),
             **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), TICKS * size),
-            "font.family": self.family,
+            "font.family": self.families,
         }
 
 
@@ -309,11 +313,14 @@ class Chart:
 def save(drawn: Drawn, path: Path, options: FigureOptions = DEFAULT_OPTIONS) -> None:
     """Write a chart or a drawing in the format that the ending determines; equal drawings are equal bytes.
 
-    Bad input if the ending is none of `FORMATS`, or the file cannot be written.
+    Bad input if the ending is none of `FORMATS`, no font has a letter of a drawing (in SVG the reader's may), or the
+    file cannot be written.
     """
     check_ending(path)
     ending = path.suffix[1:]
     with styled(replace(options, formats=(ending,))):
+        if isinstance(drawn, Figure):
+            figure_with_printable_texts(drawn, all_letters=ending != "svg")
         data = as_bytes(drawn, ending)
     atomic_write(path, data)
 
