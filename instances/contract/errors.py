@@ -49,6 +49,13 @@ def distinct_texts(*numbers: float) -> list[str]:
     return texts
 
 
+def not_utf8(where: str, data: bytes | bytearray) -> BadInput:
+    """The error for a text that is not UTF-8, which `data` begins."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return BadInput(f"{where} is UTF-16: save the file as UTF-8 (Excel: CSV UTF-8), or iconv -f UTF-16 -t UTF-8")
+    return BadInput(f"{where} is not UTF-8: convert the file")
+
+
 def unknown_ending(path: Path, known: Iterable[str]) -> BadInput:
     """The error for a file whose suffix says no known format."""
     if str(path) == "-":

@@ -24,7 +24,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from .errors import PACKED, BadInput
+from .errors import PACKED, BadInput, not_utf8
 
 Document = TypeVar("Document")
 Entry = TypeVar("Entry")
@@ -227,7 +227,7 @@ def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
     try:
         return as_read(data.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: byte {error.start} is not UTF-8: convert the file") from None
+        raise not_utf8(f"{path}: byte {error.start}", data) from None
 
 
 def as_read(text: str) -> str:

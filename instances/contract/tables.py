@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 from urllib.parse import unquote
 
-from .errors import PACKED, BadInput
+from .errors import PACKED, BadInput, not_utf8
 from .files import Coded, opened, parts_of
 
 if TYPE_CHECKING:
@@ -57,8 +57,10 @@ def separated(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, li
             yield from _rows_in(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), columns)
     except UnicodeDecodeError:
         with opened(path) as lines:
-            line = next(number for number, text in enumerate(lines, 1) if text.decode(errors="ignore").encode() != text)
-        raise BadInput(f"line {line} is not UTF-8: convert the file") from None
+            line, text = next(
+                (n, text) for n, text in enumerate(lines, 1) if text.decode(errors="ignore").encode() != text
+            )
+        raise not_utf8(f"line {line}", text) from None
 
 
 def is_plain_table(path: Path, columns: Sequence[str]) -> bool:

@@ -35,8 +35,8 @@ def priced(
     ----------
     instance : TopicInstance
     pairs : path or mapping
-        A table (CSV, TSV) whose first two columns are the labels of a pair; or numbers by pairs of labels.
-        Whatever its order, a pair has one number, which may be repeated.
+        A table (CSV, TSV and other separators) whose first two columns are the labels of a pair; or numbers by pairs of
+        labels. Whatever its order, a pair has one number, which may be repeated.
     cost : str
         The column with numbers above 0 (of a mapping: any text). Decimals are multiplied by the power of 10 that makes
         all costs integers, from 1 to 1,000,000. Every two nodes that share a topic must have one; other pairs cost as
@@ -69,7 +69,7 @@ def _rows(path: Path, column: str) -> Iterator[Row]:
     """Where each row stands, its pair and the value in a column after the first two."""
     if unpacked_name(path).suffix not in _TABLES:
         raise unknown_ending(path, _TABLES)
-    rows = separated(path)
+    rows = separated(path, [column])
     at = 2 + check_columns([column], next(rows)[1][2:])[0]
     for line, row in rows:
         yield f"line {line}", row[0], row[1], row[at]

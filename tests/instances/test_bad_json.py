@@ -145,6 +145,7 @@ def test_whatever_stands_at_any_place_is_read_or_refused_in_one_line(tmp_path: P
         ('{"format": "overlay/1",\n"edges": [}', "line 2, column 11: Expecting value: correct"),
         ('{"format": "overlay/1", "edges": []}\n{}', "line 2, column 1: Extra data: correct"),
         (b'{"format": "\xff"}', "byte 12 is not UTF-8: convert the file"),
+        ("{}".encode("utf-16"), "byte 0 is UTF-16: save the file as UTF-8"),
         ("[]", 'needs an object with "format": "overlay/1" at the top'),
         ("NaN", 'needs an object with "format": "overlay/1" at the top'),
         ('{"edges": []}', 'needs an object with "format": "overlay/1" at the top'),

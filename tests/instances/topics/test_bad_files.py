@@ -47,7 +47,7 @@ SEPARATED: list[tuple[str, str | bytes, str]] = [
     ("two quotes that swallow a line", 'node,topic\nn0,"b\nn1,"c\nn2,d\n', "line 2: ',' expected after '\"': correct"),
     ("swallowed in another column", 'node,topic,note\nn0,a,"x\nn1,b,y\nn2,c,z\n', "line 2: unexpected end of data"),
     ("not UTF-8", b"node,topic\nn0,a\nn1,\xe9t\xe9\n", "line 3 is not UTF-8: convert the file"),
-    ("UTF-16", "node,topic\nn0,a\n".encode("utf-16"), "line 1 is not UTF-8: convert the file"),
+    ("UTF-16", "node,topic\nn0,a\n".encode("utf-16"), "line 1 is UTF-16: save the file as UTF-8"),
 ]
 
 PARQUET: list[tuple[str, pa.Table | bytes, str]] = [

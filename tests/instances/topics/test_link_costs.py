@@ -138,6 +138,18 @@ def test_tables_give_costs_in_either_order_and_scores(tmp_path: Path) -> None:
     assert costs[0] == costs[2] == costs[1] + 3
 
 
+@pytest.mark.parametrize("begin", ["", "# measured in May\n", "\ufeff"])
+@pytest.mark.parametrize("separator", [";", "|", "  ", " ; ", "\t"])
+def test_tables_of_costs_have_the_dialects_of_subscriptions(begin: str, separator: str, tmp_path: Path) -> None:
+    lines = [separator.join(map(str, row)) for row in (("one", "other", "Cost"), *((*pair, 7) for pair in PAIRS))]
+    excel = ["sep=;"] if separator == ";" else []
+    table = written(tmp_path / "pairs.csv", begin + "\r\n".join([*excel, *lines]))
+    assert priced_by_pairs(INSTANCE, table, cost="cost").edge_costs([0, 1], [1, 2]).tolist() == [7, 7]
+    table.write_bytes(table.read_bytes().decode().encode("utf-16"))
+    with pytest.raises(ob.BadInput, match=r"pairs.csv: line 1 is UTF-16: save the file as UTF-8"):
+        priced_by_pairs(INSTANCE, table, cost="cost")
+
+
 def test_both_directions_of_a_pair_may_say_the_same_and_decimals_are_exact(tmp_path: Path) -> None:
     rows = ["one,other,cost", *(f"{u},{v},{k}.1" for k, (u, v) in enumerate(PAIRS)), "b,a,0.10", "a,b,0.1"]
     instance = priced_by_pairs(INSTANCE, written(tmp_path / "pairs.csv", "\n".join(rows)), cost="cost")
