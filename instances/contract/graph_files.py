@@ -33,6 +33,7 @@ _NUMBERED = {
     "Cytoscape": 'attr.name="SUID"',
 }
 """What the files of programs have in them whose identifiers of nodes are numbers that no user sees."""
+_PARTS = ("node", "edge", "hyperedge")
 _NESTED = ("NodeLabel", "Label.Text")  # elements of yEd, and of its successors
 _ENDS = (("source", "target"), ("u", "v"), ("from", "to"), ("src", "dst"), ("node1", "node2"))
 _RETURN = {"\r": "&#13;"}  # else it is read as the end of a line
@@ -127,7 +128,7 @@ def graph_of_graphml(text: str) -> GraphInFile:
     """The graph in GraphML; directions, and attributes of edges, are ignored.
 
     Raises BadInput with the line of what is no XML, the root of other XML, a node without identifier, an edge without
-    two nodes, or a hyperedge.
+    two nodes, a hyperedge, or one of them outside of the graph.
     """
     try:
         root = ElementTree.fromstring(text)
@@ -137,6 +138,9 @@ def graph_of_graphml(text: str) -> GraphInFile:
     elements = list(root.iter())
     if _tag(root) != "graphml" or sum(_tag(each) == "graph" for each in root) != 1:
         raise BadInput(f"is XML of <{_tag(root)}>, not one <graph> in <graphml>: give GraphML")
+    inside = sum(_tag(each) in _PARTS for graph in elements if _tag(graph) == "graph" for each in graph)
+    if inside < sum(_tag(each) in _PARTS for each in elements):
+        raise BadInput("a <node> or an <edge> stands outside of <graph>, where none is read: correct the XML")
     keys = {each.get("id", ""): each.get("attr.name", each.get("id", "")) for each in elements if _tag(each) == "key"}
     nodes = dict[str, dict[str, str]]()
     for node in (each for each in elements if _tag(each) == "node"):

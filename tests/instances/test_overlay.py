@@ -406,6 +406,8 @@ BAD = [
     ("same node", HEAD + TWO + TWO + "</graph></graphml>", "a node has the id of another one, 'n0'"),
     ("hyperedge", HEAD + TWO + '<hyperedge><endpoint node="n0"/></hyperedge></graph></graphml>', "edge 0 has no"),
     ("other XML", "<svg/>", "is XML of <svg>, not one <graph> in <graphml>"),
+    ("an edge outside", HEAD + TWO + '</graph><edge source="n0" target="n1"/></graphml>', "stands outside of <graph>"),
+    ("a node in a node", HEAD + '<node id="n0"><node id="n1"/></node></graph></graphml>', "stands outside of <graph>"),
     ("two graphs", HEAD + "</graph><graph/></graphml>", "not one <graph> in"),
     ("expansion", BOMB, "limit on input amplification"),
 ]
