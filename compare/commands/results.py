@@ -81,6 +81,8 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
         _table(folder, rows, output, by=by, **others)
         return
     runs, rows = rows, grouped(rows, by, common=common) if by else rows
+    if "method" in by and (merged := _merged(runs, by)):
+        click.echo(f"overlaybench: --by method has one line for {merged}: --by variant has a line each", err=True)
     if isinstance(answers, Path):
         click.echo(f"{answers}: {write_answers(folder, runs, answers)} answers", err=True)
     if output is not None:
@@ -123,6 +125,12 @@ def _names(folder: Path, rename: tuple[str, ...]) -> dict[str, str]:
     from ..studies.store import Store
 
     return {**report_of(Store.existing(folder).plan().spec).names, **key_values(rename, "--rename")}
+
+
+def _merged(runs: pd.DataFrame, by: Sequence[str]) -> str:
+    """The variants that share a group."""
+    each = (dict.fromkeys(group["variant"]) for _, group in runs.groupby(list(by), dropna=False))
+    return "; ".join(dict.fromkeys(", ".join(variants) for variants in each if len(variants) > 1))
 
 
 def _show_groups(rows: pd.DataFrame) -> None:

@@ -86,3 +86,18 @@ def test_groups_say_how_many_instances_they_have(shown: pytest.MonkeyPatch, caps
     assert "see --common" not in "\n".join(printed(capsys, "--by", "problem", "--by", "variant", "--common"))
     with pytest.raises(BadInput, match="--common: give --by as well"):
         printed(capsys, "--common")
+
+
+def test_by_method_says_which_variants_it_merges(shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    two = rows().assign(problem="content-mst", method=["low-oda", "gm", "gm", "low-oda"])
+    two["variant"] = ["low-oda k=2", "gm", "gm", "low-oda k=8"]
+    shown.setattr(study_results, "results", lambda *given, **others: two)
+    for words, said in (
+        (["--by", "method"], "one line for low-oda k=2, low-oda k=8: --by variant has a line each"),
+        (["--by", "method", "--by", "variant"], ""),
+        (["--by", "problem"], ""),
+        (["--by", "method", "--by", "value"], ""),  # nothing is merged
+    ):
+        command_of_results.results.main(["folder", *words], standalone_mode=False)
+        assert said in (err := capsys.readouterr().err)
+        assert bool(err) == bool(said)
