@@ -9,6 +9,7 @@ runs with these values: ``family="Zipf"``.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +19,9 @@ from typing import Any
 import pandas as pd
 
 from ...instances.contract.errors import BadInput, unknown
-from ..catalogue import method_named, problem_named
+from ...instances.contract.method import Method
+from ...instances.contract.plug_in import is_defined_in
+from ..catalogue import METHODS, method_named, problem_named
 from ..intervals import mean_interval as student
 from ..report.tables import judged_runs
 from ..studies.bounds import problem_order, sizes_of, sorted_by
@@ -39,7 +42,8 @@ def study(
 ) -> StudyResults:
     """Run the study in a TOML file on Spark; runs that the folder holds already are not repeated.
 
-    A study file with more methods, instances, seeds or limits runs only what is new.
+    A study file with more methods, instances, seeds or limits runs only what is new. Methods that a notebook defines
+    (:func:`.method`) are known by their names in it.
 
     Parameters
     ----------
@@ -61,8 +65,14 @@ def study(
     from ..studies.spark_study import run_study
     from ..studies.study import read_study
 
+    for name, value in list(vars(sys.modules["__main__"]).items()):
+        if isinstance(value, Method) and is_defined_in("__main__", value.solve):
+            METHODS.register(f"__main__:{name}", value)
     folder = Path(out).expanduser()
-    run_study(read_study(Path(spec).expanduser()), Store(folder), master, quiet=quiet, grow=grow)
+    asked = read_study(Path(spec).expanduser())
+    for note in asked.notes:
+        print(f"overlaybench: {note}", file=sys.stderr, flush=True)
+    run_study(asked, Store(folder), master, quiet=quiet, grow=grow)
     return StudyResults(folder)
 
 

@@ -98,6 +98,11 @@ def workload(
     return decorate
 
 
+def is_defined_in(module: str, solve: Callable[..., Any]) -> bool:
+    """Whether the function of a method or workload is of a module."""
+    return getattr(solve.function if isinstance(solve, _Call) else solve, "__module__", "") == module
+
+
 @dataclass(frozen=True)
 class _Call:
     """A function that is passed the keywords that its signature names, or all of them for ``**given``."""

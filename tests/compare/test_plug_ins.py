@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -20,11 +21,12 @@ from overlaybench.compare.claims.register import claims_named
 from overlaybench.compare.commands.listing import explanations
 from overlaybench.compare.plug_in_code import digest_of_main, plug_in_files
 from overlaybench.compare.python_api.studies import own_name
+from overlaybench.compare.studies import spark_study
 from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.run_table import run_table
 from overlaybench.compare.studies.spark_session import PlugIns, find_plug_ins
 from overlaybench.compare.studies.store import Index, Store, StoredInstance
-from overlaybench.compare.studies.study import read_study
+from overlaybench.compare.studies.study import Study, read_study
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.catalogue import WORKLOADS, Catalogue, modules_beside
 from overlaybench.instances.runtime.code import closure, digest_of
@@ -217,6 +219,27 @@ def test_the_version_of_a_notebooks_method_is_that_of_its_source_and_what_it_ref
     assert len({first, *(cell(CELL.replace(*change)) for change in changed)}) == 5
 
 
+def test_a_function_of_a_notebook_is_a_method_in_a_study_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_plug_ins", "_others"):  # the catalogue forgets the plug-in afterwards
+        monkeypatch.setattr(ob.METHODS, name, dict(getattr(ob.METHODS, name)))
+    main = ModuleType("__main__")
+    vars(main)["gm_too"] = ob.METHODS["gm"]  # imported there, and not defined
+    exec(CELL, vars(main))
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    asked: list[Study] = []
+    monkeypatch.setattr(spark_study, "run_study", lambda study, *given, **others: asked.append(study))
+    file = tmp_path / "study.toml"
+    text = (
+        'instances = [{ workload = "zipf", nodes = 6 }]\nruns = [{ problems = ["min-tco"], methods = ["of-a-cell"] }]'
+    )
+    file.write_text(text)
+    ob.study(file, tmp_path / "out")
+    assert [runs.methods for runs in asked[0].runs] == [(("of-a-cell", ()),)]
+    assert [at for at in ob.METHODS.plug_ins if at.startswith("__main__:")] == ["__main__:of_a_cell"]
+
+
 def command(*words: object, cwd: Path) -> str:
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     done = subprocess.run(
@@ -250,15 +273,12 @@ def test_workers_run_a_module_beside_the_study(folder: Path, tmp_path_factory: p
 
 NOTEBOOK = """
 from pathlib import Path
-from overlaybench.compare.studies.spark_study import run_study
-from overlaybench.compare.studies.store import Store
-from overlaybench.compare.studies.study import read_study
 
 Path("cell.toml").write_text('''
 instances = [{ workload = "zipf", nodes = 6, topics = 3, subscriptions = 1 }]
-runs = [{ problems = ["min-tco"], methods = ["__main__:of_a_cell"] }]
+runs = [{ problems = ["min-tco"], methods = ["of-a-cell"] }]
 ''')
-run_study(read_study(Path("cell.toml")), Store(Path("out")), "local[1]", quiet=True)
+ob.study("cell.toml", "out", master="local[1]", quiet=True)
 """
 
 
