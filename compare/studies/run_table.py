@@ -186,7 +186,7 @@ def run_table(study: Study, index: Index) -> RunTable:
     columns: list[tuple[Numbers, Numbers, Numbers, pa.Array, Numbers]] = []
     for number, runs in enumerate(study.runs):
         admitted = np.array([not runs.families or form.family in runs.families for form in study.recipes.forms], bool)
-        for problem, (method, options), repeat in product(runs.problems, runs.methods, range(runs.repeats)):
+        for (problem, method, options), repeat in product(runs.pairs(), range(runs.repeats)):
             kind = problem_named(problem).kind
             fitting = admitted & np.array([form.kind == kind for form in study.recipes.forms], bool)
             chosen = np.flatnonzero((at >= 0) & fitting[forms] & (sizes <= runs.nodes_at_most))

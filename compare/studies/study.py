@@ -75,7 +75,7 @@ class FromWorkload(OfAny, kw_only=True, frozen=True):
 
 
 class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A ``[[runs]]`` table: every method on every problem, on the instances it admits.
+    """A ``[[runs]]`` table: every method on every problem that it answers, on the instances it admits.
 
     Limits that the table does not have are those of the study. Once checked, `methods` are names with sorted options.
     """
@@ -88,6 +88,19 @@ class Runs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory_limit: Megabytes = 4096
     repeats: Annotated[Positive, Meta(description="runs of each method, with seeds of their own (1)")] = 1
     proof: Annotated[bool, Meta(description="keep and check proofs, of methods that write them (false)")] = False
+
+    def pairs(self) -> Iterator[tuple[str, str, tuple[tuple[str, Value], ...]]]:
+        """Each problem with each method, and its options, that answers it."""
+        for problem, (method, options) in itertools.product(self.problems, self.methods):
+            if method_named(method).answers(problem):
+                yield problem, method, options
+
+    def skipped(self) -> Iterator[str]:
+        """A line for each problem that some of the methods do not answer."""
+        for problem in self.problems:
+            names = dict.fromkeys(method for method, _ in self.methods if not method_named(method).answers(problem))
+            if names:
+                yield f"Methods that do not answer {problem} are skipped on it: {', '.join(names)}."
 
 
 class StudyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -107,7 +120,7 @@ class Study:
     """A study, read and checked: its instances, the runs on them, and its text (`spec`).
 
     Instance and method seeds derive from `seed` and from their instance or run, not from an order. `notes` are remarks
-    for readers of the results (a file that was replaced by a stand-in).
+    for readers of the results (a file that was replaced by a stand-in, methods that are skipped on a problem).
     """
 
     name: str
@@ -171,7 +184,8 @@ def study_of(spec: str, path: Path, name: str = "") -> Study:
             with located(f"report.plots[{number}]"):
                 _check_plot(plot, recipes.forms, runs)
         named = name if table.name is None else table.name
-        return Study(named, table.seed, recipes, tuple(runs), tuple(sources.notes), spec)
+        notes = dict.fromkeys([*sources.notes, *(line for each in runs for line in each.skipped())])
+        return Study(named, table.seed, recipes, tuple(runs), tuple(notes), spec)
 
 
 def _resolved(runs: Runs, recipes: Sequence[Recipe]) -> Runs:
@@ -181,15 +195,20 @@ def _resolved(runs: Runs, recipes: Sequence[Recipe]) -> Runs:
         if (kind := problem_named(problem).kind) not in {recipe.kind for recipe in recipes}:
             raise BadInput(f"problem '{problem}' needs instances of the kind '{kind}', and the study has none")
     methods = tuple(itertools.islice((each for method in runs.methods for each in _variants(method)), _MOST_RUNS + 1))
+    resolved = msgspec.structs.replace(runs, problems=problems, methods=methods)
+    used = {name for problem, method, _ in resolved.pairs() for name in (problem, method)}
     for problem, (method, options) in itertools.product(problems, methods):
+        if not {problem, method} <= used:
+            method_named(method).complete(dict(options), problem)  # of these it answers none
+    for problem, method, options in resolved.pairs():
         method_named(method).complete(dict(options), problem)
     families = {recipe.family for recipe in recipes}
     for family in runs.families:
         if family not in families:
             raise unknown("family", family, families)
-    if runs.proof and not any(writes_proofs(method, problem) for problem in problems for method, _ in methods):
+    if runs.proof and not any(writes_proofs(method, problem) for problem, method, _ in resolved.pairs()):
         raise BadInput("proof: none of these methods writes proofs of these problems: leave it out, or add another")
-    return msgspec.structs.replace(runs, problems=problems, methods=methods)
+    return resolved
 
 
 def _check_plot(plot: Plot, recipes: Iterable[Recipe], runs: Iterable[Runs]) -> None:
@@ -222,8 +241,9 @@ def _varies(x: str, recipes: Iterable[Recipe], runs: Iterable[Runs]) -> bool:
                 given = dict(recipe.parameters)
                 values[alike,] |= {given.get(x, recipe)} if size or x in given else set()
         values[alike,] |= {value for limit, value in limits_in(name).items() if limit == x}
-        for method, options in one.methods:
-            values[name, method].add(method_named(method).complete(dict(options), name).get(x))
+        for problem, method, options in one.pairs():
+            if problem == name:
+                values[name, method].add(method_named(method).complete(dict(options), name).get(x))
     return any(len(each) > 1 for each in values.values())
 
 

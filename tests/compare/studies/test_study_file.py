@@ -267,3 +267,26 @@ def test_a_folder_of_parquet_parts_is_read_as_a_file(tmp_path: Path) -> None:
         pq.write_table(whole.to_arrow().slice(start, 2), folder / f"part-{start}.parquet")
     study = study_of(tmp_path, '[[instances]]\nfile = "*.parquet"\n[[runs]]\nproblems = ["min-tco"]\nmethods = ["gm"]')
     assert [recipe.make().digest for recipe in study.recipes] == [whole.digest]
+
+
+def test_methods_are_skipped_with_a_line_on_problems_that_they_do_not_answer(tmp_path: Path) -> None:
+    asked = 'problems = ["min-tco", "2d-star"]\nmethods = ["gm", "2d-oda", { method = "low-oda", k = [2, 4] }]'
+    text = SPEC.replace('problems = ["2d-star"]\nmethods = ["2d-oda"]', asked)
+    study = study_of(tmp_path, text)
+    assert study.notes == ("Methods that do not answer 2d-star are skipped on it: gm, low-oda.",)
+    pairs = {(task.problem, task.variant) for task in table_of(study) if task.time_limit == 9.5}
+    on_min_tco = {("min-tco", variant) for variant in ("gm", "2d-oda", "low-oda k=2", "low-oda k=4")}
+    assert pairs == {("2d-star", "2d-oda"), *on_min_tco}
+
+
+@pytest.mark.parametrize(
+    ("problems", "methods"), [('"min-tco"', '"gm", "steiner-mixing"'), ('"min-tco", "2d-star"', '"gm"')]
+)
+def test_a_method_without_a_problem_and_a_problem_without_a_method_are_bad_input(
+    tmp_path: Path, problems: str, methods: str
+) -> None:
+    text = SPEC.replace(
+        'problems = ["2d-star"]\nmethods = ["2d-oda"]', f"problems = [{problems}]\nmethods = [{methods}]"
+    )
+    with pytest.raises(ob.BadInput, match=r"runs\[2\]: method '.*' does not answer"):
+        study_of(tmp_path, text)
