@@ -13,10 +13,22 @@ from overlaybench.instances.contract.result import Result
 
 Answer = TypeVar("Answer")
 PACKAGES = ("booktabs.sty", "longtable.sty")
-LATEX = (
-    all(map(shutil.which, ("pdflatex", "kpsewhich")))
-    and not subprocess.run(["kpsewhich", *PACKAGES], capture_output=True, check=False).returncode
-)
+
+
+def _lacks(*files: str) -> bool:
+    return any(subprocess.run(["kpsewhich", file], capture_output=True, check=False).returncode for file in files)
+
+
+LATEX = all(map(shutil.which, ("pdflatex", "kpsewhich"))) and not _lacks(*PACKAGES)
+CLASSES = [
+    pytest.param(of, marks=pytest.mark.skipif(not LATEX or _lacks(f"{name}.cls", *needed), reason=f"no {name}"))
+    for of, name, *needed in (
+        ("[twocolumn]{article}", "article"),
+        ("{IEEEtran}", "IEEEtran"),
+        ("[sigconf]{acmart}", "acmart", "xstring.sty", "hyperxmp.sty", "totpages.sty"),
+    )
+]
+"""Classes of papers in two columns."""
 needs_latex = pytest.mark.skipif(not LATEX, reason="LaTeX or one of the packages that it needs is not installed")
 
 
@@ -27,13 +39,17 @@ def output_of(*words: object) -> str:
     return done.output
 
 
-def assert_latex_compiles(folder: Path, body: str, packages: str = "booktabs") -> None:
-    """A document with the body is compiled in the folder."""
-    page = rf"\documentclass{{article}}\usepackage{{{packages}}}\begin{{document}}{body}\end{{document}}"
+def assert_latex_compiles(
+    folder: Path, body: str, packages: str = "booktabs", of: str = "{article}", *, overfull: bool = True
+) -> None:
+    """A document of this class with the body is compiled in the folder; its boxes may be overfull if allowed."""
+    page = rf"\documentclass{of}\usepackage{{{packages}}}\begin{{document}}{body}\end{{document}}"
     (folder / "page.tex").write_text(page, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
     done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+    printed = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, printed[-2000:]
+    assert overfull or "Overfull" not in printed, printed[printed.index("Overfull") - 200 :][:900]
 
 
 def value_of(result: Result[Any]) -> float:

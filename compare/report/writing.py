@@ -52,11 +52,12 @@ from .tables import (
 PACKED_FROM = 3000  # runs, from which on the page carries their rows compressed, for its script to show on demand
 _NARROW = 2.9  # inches, of the overview on a telephone
 _LIVE = 60_000  # characters of a chart's specification, beyond which the page shows the picture alone
-_ROWS_IN_LATEX = 100
+_ROWS_IN_LATEX = 40
 _IN_PAPERS = (
     *("method", "compared_instances", "mean_ratio", "worst_ratio", "optimum_instances", "mean_over_optimum"),
     *("worst_over_optimum", "proved", "failed", "mean_seconds"),
 )
+_RUN_IN_PAPERS = ("problem", "variant", "instance", "status", "value", "ratio", "seconds")
 _LINKS = ["worst_run", "first_run", "bound_keys", "best_key", "keys"]
 _OVER_BOUND = ("mean_ratio", "worst_ratio", "compared_instances")
 _OVER_OPTIMUM = ("mean_over_optimum", "worst_over_optimum", "versus_optimum", "optimum_instances")
@@ -143,7 +144,7 @@ def write_report(
             missing.append(f"No figure {plot.name} yet: {error}.")
         else:
             plotted.append((plot, points))
-            study.keep(plot.name, points, f"{MEASURES[plot.y].title} against {plot.x}.")
+            study.keep(plot.name, points, f"{MEASURES[plot.y].title} against {plot.x}.", x=plot.x)
     sections = (named_part(kind.section) for kind in KINDS.values() if kind.section)
     parts = [study.part(one, load_instance) for one in sections if (study.runs["kind"] == one.kind).any()]
     on_page = replace(DEFAULT_OPTIONS, formats=figure_options.formats)
@@ -243,8 +244,8 @@ class StudyPage:
         """The identifier of a method's runs on a problem."""
         return self.anchors.of("rows", problem, label)
 
-    def keep(self, name: str, rows: pd.DataFrame, caption: str = "", columns: Sequence[str] = ()) -> str:
-        """Add a table as a CSV file and, if it is short enough for a paper, these columns as LaTeX.
+    def keep(self, name: str, rows: pd.DataFrame, caption: str = "", columns: Sequence[str] = (), x: str = "x") -> str:
+        """Add a table as a CSV file and, if it is short enough for a paper, these columns as LaTeX, x called `x`.
 
         Returns the name of its files, which is no path: the name of a problem, which may be a plug-in's, is part of it.
         """
@@ -254,13 +255,18 @@ class StudyPage:
             shown = rows[list(columns)] if columns else rows.drop(columns=_LINKS, errors="ignore")
             if "instance" in shown:
                 shown = shown.assign(instance=shown["instance"].str[:8])  # as on the page
-            self.tex[name] = latex_table(shown, called(caption or name, self.names), f"tab:{name}", names=self.names)
+            self.tex[name] = latex_table(
+                shown,
+                called(caption or name, self.names),
+                f"tab:{name}",
+                names={"x": x.replace("_", " "), **self.names},
+            )
         return name
 
     def content(self, notes: Sequence[str]) -> dict[str, Any]:
         """The variables of the page's template that are not about figures."""
         runs = self.runs
-        self.keep("runs", runs[run_columns(runs)])
+        self.keep("runs", runs[run_columns(runs)], "The runs of the study.", _RUN_IN_PAPERS)
         versions = sorted(runs["code_version"].unique())
         several = runs.groupby(["method", "problem"], sort=False)["code_version"].unique()
         notes = [
@@ -313,8 +319,9 @@ class StudyPage:
 
     def _methods(self, problem: str, rows: pd.DataFrame) -> PageTable:
         """The problem's main table: the results of each method. Optima that are the bounds are left out."""
-        kept = self.keep(problem, rows, f"{problem}: results of each method.", _IN_PAPERS)
         told_apart = rows["versus_optimum"].any() and (rows["compared"] != rows["versus_optimum"]).any()
+        in_papers = [name for name in _IN_PAPERS if told_apart or name not in _OVER_OPTIMUM]
+        kept = self.keep(problem, rows, f"{problem}: results of each method.", in_papers)
         reached = rows["reached"].where(rows["versus_optimum"] > 0)
         shown = rows.assign(reached=reached, share=reached / rows["runs"])
         outcomes = _OUTCOMES[int(rows["instances"].equals(rows["compared_instances"])) :]

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from html import escape
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,13 +31,17 @@ _HEADS: Mapping[str, tuple[str, float]] = {
     "optimum_instances": ("n, optimum known", 1),
     "seconds": ("time (s)", 1),
     "mean_seconds": ("mean time (s)", 1),
+    "low": ("95% from", 1),
+    "high": ("95% to", 1),
+    "curve": ("method", 1),
     "longest": ("longest run (s)", 1),
     "peak_memory": ("memory (MiB)", 2.0**20),
     "mean_peak_memory": ("mean memory (MiB)", 2.0**20),
 }
 """Heads with units, and what the numbers below are divided by, of columns that are not headed by their names."""
-_DIGITS = 4
-_WIDTH, _LETTER, _LINE = 345, 5.0, 20  # points of an article's \\textwidth, and of a letter; letters of a stacked text
+_DIGITS = 3
+_COLUMN, _PAGE = 229, 345  # points of a column of an article of two, less than in IEEEtran and acmart, and of one
+_LETTER, _LINE = 5.0, 20  # points of a letter, letters of a line of a stacked text
 _SIZES: tuple[tuple[str, float, float], ...] = (
     ("", 1.0, 6.0),
     (r"\small\setlength{\tabcolsep}{4pt}", 0.925, 4.0),
@@ -47,6 +51,7 @@ _SIZES: tuple[tuple[str, float, float], ...] = (
 """Fonts: commands, the width of letters relative to the usual ones, and points on each side of a column."""
 _BREAK = r" \\ "
 _COMMANDS = re.compile(r"\\(?:begin\{tabular\}.{12}|end\{tabular\}|[a-zA-Z]+|,) ?|[\\{}$^]")
+_SIGN = re.compile(r"\$\\[a-z]+\$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _GREEK = {"α": "alpha", "β": "beta", "λ": "lambda", "μ": "mu", "ρ": "rho", "σ": "sigma", "τ": "tau", "χ": "chi"}
 _SIGNS = {"≤": "leq", "≥": "geq", "×": "times", "÷": "div", "±": "pm", "∞": "infty", "·": "cdot", "≈": "approx"}
@@ -73,6 +78,8 @@ def latex_table(
 ) -> str:
     r"""A ``table`` for a paper that loads ``booktabs`` (a ``longtable`` for more than 40 rows).
 
+    It fits a column of 3.2 inches, or is a ``table*`` over both columns.
+
     The columns of the frame become the columns, its index is left out, and so are columns of empty texts. Texts and
     headers are escaped; an underscore in a header becomes a space. `best` are the columns whose lowest number is bold,
     ties included, of the rows `among` (all) that agree in the columns `within`; `bold` is a mask of other columns,
@@ -89,8 +96,8 @@ def latex_table(
     \toprule
     method & mean ratio \\
     \midrule
-    gm & 1.031 \\
-    low-oda & 1.250 \\
+    gm & 1.03 \\
+    low-oda & 1.25 \\
     \bottomrule
     \end{tabular}
     \end{table}
@@ -109,7 +116,16 @@ def latex_table(
         entries = shown[at].map(_column_format(shown[at]) if number else lambda entry: _text(_called(entry, named)))
         side = "r" if number or (bold is not None and name in bold) else "l"
         heads[at], cells[at], sides[at] = _text(named.get(name, title)), entries.tolist(), side
-    caption, size = _fit(heads, cells, sides, _text(caption))
+    long, marked = (
+        len(frame) > _LONG,
+        {at for at in cells if frame.columns[at] in {*best, *(() if bold is None else bold)}},
+    )
+    columns = {at: [heads[at], *cells[at]] for at in cells}
+    widths = (_PAGE,) if long else (_COLUMN, _PAGE)
+    fitted = [_fit(columns, sides, _text(caption), wide, marked) for wide in widths]
+    cells, caption, size, _ = next((one for one in fitted if one.fits), fitted[-1])
+    narrow = fitted[0].fits
+    heads, cells = {at: texts[0] for at, texts in cells.items()}, {at: texts[1:] for at, texts in cells.items()}
     styler = pd.DataFrame(cells).style.hide(axis="index").format_index(heads.get, axis="columns")
     groups = [shown[at] for at in shown if frame.columns[at] in within] or [pd.Series(0, shown.index)]
     for at in cells:
@@ -121,17 +137,25 @@ def latex_table(
         else:
             continue
         styler = styler.apply(lambda _, best=leading: np.where(best, "textbf:--rwrap;", ""), subset=[at])
-    long = len(frame) > _LONG
     text: str = styler.to_latex(
         hrules=True,
         column_format="".join(sides[at] for at in cells),
         caption=caption or None,
         label=label or None,
-        environment="longtable" if long else None,
+        environment="longtable" if long else None if narrow else "table*",
         position=None if long else "tbp",
         position_float=None if long else "centering",
     )
     return f"{{{size}\n{text}}}\n" if size and long else text.replace("\\centering", f"\\centering{size}", 1)
+
+
+class _Fitted(NamedTuple):
+    """Columns with their heads, the caption, commands for the font, and whether the table is as narrow as asked."""
+
+    cells: dict[int, list[str]]
+    caption: str
+    size: str
+    fits: bool
 
 
 def head(name: str) -> str:
@@ -139,34 +163,38 @@ def head(name: str) -> str:
     return _HEADS.get(name, (name.replace("_", " "), 1))[0]
 
 
-def _fit(heads: dict[int, str], cells: dict[int, list[str]], sides: Mapping[int, str], caption: str) -> tuple[str, str]:
-    """Make a table no wider than `_WIDTH` if possible; return its caption and the commands for its font.
+def _fit(cells: dict[int, list[str]], sides: Mapping[int, str], caption: str, wide: float, bold: set[int]) -> _Fitted:
+    """Make a table, whose columns begin with their heads, no wider than `wide` points if possible.
 
     As far as needed: words of heads are stacked, columns of one entry go into the caption, the font is smaller, and
-    long texts are stacked.
+    long texts are stacked. `bold` columns have bold entries and stay.
     """
 
-    def letters(texts: Sequence[str]) -> int:
-        return max(1, *(len(_COMMANDS.sub("", line)) for text in texts for line in text.split(_BREAK)))
+    def letters(at: int, start: int = 0) -> float:
+        lines = [line for text in cells[at][start:] for line in text.split(_BREAK)]
+        return max(1, *(len(_COMMANDS.sub("", _SIGN.sub("mm", line))) for line in lines)) * (1.15 if at in bold else 1)
 
     def fits(scale: float = 1.0, space: float = 6.0) -> bool:
-        return sum(scale * _LETTER * letters([heads[at], *cells[at]]) + 2 * space for at in cells) <= _WIDTH
+        return sum(scale * _LETTER * letters(at) + 2 * space for at in cells) <= wide
 
     def stacked(text: str, most: int, start: str) -> str:
         lines = wrap(text, most, break_long_words=False)
         return rf"\begin{{tabular}}{start}{_BREAK.join(lines)}\end{{tabular}}" if len(lines) > 1 else text
 
-    names = dict(heads)
+    cells, names = {at: list(texts) for at, texts in cells.items()}, {at: texts[0] for at, texts in cells.items()}
+    sizes = _SIZES if wide > _COLUMN else _SIZES[:-1]
     if not fits():
-        heads |= {at: stacked(heads[at], letters(cells[at]), f"[b]{{@{{}}{sides[at]}@{{}}}}") for at in cells}
-    constant = [at for at in cells if len(set(cells[at])) == 1 < len(cells[at])]
+        for at in cells:
+            cells[at][0] = stacked(names[at], int(letters(at, 1)), f"[b]{{@{{}}{sides[at]}@{{}}}}")
+    constant = [at for at in cells if at not in bold and len(set(cells[at][1:])) == 1 < len(cells[at]) - 1]
     if not fits() and caption and len(constant) < len(cells):
-        said = [f"{names[at]} = {cells.pop(at)[0]}" for at in constant]
+        said = [f"{names[at]} = {cells.pop(at)[1]}" for at in constant]
         if known := "; ".join(each for each in said if not each.endswith("--")):
             caption = f"{caption.removesuffix('.')}. In all rows: {known}."
     for at in () if fits(*_SIZES[2][1:]) else [at for at in cells if sides[at] == "l"]:
-        cells[at] = [stacked(text, _LINE, "[t]{@{}l@{}}") for text in cells[at]]
-    return caption, next((size for size, *narrower in _SIZES if fits(*narrower)), _SIZES[-1][0])
+        cells[at][1:] = [stacked(text, _LINE, "[t]{@{}l@{}}") for text in cells[at][1:]]
+    size = next((size for size, *narrower in sizes if fits(*narrower)), None)
+    return _Fitted(cells, caption, sizes[-1][0] if size is None else size, size is not None)
 
 
 def results_latex(
@@ -185,7 +213,7 @@ def results_latex(
     first = list(rows.columns[: len(by)])
     ends = rows[["ratio_low", "ratio_high"]]
     missing = "–" if ends.notna().to_numpy().any() else ""  # a column without any interval is left out
-    shown = rows.assign(interval=[f"{low:.3f}–{high:.3f}" if low == low else missing for low, high in ends.to_numpy()])
+    shown = rows.assign(interval=[f"{low:.2f}–{high:.2f}" if low == low else missing for low, high in ends.to_numpy()])
     if not whole.all():
         counts = zip(rows["instances"], rows["of_instances"], strict=True)
         shown["instances"] = [f"{some} of {of}" for some, of in counts]

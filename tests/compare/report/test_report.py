@@ -28,7 +28,7 @@ from overlaybench.compare.studies.row import typed
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.conftest import leave_out_pdf
 from tests.compare.report_rows import INSTANCES, PATH, STAR, STAR_EDGES, answered, frame, run, study_rows
-from tests.outcomes import known
+from tests.outcomes import CLASSES, assert_latex_compiles, known, needs_latex
 
 FEW = frame(run(value=3), run(method="ilp", value=2, status="optimal"))
 VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
@@ -215,6 +215,35 @@ def test_short_tables_are_latex_too_and_nothing_but_the_report_is_left_in_the_fo
     assert not list(folder.rglob(".*"))
     assert r"\toprule" in (folder / "tables" / "min-tco.tex").read_text(encoding="utf-8")
     assert len(list((folder / "tables").glob("*.tex"))) == len(list((folder / "tables").glob("*.csv")))
+
+
+def test_tables_for_papers_have_heads_in_words_and_no_column_twice(tmp_path: Path) -> None:
+    rows = [
+        run("min-tco", method, f"i{nodes}-{i}", nodes=nodes, value=10.0 + i * (method == "gm"), status=status)
+        for method, status in (("gm", "feasible"), ("ilp", "optimal"))
+        for nodes in (10, 20)
+        for i in range(3)
+    ]
+    write(tmp_path, frame(*rows), plots=[Plot("nodes")])
+    text = (tmp_path / "tables" / "ratio-against-nodes.tex").read_text(encoding="utf-8")
+    (heads,) = [line for line in text.splitlines() if "nodes" in line and "mean" in line and "caption" not in line]
+    assert "method" in heads
+    assert not {"curve", "x", "low", "high"} & set(re.findall(r"\w+", heads))
+    text = (tmp_path / "tables" / "min-tco.tex").read_text(encoding="utf-8")
+    lines = [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if line.startswith(("gm", "ilp"))]
+    columns = list(zip(*lines, strict=True))
+    assert len(columns) > 3
+    assert len(set(columns)) == len(columns)
+
+
+@pytest.mark.slow
+@needs_latex
+@pytest.mark.parametrize("of", CLASSES)
+def test_no_table_is_wider_than_the_columns_of_a_paper(folder: Path, tmp_path: Path, of: str) -> None:
+    tables = [file.read_text(encoding="utf-8") for file in sorted((folder / "tables").glob("*.tex"))]
+    assert len(tables) > 5
+    for table in tables:
+        assert_latex_compiles(tmp_path, rf"\title{{x}}{table}", of=of, overfull=False)
 
 
 def test_every_number_of_the_method_tables_links_to_rows(html: str) -> None:

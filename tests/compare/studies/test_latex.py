@@ -11,7 +11,7 @@ import pytest
 from overlaybench.compare.studies.latex import csv_text, escaped, latex_table, results_latex
 from overlaybench.compare.studies.results import grouped
 from tests.compare.report_rows import frame, run
-from tests.outcomes import assert_latex_compiles, needs_latex
+from tests.outcomes import CLASSES, assert_latex_compiles, needs_latex
 
 HOSTILE = r"100% of_a\b {x} ~^#$& <|V|²> ≤ ρ – −"
 BREAKING = ("[2pt] x", "*", "a\n\nb", "\x00\x1b[31m", r"\end{tabular}", r"\input{/etc/passwd}", "=1+1", "``x''")
@@ -34,9 +34,9 @@ def test_a_table_has_rules_caption_and_label_and_is_long_above_forty_rows() -> N
 def test_the_numbers_of_a_column_have_equal_decimals_and_missing_ones_are_dashes() -> None:
     frame = pd.DataFrame({"ratio": [1.03125, 12.5, np.nan], "runs": [1234567, -2, 0], "p": [0.5, 1.2e-9, 1.0]})
     assert body(latex_table(frame))[1:] == [
-        r"1.03 & 1\,234\,567 & 0.500 \\",
-        r"12.50 & $-$2 & $1.20 \cdot 10^{-9}$ \\",
-        r"-- & 0 & 1.000 \\",
+        r"1.0 & 1\,234\,567 & 0.50 \\",
+        r"12.5 & $-$2 & $1.2 \cdot 10^{-9}$ \\",
+        r"-- & 0 & 1.00 \\",
     ]
 
 
@@ -86,6 +86,34 @@ def test_a_wide_table_is_narrowed_to_a_page() -> None:
     assert many.startswith("{\\footnotesize\\setlength{\\tabcolsep}{3pt}\n\\begin{longtable}")
 
 
+def wide(columns: int, rows: int = 5, text: str = "low-oda k=8 partitions=16") -> str:
+    """A table of means of this many methods, the first ones best, in capitals, which are wider than other letters."""
+    heads = [f"{text.upper()} {k}" for k in range(columns)]
+    frame = pd.DataFrame(
+        {"nodes": range(rows), **{head: [f"{123 + k}.0 ± 122.9†*" for k in range(rows)] for head in heads}}
+    )
+    bold = pd.DataFrame({head: [k % 2 == 0 for k in range(rows)] for head in heads})
+    return latex_table(frame, "Times (s) ± the interval.", bold=bold)
+
+
+def test_a_table_too_wide_for_a_column_is_set_over_both() -> None:
+    texts = [wide(columns, text="gm") for columns in range(1, 7)]
+    starred = [r"\begin{table*}" in text for text in texts]
+    assert starred == sorted(starred)
+    assert starred[0] is False
+    assert starred[-1] is True
+    assert all(text.count("{table*}") == 2 * star for text, star in zip(texts, starred, strict=True))
+
+
+@pytest.mark.slow
+@needs_latex
+@pytest.mark.parametrize("of", CLASSES)
+def test_no_table_overflows_its_column_in_the_classes_of_papers(tmp_path: Path, of: str) -> None:
+    for columns in range(1, 6):
+        for text in ("gm", "low-oda k=8 partitions=16"):
+            assert_latex_compiles(tmp_path, rf"\title{{x}}{wide(columns, text=text)}", of=of, overfull=False)
+
+
 NO_COLUMNS = dict.fromkeys(("ratio", "optimum", "primal_integral", "dual_integral"), np.nan) | {"cpu_seconds": 1.0}
 
 
@@ -98,8 +126,8 @@ def test_groups_have_what_a_paper_prints_under_the_names_of_the_paper() -> None:
     names = {"gm": "Greedy Merge", "min-tco": "Min-TCO"}
     text = results_latex(groups, ["problem", "variant"], names=names)
     assert [line for line in body(text) if line[-2:] == r"\\"][1:] == [
-        r"Greedy Merge & 1.100 & 1.000--1.348 & 1.200 & 1 \\",
-        r"ilp & 1.000 & 1.000--1.000 & 1.000 & 3 \\",
+        r"Greedy Merge & 1.10 & 1.00--1.35 & 1.20 & 1 \\",
+        r"ilp & 1.00 & 1.00--1.00 & 1.00 & 3 \\",
     ]
     assert "Results by problem and method" in text
     assert "In all rows: problem = Min-TCO; n = 3; mean time (s) = 1." in text
@@ -131,18 +159,18 @@ def test_the_best_mean_of_a_group_is_bold_on_demand_but_not_one_over_fewer_insta
 
 
 def test_a_small_number_keeps_two_digits_beside_large_ones() -> None:
-    frame = pd.DataFrame({"seconds": [2.342, 0.000527, 0.0061, 0.0124]})
+    frame = pd.DataFrame({"seconds": [2.342, 0.000527, 0.0061, 0.124]})
     assert body(latex_table(frame))[1:] == [
-        r"2.342 \\",
-        r"$5.27 \cdot 10^{-4}$ \\",
-        r"$6.10 \cdot 10^{-3}$ \\",
-        r"0.012 \\",
+        r"2.34 \\",
+        r"$5.3 \cdot 10^{-4}$ \\",
+        r"$6.1 \cdot 10^{-3}$ \\",
+        r"0.12 \\",
     ]
 
 
 def test_runs_have_the_columns_that_fit_a_page() -> None:
     line = body(results_latex(frame(run(value=3.0))))[0]
-    assert line == r"problem & method & family & status & value & time (s) \\"
+    assert line.startswith(r"problem & method & family & status & value & \begin{tabular}[b]{@{}r@{}}time \\ (s)")
 
 
 def cells(table: pd.DataFrame) -> list[list[str]]:
