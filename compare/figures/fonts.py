@@ -15,8 +15,11 @@ from matplotlib.ft2font import FT2Font
 from ...instances.contract.errors import BadInput
 
 ENDINGS = (".ttf", ".otf", ".ttc")
-FOLDERS = {Path(mpl.get_data_path()) / "fonts" / "ttf"}
-"""The folders of matplotlib's fonts and of the files that :func:`family_of` has read."""
+FOLDERS = [Path(mpl.get_data_path()) / "fonts" / "ttf"]
+"""The folders of the files that :func:`family_of` has read, then that of matplotlib's fonts.
+
+Charts take letters from the first one that has them, and one of matplotlib's fonts has boxes for all.
+"""
 _UPRIGHT, _REGULAR = ("normal", "normal", "normal"), (400, "normal", "regular")
 _WITHOUT_LETTERS = "Last Resort"  # has a box for every character
 # Titles are bold where a font has that.
@@ -34,7 +37,7 @@ def family_of(font: str) -> str:
         font_manager.fontManager.addfont(str(path))
     except (OSError, RuntimeError):
         raise BadInput(f"{font}: cannot be read as a font: give a file {', '.join(ENDINGS)}") from None
-    FOLDERS.add(path.resolve().parent)
+    FOLDERS.insert(0, path.resolve().parent)
     return name
 
 

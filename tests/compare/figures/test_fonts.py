@@ -1,5 +1,7 @@
 """Fonts of drawings: every letter of a label has a font, or its lack is bad input."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -73,3 +75,18 @@ def test_fonts_are_named_by_their_files(tmp_path: Path, recwarn: pytest.Warnings
     assert not recwarn.list
     with pytest.raises(ob.BadInput, match=r"labels.ttf: cannot be read as a font: give a file .ttf"):
         FigureOptions(font=str(instance.rename(tmp_path / "labels.ttf"))).settings()
+
+
+def test_charts_take_letters_from_the_named_file_before_boxes(tmp_path: Path) -> None:
+    file, picture = font_with("气", "Named", tmp_path), tmp_path / "chart.pdf"
+    code = f"""if True:  # in a process of its own, which has drawn no chart
+        from pathlib import Path
+        from overlaybench.compare.figures.style import FigureOptions, save
+        options = FigureOptions(font="DejaVu Sans,{file}")
+        options.settings()
+        x = {{"field": "气", "type": "nominal"}}
+        chart = {{"data": {{"values": [{{"气": "气"}}]}}, "mark": "bar", "encoding": {{"x": x}}}}
+        save(chart, Path("{picture}"), options)"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert b"Named" in picture.read_bytes()
+    assert b"LastResort" not in picture.read_bytes()
