@@ -150,7 +150,15 @@ def _refuse_repeats(command: click.Command) -> None:
         vars(command)["make_parser"] = make
 
 
-@click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+_EXAMPLE = "\n  ".join(["\b\nExample:", *(COMMANDS[name].example for name in ("generate", "solve"))])
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    epilog=_EXAMPLE,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(package_name="overlaybench")
 @click.pass_context
 def cli(context: click.Context) -> None:

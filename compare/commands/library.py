@@ -39,6 +39,7 @@ from .options import (
     QUIET,
     Positive,
     echo_written,
+    example,
     figure_options,
     show,
     table,
@@ -62,7 +63,7 @@ def library_() -> None:
     """
 
 
-@library_.command("list")
+@library_.command("list", epilog=example("library list --problem min-tco --open"))
 @_GROUP
 @_PROBLEM
 @_OPEN
@@ -80,7 +81,7 @@ def list_instances(folder: Path, **given: Any) -> None:
     click.echo(f"overlaybench: {instances} instances, {len(pairs)} with their problems", err=True)
 
 
-@library_.command("get")
+@library_.command("get", epilog=example("library get small-zipf-20-20-5-s0 -o zipf.json"))
 @click.argument("name", type=LIBRARY_INSTANCE)
 @click.option("-o", "--output", type=FILE, help="[default: NAME with the ending of its kind]")
 @_TABLE
@@ -93,7 +94,7 @@ def get(name: str, output: Path | None, folder: Path) -> None:
     echo_written(instance, kind, file)
 
 
-@library_.command("run")
+@library_.command("run", epilog=example("library run gm best --time-limit 10 --out results/library"))
 @click.argument("methods", nargs=-1, required=True, type=METHOD)
 @click.option("--out", required=True, type=FILE, help="The folder of results; a run goes on or grows there.")
 @click.option("--time-limit", type=Positive(), default=60.0, show_default=True, help="Seconds.")
@@ -127,7 +128,7 @@ def run(methods: tuple[str, ...], out: Path, master: str, folder: Path, **given:
     echo_statuses(out, store, keys)
 
 
-@library_.command("score")
+@library_.command("score", epilog=example("library score results/library"))
 @click.argument("results", type=FILE)
 @_TABLE
 def score(results: Path, folder: Path) -> None:
@@ -140,7 +141,7 @@ def score(results: Path, folder: Path) -> None:
     show(table("Scores on the library", rows, ("better than known",)))
 
 
-@library_.command("update")
+@library_.command("update", epilog=example("library update results/library"))
 @click.argument("results", nargs=-1, type=FILE)
 @click.option("--page", type=FILE, help="Write the table into this page as well, between its two marks.")
 @_TABLE
@@ -168,7 +169,7 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path) -> None:
         write_page(library, page)
 
 
-@library_.command("archive")
+@library_.command("archive", epilog=example("library archive results/library -o library.tar.zst"))
 @click.argument("results", nargs=-1, type=FILE)
 @click.option("-o", "--output", required=True, type=FILE, help="A .tar.zst file.")
 @_TABLE
@@ -196,7 +197,7 @@ def archive(results: tuple[Path, ...], output: Path, folder: Path) -> None:
     click.echo(f"{output}: {done.pairs} lines, {done.answers} with an answer, {done.proofs} with a proof")
 
 
-@library_.command("check")
+@library_.command("check", epilog=example("library check library.tar.zst"))
 @click.argument("archive", type=FILE)
 def check(archive: Path) -> None:
     """Check every record of an ARCHIVE, as its own check_all.py does.
@@ -209,7 +210,7 @@ def check(archive: Path) -> None:
     sys.exit(0 if right else 1)
 
 
-@library_.command("map")
+@library_.command("map", epilog=example("library map results/library -o map.svg"))
 @click.argument("results", nargs=-1, type=FILE)
 @click.option("-o", "--output", required=True, type=FILE, help="A .svg, .pdf or .png file.")
 @click.option("--problem", type=PROBLEM_NAME, default="min-tco", show_default=True)

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 
 
+def example(words: str) -> str:
+    """What ends the help of a command: a command line."""
+    return f"\b\nExample:\n  overlaybench {words}"
+
+
 class Name(click.ParamType[str]):
     """A name, as it is given; shells complete those that are known of some nouns, and further words.
 

@@ -1,7 +1,7 @@
 """``overlaybench list``: what a terminal of 80 columns shows, what a pipe gets, and that the examples work."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +87,6 @@ def test_problems_claims_and_methods_of_several_kinds_are_explained() -> None:
 
 
 def test_everything_listed_is_explained_and_its_examples_parse() -> None:
-    for name in COMMANDS:
-        parsed(COMMANDS[name].example)
     entries: list[Any] = [*ob.PROBLEMS.values(), *ob.KINDS.values(), *ob.METHODS.values(), *ob.WORKLOADS.values()]
     for entry in entries:
         for one in explain(entry):
@@ -99,12 +97,36 @@ def test_everything_listed_is_explained_and_its_examples_parse() -> None:
             assert not isinstance(entry, ob.Method) or (one.facts["guarantee"] and one.facts["cost"]), entry.name
 
 
+def commands() -> Iterator[tuple[str, ...]]:
+    """The words of every command and of those in groups; () is the command itself."""
+    yield ()
+    for name in COMMANDS:
+        command = cli.get_command(click.Context(cli), name)
+        yield (name,)
+        yield from ((name, each) for each in getattr(command, "commands", {}))
+
+
+@pytest.mark.parametrize("words", list(commands()), ids=" ".join)
+def test_the_help_of_each_command_ends_with_an_example_that_parses(words: tuple[str, ...]) -> None:
+    help_text = CliRunner().invoke(cli, [*words, "--help"]).stdout
+    lines = help_text.partition("Example:\n")[2].splitlines()
+    assert lines
+    for line in lines:
+        parsed(line)
+        assert shlex.split(line)[1 : 1 + len(words)] == list(words)
+
+
 def parsed(line: str) -> None:
     """Parse a command line without running it; a usage error fails the test."""
-    program, name, *words = shlex.split(line.partition(" > ")[0])
+    program, *words = shlex.split(line.partition(" > ")[0])
     assert program == "overlaybench"
-    command = cli.get_command(click.Context(cli), name)
-    assert command is not None
+    command: click.Command = cli
+    context = click.Context(cli)
+    while isinstance(command, click.Group):
+        name, *words = words
+        found = command.get_command(context, name)
+        assert found is not None
+        command = found
     command.make_context(name, words)
 
 
