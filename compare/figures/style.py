@@ -239,26 +239,42 @@ def look(method: str) -> tuple[str, str]:
     return min((pair for pair in pairs if pair not in taken), key=rank)
 
 
-def dashes(marker: str, variant: int = 0) -> tuple[float, ...]:
-    """The line style of a method by its marker; its variants have the ones that follow."""
-    first = next((rank for rank, shape in enumerate(_SHAPES) if marker in shape), 0)
-    return _DASHES[(first + variant) % len(_DASHES)]
+def dashes(marker: str) -> tuple[float, ...]:
+    """The line style of a marker by its shape."""
+    return _DASHES[_shape(marker)]
+
+
+def _shape(marker: str) -> int:
+    return next((rank for rank, shape in enumerate(_SHAPES) if marker in shape), 0)
 
 
 def method_styles(runs: pd.DataFrame) -> dict[str, Style]:
-    """The style of each label: the look of its method, and shades of its colour for the method's variants.
+    """The style of each label: the look of its method, for variants darker shades and other markers and dashes.
 
-    `runs` has the columns method, label and exact; heuristics are first.
+    The contrast to white is at least 3:1. `runs` has the columns method, label and exact; heuristics are first.
     """
     pairs = runs[["exact", "method", "label"]].drop_duplicates("label").sort_values(["exact", "method", "label"])
     styles = {}
     for method, group in pairs.groupby("method", sort=False):
         colour, marker = look(str(method))
         for rank, label in enumerate(group["label"]):
-            share = 0.6 * rank / max(len(group) - 1, 1)
-            red, green, blue = ((1 - share) * part + share for part in to_rgb(colour))
-            styles[label] = Style(to_hex((red, green, blue)), marker, dashes(marker, rank))
+            shape = (_shape(marker) + rank) % len(_SHAPES)
+            own = [other for other in _SHAPES[shape] if other != marker]
+            other = own[(rank // len(_SHAPES)) % len(own)] if rank else marker
+            shade = _on_white(colour, 1 - 0.6 * rank / max(len(group) - 1, 1))
+            styles[label] = Style(shade, other, dashes(other))
     return styles
+
+
+def _on_white(colour: str, share: float) -> str:
+    """A colour with this share of its light, or as much less as a contrast of 3:1 to white takes (WCAG 2.1)."""
+    while True:
+        red, green, blue = (share * part for part in to_rgb(colour))
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
+        light = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+        if 1.05 / (light + 0.05) >= 3.02:  # above 3, as hexadecimal digits are rounded
+            return to_hex((red, green, blue))
+        share *= 0.98
 
 
 def rank_styles(names: Iterable[str]) -> dict[str, Style]:

@@ -66,7 +66,8 @@ def test_no_two_methods_have_one_look() -> None:
 
 
 def test_methods_of_a_problem_that_look_alike_in_colour_differ_in_marker_and_dashes() -> None:
-    looks = {name: look(name) for name in ob.METHODS}
+    styles = method_styles(runs_of(*ob.METHODS))
+    looks = {name: (styles[name].colour, look(name)[1]) for name in ob.METHODS}
     for (one, (colour, marker)), (other, (second, another)) in combinations(looks.items(), 2):
         together = {*ob.METHODS[one].problems} & {*ob.METHODS[other].problems}
         if together and least_distance(colour, second) < CLOSE:
@@ -79,9 +80,21 @@ def test_a_methods_style_does_not_depend_on_the_study_and_its_variants_are_shade
     assert alone["polish"] == among["polish"]
     first, second = method_styles(runs_of("gm", "gm ties=random")).values()
     assert first == method_styles(runs_of("gm"))["gm"]
-    assert first.marker == second.marker
+    assert first.marker != second.marker
     assert first.colour != second.colour
     assert first.dashes != second.dashes
+
+
+@pytest.mark.parametrize("method", [*ob.METHODS, "package:OWN"])
+def test_variants_differ_in_marker_and_dashes_and_stand_out_from_white(method: str) -> None:
+    styles = method_styles(runs_of(*(f"{method} k={k}" for k in range(9)))).values()
+    assert len({style.marker for style in styles}) == len(styles)
+    first = list(styles)[:6]
+    assert len({style.dashes for style in first}) == len(first)
+    for style in styles:
+        rgb = np.array(to_rgb(style.colour))
+        light = TO_XYZ[1] @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        assert 1.05 / (light + 0.05) >= 3
 
 
 def test_a_method_without_a_look_has_the_same_one_everywhere_and_none_of_ours() -> None:
