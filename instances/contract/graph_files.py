@@ -138,7 +138,9 @@ def graph_of_graphml(text: str) -> GraphInFile:
     elements = list(root.iter())
     if _tag(root) != "graphml" or sum(_tag(each) == "graph" for each in root) != 1:
         raise BadInput(f"is XML of <{_tag(root)}>, not one <graph> in <graphml>: give GraphML")
-    inside = sum(_tag(each) in _PARTS for graph in elements if _tag(graph) == "graph" for each in graph)
+    holders = [each for each in elements if _tag(each) in ("graphml", "node")]  # the latter of groups
+    graphs = [each for holder in holders for each in holder if _tag(each) == "graph"]
+    inside = sum(_tag(each) in _PARTS for graph in graphs for each in graph)
     if inside < sum(_tag(each) in _PARTS for each in elements):
         raise BadInput("a <node> or an <edge> stands outside of <graph>, where none is read: correct the XML")
     keys = {each.get("id", ""): each.get("attr.name", each.get("id", "")) for each in elements if _tag(each) == "key"}

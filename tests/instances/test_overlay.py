@@ -408,6 +408,7 @@ BAD = [
     ("other XML", "<svg/>", "is XML of <svg>, not one <graph> in <graphml>"),
     ("an edge outside", HEAD + TWO + '</graph><edge source="n0" target="n1"/></graphml>', "stands outside of <graph>"),
     ("a node in a node", HEAD + '<node id="n0"><node id="n1"/></node></graph></graphml>', "stands outside of <graph>"),
+    ("a graph in a graph", HEAD + f"<graph>{TWO}</graph></graph></graphml>", "stands outside of <graph>"),
     ("two graphs", HEAD + "</graph><graph/></graphml>", "not one <graph> in"),
     ("expansion", BOMB, "limit on input amplification"),
 ]
