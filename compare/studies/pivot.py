@@ -85,7 +85,7 @@ def pivot(runs: pd.DataFrame, rows: Sequence[str], across: str, cell: str = "rat
     shown = pd.DataFrame({"text": found["text"] + marks, "best": best}).unstack(across)
     table, bold = shown["text"].astype(object).fillna("–"), shown["best"].eq(True)
     heads = [value if isinstance(value, str) else f"{head(across)} = {value:g}" for value in table.columns]
-    down = table.index.to_frame(index=False).astype(object).infer_objects()
+    down = table.index.to_frame(index=False).astype(object).infer_objects().convert_dtypes(convert_string=False)
     caption = _caption(measured, keys, across, form)
     said = {
         "Bold: the lowest mean of those compared, to the digits shown": best.any(),
@@ -173,7 +173,7 @@ def _caption(measured: pd.DataFrame, keys: Sequence[str], across: str, form: str
 
 def renamed(found: Pivot, names: Mapping[str, str]) -> Pivot:
     """With what methods, problems and columns are called in the paper."""
-    heads = {name: called(names.get(name, head(name)), names) for name in map(str, found.table)}
+    heads = {name: names.get(name) or called(head(name), names) for name in map(str, found.table)}
     table = found.table.map(lambda entry: called(entry, names) if isinstance(entry, str) else entry)
     return Pivot(table.rename(columns=heads), found.best.rename(columns=heads), called(found.caption, names))
 

@@ -103,6 +103,13 @@ def test_problems_are_not_mixed_and_mixed_variants_are_named() -> None:
     assert "combine" not in pivot(of, ["nodes"], "variant").caption
 
 
+def test_whole_numbers_down_have_no_decimals_and_a_name_holds_once() -> None:
+    of = runs().assign(nodes=lambda own: own["nodes"].astype(float))
+    table = renamed(pivot(of, ["nodes"], "method"), {"nodes": "number of nodes"}).table
+    assert next(iter(table)) == "number of nodes"
+    assert [str(size) for size in table["number of nodes"]] == ["9", "30"]
+
+
 def test_short_times_are_in_milliseconds_and_single_runs_have_no_interval() -> None:
     of = runs()
     of = of[(of["instance"] == "i9-0") & (of["seed"] == 1)].assign(seconds=[0.25, 0.0000001, 0.0125])
