@@ -17,8 +17,8 @@ main() {
         "$python" -m venv .venv
     fi
     rm -f "$stamp"
-    say "installing the pinned packages into .venv (some minutes, about 1.6 GB)"
-    install_packages || fail "pip could not install what constraints.txt pins: its last lines above say why"
+    say "installing the pinned packages into .venv (about three minutes and 2.4 GB; pip is quiet meanwhile)"
+    with_signs_of_life install_packages || fail "pip could not install what constraints.txt pins: its last lines above say why"
     mkdir -p .venv/src && ln -sfn ../.. .venv/src/overlaybench # where mypy finds the package by its name
     printf '%s\n' "$(pwd -P)" "$wanted" >"$stamp"
 }
@@ -74,6 +74,20 @@ install_from_debian() {
 install_packages() {
     PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
         .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --use-pep517 -e '.[dev]'
+}
+
+# Every 20 seconds a line says how far a command is.
+with_signs_of_life() {
+    "$@" &
+    started=$! seconds=0
+    trap 'kill "$started" 2>/dev/null; exit 130' INT TERM
+    while kill -0 "$started" 2>/dev/null; do
+        sleep 1
+        seconds=$((seconds + 1))
+        [ $((seconds % 20)) -ne 0 ] || say "$seconds s, $(du -sm .venv | cut -f 1) MB"
+    done
+    trap - INT TERM
+    wait "$started"
 }
 
 say() {
