@@ -498,8 +498,8 @@ def _opened(file: Path) -> BufferedReader:
     try:
         return file.open("rb")
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and not file.is_symlink():
-            raise
+        if isinstance(error, FileNotFoundError | NotADirectoryError) and not file.is_symlink():
+            raise FileNotFoundError(error.errno, error.strerror) from None
         raise BadInput(f"{file}: cannot be read ({error.strerror}): remove it and {_AGAIN}") from None
 
 

@@ -116,9 +116,12 @@ class Steiner(OverlayKind[SteinerInstance]):
         line.
         """
         with errors_in(path):
+            too_large = BadInput(f"is larger than {LARGEST_TEXT >> 20} MiB: make it smaller")
+            if path.is_file() and path.stat().st_size > LARGEST_TEXT:
+                raise too_large
             with opened(path) as file:
                 if len(data := file.read(LARGEST_TEXT + 1)) > LARGEST_TEXT:
-                    raise BadInput(f"is larger than {LARGEST_TEXT >> 20} MiB: make it smaller")
+                    raise too_large
             texts = as_read(data.decode("latin-1")).split("\n")
             texts[0] = texts[0].removeprefix("\u00ef\u00bb\u00bf")
             split = ((number, line.split()) for number, line in enumerate(texts, start=1))
@@ -155,7 +158,7 @@ class Steiner(OverlayKind[SteinerInstance]):
             instance = _instance(sections["graph"], sections["terminals"])
             if instance.unit > 1:
                 skipped.append(f"costs with decimals are counted in units of 1/{instance.unit}")
-            is_plain = not skipped and is_headed and data.isascii()
+            is_plain = not skipped and is_headed and not any(map(_PRINTABLE.search, texts))
             return LoadedInstance(instance, notes=tuple(skipped), is_plain=is_plain)
 
     def write(self, instance: SteinerInstance, path: Path) -> None:

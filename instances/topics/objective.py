@@ -35,7 +35,16 @@ def rank(first: str, edges: int, degree: int) -> tuple[int, int]:
 
 
 class EdgeRow(NamedTuple):
-    """An inequality Σ coefficient·x(uv) ≥ `least` over pairs u < v of nodes with a topic in common, x(uv) 0 or 1."""
+    """An inequality Σ coefficient·x(uv) ≥ `least` over pairs u < v of nodes with a topic in common, x(uv) 0 or 1.
+
+    Examples
+    --------
+    Two of the three links of a triangle:
+
+    >>> import overlaybench as ob
+    >>> ob.EdgeRow({(0, 1): 1, (0, 2): 1, (1, 2): 1}, 2).least
+    2
+    """
 
     coefficients: Mapping[tuple[int, int], int]
     least: int

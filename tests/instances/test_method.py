@@ -144,7 +144,7 @@ def test_a_proposal_may_have_numbers_of_numpy_and_the_name_of_a_status() -> None
     [
         (ob.Proposal(PATH), None, Status.FAILED),
         (ob.Proposal(PATH, lower_bound=2), 9.0, Status.FAILED),
-        (ob.Proposal(PATH, lower_bound=2, reason="a remark"), 9.0, Status.FAILED),
+        (ob.Proposal(PATH, lower_bound=2, reason="why no more is proven"), 9.0, Status.FEASIBLE),
         (ob.Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT), None, Status.FAILED),
         (ob.Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT), 9.0, Status.TIME_LIMIT),
         (ob.Proposal(PATH, lower_bound=2, status=Status.TIME_LIMIT, reason="interrupted"), None, Status.TIME_LIMIT),

@@ -158,6 +158,7 @@ def disagreement(kind: str, path: Path) -> str:
         reader.read(str(path))
     except Exception as error:  # whatever a damaged file leads to, as in the checker
         left_out = kind == "content" and any(reason in str(error) for reason in LEFT_OUT)
+        left_out |= kind == "steiner" and instance is not None and not ob.KINDS[kind].read(path, {}).is_plain
         return "refused" if instance is None or left_out else f"only the package reads it: {error!r}"
     if instance is None:
         return "refused" if kind == "topics" and converted(path) else "only the checker reads it"

@@ -243,7 +243,7 @@ def test_simple_bounds_are_bounds() -> None:
 def test_a_model_beyond_memory_leaves_an_overlay(method: ob.Method[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overlay_model, "MOST_VARIABLES", dict.fromkeys(overlay_model.MOST_VARIABLES, 100))
     result = method.run(uniform_instance(30, 5, 2), GENERAL["min-tco"])
-    assert result.status is ob.Status.TIME_LIMIT
+    assert result.status is ob.Status.MEMORY_LIMIT
     assert "variables" in result.reason
     _, value, bound = bounded(result)
     assert bound <= value
