@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import nan
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -17,9 +18,10 @@ import pyarrow as pa
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Status
+from ..library.study import known_times
 from ..printable import printable
 from ..studies.plot import MEASURES, Plot, plot_of
-from ..studies.progress import RunTally, saved
+from ..studies.progress import RunTally, duration, saved
 from ..studies.run_table import run_table, variant_of
 from ..studies.store import Index, Store
 from ..studies.study import Study, read_study, study_schema
@@ -55,7 +57,7 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -
 @click.option("--time-limit", type=Positive(), help="With --again: seconds a run.  [default: as in SPEC.toml]")
 @click.option("--memory-limit", type=click.IntRange(16, 2**31), help="With --again: MiB a run.")
 @QUIET
-@click.option("--dry-run", is_flag=True, help="Check SPEC.toml and print what it would run, and how long at most.")
+@click.option("--dry-run", is_flag=True, help="Check SPEC.toml and print what it would run, and how long it takes.")
 @click.option(
     "--schema",
     is_flag=True,
@@ -91,7 +93,8 @@ def study(
     if repeated and not (time_limit or memory_limit) and set(again) != {"failed"}:
         raise BadInput("--again: give --time-limit or --memory-limit as well, which these runs have then")
     if dry_run:
-        click.echo(expected(read_study(spec), Store(out or spec), master))  # a file holds no results
+        with TemporaryDirectory() as nothing:
+            click.echo(expected(read_study(spec), Store(out or Path(nothing)), master))
         return
     if out is None:
         raise click.UsageError("Missing option '--out'.")
@@ -127,7 +130,11 @@ def expected(asked: Study, store: Store, master: str) -> str:
     table, done = run_table(asked, index), store.done()
     table = table.keyed(done)
     left, cores = table.missing(done), local_cores(master) or 1
-    work = RunTally(store, table.counted(left)).work
+    counts = table.counted(left)
+    tally = RunTally(store, counts)
+    tally.learn(known_times(group.method for group, _ in counts))
+    work = tally.work
+    most = sum(n * (of.time_limit if of.exact else tally.expected(of, size)) for (of, size), n in counts.items())
     known = index.table["instance"].take(pa.array(index.positions(texts)))
     counted = f"{len(known.unique())} instances, {len(table)} runs"
     if len(unknown):
@@ -135,11 +142,14 @@ def expected(asked: Study, store: Store, master: str) -> str:
     lines = [f"{asked.name}: {counted}, {len(table) - len(left)} of them stored"]
     lines += asked.notes
     of_variants = Counter[tuple[str, str]]()
-    for (group, _), runs in table.counted(left).items():
+    for (group, _), runs in counts.items():
         of_variants[group.problem, variant_of(group)] += runs
     lines += [f"{runs:8}  {problem}  {variant}" for (problem, variant), runs in sorted(of_variants.items())]
     short = "less than 1 s to go" if len(left) else "nothing to go"
-    return "\n".join([*lines, f"{work.about(work.left / cores) or short}, on {cores} cores"])
+    about = work.about(work.left / cores) or short
+    if not work.is_limited and most > max(cores, 2 * work.left):
+        about += f" (at most {duration(most / cores)}, if every exact method takes its time limit)"
+    return "\n".join([*lines, f"{about}, on {cores} cores"])
 
 
 def echo_statuses(out: Path, store: Store, keys: pa.Array) -> None:

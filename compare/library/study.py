@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +22,14 @@ from ...instances.contract.result import Status
 from ..catalogue import kind_named, method_named, problem_named
 from ..studies.bounds import exceeds
 from ..studies.columns import gap_integral
-from ..studies.library_entries import Entry
+from ..studies.library_entries import TABLE, Entry
 from ..studies.proofs import CERTIFIED, PROOF, faults_of_evidence
 from ..studies.row import object_in
 from ..studies.store import Store
 from ..studies.task import writes_proofs
-from .table import LibraryTable, Record
+from .table import LibraryTable, Record, read_table
+
+_USED_UP = 0.9  # of a time limit
 
 
 def chosen(
@@ -247,3 +251,17 @@ def with_digests(table: LibraryTable) -> tuple[LibraryTable, list[str]]:
             sizes = " ".join(f"{size}={count}" for size, count in kind_named(entry.kind).size(instance).items())
             entries[name] = structs.replace(entry, digest=instance.digest, sizes=sizes)
     return replace(table, entries=entries), missing
+
+
+def known_times(methods: Iterable[str]) -> Iterator[tuple[str, str, int, float]]:
+    """Problem, method, first size of the instance, and the median seconds, of the library's runs by these methods.
+
+    Runs that used up their time limit are left out: many instances are there because they are hard.
+    """
+    library, times, names = read_table(TABLE), defaultdict[tuple[str, str, int], list[float]](list), set(methods)
+    for run in library.records.values():
+        if run.method in names and run.seconds < _USED_UP * run.time_limit:
+            size = int(library.entries[run.instance].sizes.partition("=")[2].split()[0])
+            times[run.problem, run.method, size].append(run.seconds)
+    for (problem, method, size), seconds in times.items():
+        yield problem, method, size, median(seconds)

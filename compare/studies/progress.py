@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from math import log
 from pathlib import Path
@@ -169,6 +169,15 @@ class RunTally:
         for (group, size), runs in left.items():
             self._left[_kind_of(group), size] += runs
         self._measure(store.table(columns=[*RunKind._fields, "sizes", "seconds"]).slice(0, _MOST_READ))
+
+    def learn(self, runs: Iterable[tuple[str, str, int, float]]) -> None:
+        """Take problem, method, size and seconds of runs elsewhere, for methods that have no row on the problem."""
+        stored = set(self._measured)
+        for problem, method, size, seconds in runs:
+            if (group := (problem, method)) not in stored:
+                number, total = self._measured[group].get(size, (0, 0.0))
+                self._measured[group][size] = number + 1, total + max(_LEAST_SECONDS, seconds)
+        self._work = None
 
     def count(self, rows: pa.Table) -> None:
         """Count runs that are done."""

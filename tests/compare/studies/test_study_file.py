@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import overlaybench as ob
+from overlaybench.compare.command_line import cli
+from overlaybench.compare.library.study import known_times
 from overlaybench.compare.studies import study as study_module
-from overlaybench.compare.studies.run_table import RunTable, run_table
-from overlaybench.compare.studies.store import Index, StoredInstance
+from overlaybench.compare.studies.progress import RunTally
+from overlaybench.compare.studies.run_table import RunGroup, RunTable, run_table
+from overlaybench.compare.studies.store import Index, Store, StoredInstance
 from overlaybench.compare.studies.study import Study, read_study
 from overlaybench.compare.studies.task import Recipe, Task
 
@@ -290,3 +294,33 @@ def test_a_method_without_a_problem_and_a_problem_without_a_method_are_bad_input
     )
     with pytest.raises(ob.BadInput, match=r"runs\[2\]: method '.*' does not answer"):
         study_of(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "method", "least", "most"),
+    [
+        (20, "branch-and-cut", 0.001, 3.0),
+        (40, "branch-and-cut", 0.001, 3.0),  # a limit of 60 s is no estimate
+        (5000, "gm", 0.005, 3.0),
+        (20_000, "branch-and-cut", 5.0, 60.0),
+    ],
+)
+def test_a_dry_run_takes_times_from_the_librarys_runs(nodes: int, method: str, least: float, most: float) -> None:
+    group = RunGroup("min-tco", method, "{}", 60.0, 4096, "")
+    tally = RunTally(Store(Path("none")), {(group, nodes): 1})
+    tally.learn(known_times([method]))
+    assert least <= tally.work.left <= most
+    assert not tally.work.is_limited
+
+
+def test_a_dry_run_needs_no_folder_and_says_the_estimate_and_the_most(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text(
+        'instances = [{ workload = "zipf", nodes = 20, topics = 20, subscriptions = 3, seeds = 1000 }]\n'
+        'runs = [{ problems = ["min-tco"], methods = ["branch-and-cut"] }]\n'
+    )
+    done = CliRunner().invoke(cli, ["study", str(file), "--dry-run", "--master", "local[2]"])
+    assert (done.exit_code, done.exception) == (0, None)
+    assert "at most 8 h 20 min, if every exact method takes its time limit" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("about ")
+    assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
