@@ -78,6 +78,14 @@ class Objective:
         ``cost``. The instance's pairs with a common topic are listed then.
     starts : tuple of str
         The problems whose heuristics may give valid answers, by default its own; answers that are not valid are left.
+
+    Examples
+    --------
+    The fewest links in which every topic is connected and no node has more than three:
+
+    >>> import overlaybench as ob
+    >>> ob.Objective(first="edges", cap=3, starts=("minmax-tco",)).free
+    False
     """
 
     first: str = "edges"
