@@ -37,7 +37,6 @@ OPTIONS = (
     Option("core_rows", 20_000_000, "most subscriptions of the core, where parts look for candidates", least=1),
     Option("candidates", 8, "nodes of the core for each subscription of a part", least=1, most=64),
     Option("locality", "random", "what brings nodes into one part", choices=LOCALITIES),
-    Option("split_seconds", 0, "seconds for a bound by splitting costs, up to 4,000,000 subscriptions", least=0),
     Option(
         "split_seconds", 0, f"of one task that improves overlay and bound, up to {MOST_ROWS:,} subscriptions", least=0
     ),
