@@ -51,7 +51,7 @@ def _print_schema(ctx: click.Context, parameter: click.Parameter, asked: bool) -
 @click.option(
     "--again",
     multiple=True,
-    type=click.Choice(REPEATABLE),
+    type=click.Choice([status.value for status in REPEATABLE]),
     help="Repeat the runs that ended so, under the limits given here; the others count as they are. Repeatable.",
 )
 @click.option("--time-limit", type=Positive(), help="With --again: seconds a run.  [default: as in SPEC.toml]")

@@ -17,6 +17,7 @@ from overlaybench.compare.studies.spark_study import Again
 from overlaybench.compare.studies.store import Store, write_part
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.studies.without_spark import study_done_in
+from tests.outcomes import output_of
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "results.md").read_text()
 SPEC = """
@@ -204,3 +205,10 @@ def test_only_runs_that_ended_so_are_repeated_under_the_new_limit(tmp_path: Path
     assert limits(store) == {"gm": {120.0}, "ring-per-topic": {60.0}}
     study_done_in(tmp_path, LIMITED)
     assert limits(store) == {"gm": {60.0}, "ring-per-topic": {60.0}}
+
+
+@pytest.mark.parametrize("status", ["time-limit", "memory-limit", "failed"])
+def test_the_command_takes_each_status_that_is_run_again(tmp_path: Path, status: str) -> None:
+    file = tmp_path / "spec.toml"
+    file.write_text(SPEC)
+    assert "4 runs" in output_of("study", file, "--again", status, "--time-limit", 3, "--dry-run")
