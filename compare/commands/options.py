@@ -103,7 +103,9 @@ TIME_LIMIT = click.option("--time-limit", type=Positive(), help="Seconds a metho
 SEED = click.option("--seed", default=0, show_default=True, help="The same seed gives the same answer.")
 WHERE = click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Only rows with this value; repeatable.")
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-MASTER = click.option("--master", default="local[*]", show_default=True, help="Spark master.")
+MASTER = click.option(
+    "--master", "--remote", "master", default="local[*]", show_default=True, help="Spark master, or sc://HOST:PORT."
+)
 ARCHIVE = click.option("--archive", type=FILE, help="The code for a cluster's workers (see `overlaybench archive`).")
 QUIET = click.option("--quiet", is_flag=True, help="Show no progress.")
 

@@ -193,7 +193,7 @@ class ConnectSpark(Executors):
     @property
     def cores(self) -> int:
         if time.monotonic() > self._asked + _CORES_SECONDS * 10:
-            from pyspark.sql import functions as F
+            from pyspark.sql.connect import functions as F  # the other ones look for a Spark context
 
             partitions = self.session.range(0, 2**20).select(F.spark_partition_id().alias("number")).distinct()
             self._cores, self._asked = max(1, partitions.count()), time.monotonic()

@@ -180,6 +180,8 @@ def spark(
     The workers of a cluster get `archive` (`overlaybench archive`), or this package, and then need the pinned libraries
     in their Python; and the files of the plug-ins.
     """
+    if master.startswith("sc://"):
+        raise BadInput(f"--master {master}: Spark Connect runs studies alone: give the address of a Spark master")
     _check_environment(master)
     cores = local_cores(master)
     conf = SparkConf().setAppName("overlaybench").setMaster(f"local[{cores},{FAILURES}]" if cores else master)

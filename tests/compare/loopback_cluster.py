@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,18 +72,37 @@ def loopback_cluster(workers: int = 2, memory: str = Cluster.memory, hidden: Pat
                 _end(process)
 
 
+@contextmanager
+def connect_server(folder: Path) -> Iterator[str]:
+    """The address of a server of Spark Connect on a free port of 127.0.0.1, which does the work on two cores."""
+    log, server = folder / "connect.log", "org.apache.spark.sql.connect.service.SparkConnectServer"
+    words = ["--master", "local[2]", "--class", server, "--conf", f"spark.connect.grpc.binding.address={_HOST}"]
+    words += ["--conf", "spark.connect.grpc.binding.port=0", "spark-internal"]
+    process = _process("spark-submit", words, log, {"PYSPARK_PYTHON": sys.executable})
+    try:
+        yield f"sc://{_HOST}:{_awaited(log, r'Spark Connect server started at: .*:([0-9]+)', process)}"
+    finally:
+        _end(process)
+
+
 _HIDING = 'mount -t tmpfs tmpfs "$0" && exec "$@"'
 
 
 def _start(name: str, arguments: list[str], log: Path, hidden: Path | None = None) -> subprocess.Popen[bytes]:
     hiding = ["unshare", "-rm", "sh", "-c", _HIDING, str(hidden)] if hidden is not None else []
-    home = Path(pyspark.__file__).parent
     ports = ["--host", _HOST, "--port", "0", "--webui-port", "0"]
-    environment = os.environ | {"SPARK_LOCAL_IP": _HOST, "SPARK_HOME": str(home), "SPARK_DAEMON_MEMORY": "256m"}
+    words = [f"org.apache.spark.deploy.{name}", *ports, *arguments]
+    return _process("spark-class", words, log, {"SPARK_DAEMON_MEMORY": "256m"}, hiding)
+
+
+def _process(
+    program: str, arguments: list[str], log: Path, variables: dict[str, str], before: Sequence[str] = ()
+) -> subprocess.Popen[bytes]:
+    home = Path(pyspark.__file__).parent
     with log.open("wb") as out:
         return subprocess.Popen(
-            [*hiding, str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *ports, *arguments],
-            env=environment,
+            [*before, str(home / "bin" / program), *arguments],
+            env=os.environ | {"SPARK_LOCAL_IP": _HOST, "SPARK_HOME": str(home)} | variables,
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,

@@ -18,13 +18,13 @@ from overlaybench.compare.studies import spark_study
 from overlaybench.compare.studies.isolation import session_members
 from overlaybench.compare.studies.row import MEASURED, SCHEMA
 from overlaybench.compare.studies.run_table import run_table
-from overlaybench.compare.studies.spark_session import _is_of_spark, write_archive
+from overlaybench.compare.studies.spark_session import _is_of_spark, spark, write_archive
 from overlaybench.compare.studies.spark_study import _check_code, run_study
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.errors import BadInput
-from tests.compare.loopback_cluster import Cluster, loopback_cluster
+from tests.compare.loopback_cluster import Cluster, connect_server, loopback_cluster
 from tests.interrupts import has_ended
 from tests.outcomes import output_of
 
@@ -219,6 +219,28 @@ def test_one_core_two_cores_and_a_cluster_give_the_same_rows(
     assert rows_on("local[2]", tmp_path_factory.mktemp("two")) == undisturbed
     assert ended(study(tmp_path, cluster.master))[0] == 0
     assert rows(tmp_path / "out") == undisturbed
+
+
+@pytest.mark.slow
+def test_a_server_of_spark_connect_gives_the_same_rows(tmp_path: Path, undisturbed: list[dict[str, Any]]) -> None:
+    pytest.importorskip("grpc", reason="pip install 'pyspark[connect]'")
+    words = [
+        sys.executable,
+        "-m",
+        "overlaybench.compare",
+        "study",
+        str(spec_in(tmp_path)),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    with connect_server(tmp_path) as address:
+        subprocess.run([*words, "--remote", address], check=True, timeout=280, cwd=tmp_path)
+    assert rows(tmp_path / "out") == undisturbed
+
+
+def test_a_server_of_spark_connect_is_refused_where_a_spark_context_is_needed(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="Spark Connect runs studies alone"), spark("sc://127.0.0.1:1", tmp_path / "log"):
+        pass
 
 
 def test_a_worker_with_other_code_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
