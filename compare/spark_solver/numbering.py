@@ -60,6 +60,8 @@ def read_rows(session: SparkSession, path: str, columns: Mapping[str, Any], name
     try:
         table = session.read.parquet(path)
         check_columns(flat, table.columns)
+        if len(flat) == len(names) and (plain := _plain_labels(table, flat, names)) is not None:
+            return plain
         taken = table.select(*(F.col(f"`{one}`").alias(f"c{at}") for at, one in enumerate(flat)))
         labelled = partial(_labelled, columns=given, as_is=bool(columns.get("as_is")))
         schema = f"{names[0]} string, {names[1]} string, wrong string, remark string"
@@ -77,6 +79,28 @@ def read_rows(session: SparkSession, path: str, columns: Mapping[str, Any], name
     if found[1]:
         print(f"overlaybench: {path}: {found[1]}", file=sys.stderr, flush=True)
     return taken.mapInArrow(labelled, schema).select(*names)
+
+
+# The ends of labels that :func:`_labelled` may trim or refuse: nothing, blanks, separators and control characters.
+_UNCLEAR_ENDS = r"^$|^[\s\p{Z}\p{C}]|[\s\p{Z}\p{C}]\z"
+
+
+def _plain_labels(table: DataFrame, columns: Sequence[str], names: Sequence[str]) -> DataFrame | None:
+    """Columns of texts and whole numbers, by expressions of Spark alone; None where a label asks for :func:`_labelled`.
+
+    For these types :func:`.label_texts` and Spark give the same text, and Spark needs no process of Python for it.
+    """
+    kinds = dict(table.dtypes)
+    if not all(kinds[one] in ("string", "tinyint", "smallint", "int", "bigint") for one in columns):
+        return None
+    texts = [F.col(f"`{one}`").cast("string").alias(name) for one, name in zip(columns, names, strict=True)]
+    rows = table.select(*texts)
+    unclear = F.lit(False)
+    for one, name in zip(columns, names, strict=True):
+        unclear |= F.col(name).isNull()
+        if kinds[one] == "string":
+            unclear |= ~F.is_valid_utf8(F.col(name)) | F.col(name).rlike(_UNCLEAR_ENDS)
+    return None if rows.agg(F.bool_or(unclear)).collect()[0][0] else rows
 
 
 def _labelled(

@@ -144,6 +144,30 @@ def test_spark_reads_200_files_as_one_machine_does(session: Any, tmp_path: Path)
         assert agree(one, found) or unread, (number, one, found)
 
 
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("nodes", "is_plain"),
+    [
+        (pa.array(["a", "é b", "7", "😀"]), True),
+        (pa.array(["a", "b"]).dictionary_encode(), True),
+        (pa.array([-3, 2**40]), True),
+        (pa.array([1, 2], pa.uint16()), True),
+        *((pa.array(["a", text]), False) for text in (" b", "b\n", "b\u00a0", "\u3000b", "b\x1f", "\u2028b")),
+        (pa.array([1.0, 2.0]), False),
+        (pa.array([b"a", b"b"]), False),
+        (pa.array([2**63], pa.uint64()), False),
+    ],
+    ids=str,
+)
+def test_plain_labels_need_no_process_of_python(session: Any, tmp_path: Path, nodes: pa.Array, is_plain: bool) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"node": nodes, "topic": ["x"] * len(nodes)}), path)
+    rows = read_rows(session, str(path), {}, ("node", "topic"))
+    assert ("MapInArrow" not in rows._jdf.queryExecution().toString()) == is_plain
+    assert agree(here(path, {}), {(row["node"], row["topic"]) for row in rows.collect()})
+
+
 def test_partition_columns_are_read_as_they_are_written(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     for topic, nodes in (("007", ["a", "b"]), ("7", ["c", "d"]), ("x%2Fy", ["a", "d"])):
