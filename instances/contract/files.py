@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
@@ -104,7 +105,8 @@ def check_writable(path: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> BadInput:
-    return BadInput(f"{path}: cannot be written ({error.strerror or error}): choose another path")
+    fix = "free some space and run the command again" if error.errno == errno.ENOSPC else "choose another path"
+    return BadInput(f"{path}: cannot be written ({error.strerror or error}): {fix}")
 
 
 def _unreadable(path: Path, error: OSError) -> BadInput:
