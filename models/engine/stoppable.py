@@ -16,7 +16,16 @@ from ...instances.runtime.signals import default_signals, forking
 
 Answer = TypeVar("Answer")
 _POLL_SECONDS, _FEW_STEPS = 0.05, 2e7
-_ONE_AT_A_TIME = Lock()  # a fork of another thread would hold this one's end of the pipe, and hide that it died
+_one_at_a_time = Lock()  # a fork of another thread would hold this one's end of the pipe, and hide that it died
+
+
+def _free_the_lock() -> None:
+    """In a fork, whose parent's thread keeps the lock for itself."""
+    global _one_at_a_time
+    _one_at_a_time = Lock()
+
+
+os.register_at_fork(after_in_child=_free_the_lock)
 
 
 class Fork:
@@ -34,7 +43,7 @@ class Fork:
             os._exit(0)
 
         self._process = context.Process(target=run)
-        with _ONE_AT_A_TIME:
+        with _one_at_a_time:
             self.pipe, end = context.Pipe()
             with forking():
                 self._process.start()

@@ -155,3 +155,14 @@ def test_a_death_is_noticed_though_another_process_holds_the_end_of_the_pipe() -
     with pytest.raises(RuntimeError, match="exit code 9"):
         child.receive(10)
     child.end()
+
+
+@pytest.mark.timeout(30)
+def test_a_fork_forks_in_turn() -> None:
+    def fork_again(pipe: Any) -> None:
+        child = Fork(lambda inner: inner.send("a word"))
+        pipe.send(child.receive(10))
+
+    child = Fork(fork_again)
+    assert child.receive(20) == "a word"
+    child.end()
