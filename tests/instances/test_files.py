@@ -48,7 +48,8 @@ def test_a_full_disk_is_bad_input_that_names_the_file_and_leaves_nothing(tmp_pat
     with pytest.raises(ob.BadInput) as caught:
         atomic_write(path, write)
     reason = error.strerror or str(error)
-    assert str(caught.value) == f"{path}: cannot be written ({reason}): choose another path"
+    fix = "free some space and run the command again" if error.errno == 28 else "choose another path"
+    assert str(caught.value) == f"{path}: cannot be written ({reason}): {fix}"
     assert list(tmp_path.iterdir()) == []
 
 
