@@ -138,7 +138,7 @@ def plain_graphml(text: str) -> Family | None:
     except Exception:  # whatever networkx raises for a damaged file
         return None
     sides: dict[str, Any] = nx.get_node_attributes(graph, "bipartite")
-    return Counter(frozenset(graph[v]) for v, side in sides.items() if side == 1)
+    return Counter(frozenset(graph[v]) for v, side in sides.items() if str(side) == "1")
 
 
 def plain_hmetis(text: str) -> Family | None:
