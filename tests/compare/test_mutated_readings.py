@@ -224,7 +224,7 @@ def outcome(case: str, folder: Path, text: str) -> str:
     instance = loaded.instance
     nodes = [instance.node_label(v) for v in range(instance.num_nodes)]
     if reading is plain_hif:
-        nodes = [node if node[0] == '"' else repr(node) for node in nodes]
+        nodes = [(node if node[0] == '"' else repr(node)).replace('"', "'") for node in nodes]
         wanted = Counter({frozenset(v.replace('"', "'") for v in each): count for each, count in wanted.items()})
     found = Counter(frozenset(nodes[v] for v in instance.subscribers(t).tolist()) for t in range(instance.num_topics))
     wanted.pop(frozenset(), None)
