@@ -102,7 +102,7 @@ def plain_sets(text: str) -> Family | None:
 def plain_oligomers(text: str) -> Family | None:
     """As sets, with numbers behind or before members left out; None where one stands alone or is no count."""
     without = re.sub(
-        r"(?<=[A-Za-z])\s?(\(\d+\)|\*[1-9]\d*)(?=[,;|\s}]|$)|(?<![\w)])[1-9]\d*\*(?=[A-Za-z])",
+        r"(?<=[A-Za-z])[ \t]?(\(\d+\)|\*[1-9]\d*)(?=[,;|\s}]|$)|(?<![\w)])[1-9]\d*\*(?=[A-Za-z])",
         "",
         text,
         flags=re.MULTILINE,
