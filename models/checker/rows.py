@@ -57,6 +57,8 @@ class Rows:
             place = self.place[column] = len(self.columns)
             self.columns.append(column)
             self.costs.append(self.model.cost(column))
+            if self.width and len(self.columns) > PACKED:
+                self.widen(0)
         return place
 
     def place_all(self):
@@ -77,8 +79,6 @@ class Rows:
         need(all(type(value) is int for value in (rhs, *values)), "a number of the row is no integer")
         if None in places:
             places = list(map(self.place_of, row))
-        if self.width and len(self.columns) > PACKED:
-            self.widen(0)
         largest = max(map(abs, values), default=0)
         if self.width and 2 * largest < 256**self.width:
             kept = rhs, largest, packed(places, values, self.width), None
