@@ -1,1 +1,1 @@
-"""The atlas: every small instance, and what a claim or a method comes to on all of them."""
+"""The atlas: every small instance, and the outcome of a claim or a method on all of them."""
