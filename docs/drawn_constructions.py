@@ -12,9 +12,9 @@ from overlaybench.compare.catalogue import method_named, problem_named, workload
 from overlaybench.compare.figures.draw import Cell, grid
 from overlaybench.compare.figures.panels import ContentOverlays, SubscriptionMatrix, TopicOverlays
 from overlaybench.compare.figures.style import Drawing, DrawOptions, drawing, styled
-from overlaybench.heuristics.topics.divide_and_conquer import Division, Partition, conquer_and_combine
-from overlaybench.heuristics.topics.gm_m import extend_gm_m
-from overlaybench.heuristics.topics.kernels.ties import tie_order
+from overlaybench.heuristics.topics.merge.divide_and_conquer import Division, Partition, conquer_and_combine
+from overlaybench.heuristics.topics.merge.gm_m import extend_gm_m
+from overlaybench.heuristics.topics.tie_breaking.ties import tie_order
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.overlay import Overlay

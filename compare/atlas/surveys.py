@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.topics.kernels.every_tie import TIES, TieValues, values_under_ties
+from ...heuristics.topics.tie_breaking.every_tie import TIES, TieValues, values_under_ties
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.method import Method
 from ...instances.contract.option import Value

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.topics.divide_and_conquer import AIM, COVERAGE, ETA, PARTITIONS, divide_and_conquer
 from ...heuristics.topics.heuristic import TOPIC_CONNECTED, Heuristic, heuristic
 from ...heuristics.topics.kernels.interest import TopicComponents, unite
 from ...heuristics.topics.kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
-from ...heuristics.topics.kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
+from ...heuristics.topics.merge.divide_and_conquer import AIM, COVERAGE, ETA, PARTITIONS, divide_and_conquer
+from ...heuristics.topics.tie_breaking.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method
 from ...instances.contract.overlay import Overlay

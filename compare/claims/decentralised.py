@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...heuristics.topics.divide_and_conquer import BULK, Extend, PartEdges, Partition, build_part, combine_core
-from ...heuristics.topics.kernels.ties import TieOrder, ranks_of, tie_order
+from ...heuristics.topics.merge.divide_and_conquer import BULK, Extend, PartEdges, Partition, build_part, combine_core
+from ...heuristics.topics.tie_breaking.ties import TieOrder, ranks_of, tie_order
 from ...instances.contract.arrays import Ids
 from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance

@@ -10,7 +10,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from ...heuristics.topics.divide_and_conquer import (
+from ...heuristics.topics.kernels.partial_overlay import PartialOverlay
+from ...heuristics.topics.merge.divide_and_conquer import (
     Division,
     Partition,
     best_division,
@@ -22,9 +23,8 @@ from ...heuristics.topics.divide_and_conquer import (
     representatives,
     restricted,
 )
-from ...heuristics.topics.gm_m import extend_gm_m
-from ...heuristics.topics.kernels.partial_overlay import PartialOverlay
-from ...heuristics.topics.kernels.ties import tie_order
+from ...heuristics.topics.merge.gm_m import extend_gm_m
+from ...heuristics.topics.tie_breaking.ties import tie_order
 from ...instances.contract.arrays import connected_components
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Result

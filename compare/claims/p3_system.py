@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...heuristics.topics.divide_and_conquer import (
+from ...heuristics.topics.merge.divide_and_conquer import (
     Division,
     best_division,
     bulk_threshold,
@@ -21,8 +21,8 @@ from ...heuristics.topics.divide_and_conquer import (
     random_order,
     restricted,
 )
-from ...heuristics.topics.gm_m import extend_gm_m
-from ...heuristics.topics.kernels.ties import tie_order
+from ...heuristics.topics.merge.gm_m import extend_gm_m
+from ...heuristics.topics.tie_breaking.ties import tie_order
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, TIES, Bench, grid

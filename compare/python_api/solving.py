@@ -128,7 +128,7 @@ def solve(
         if options.get(needed):
             check_takes(chosen, needed, judge)
     if options.get("trace"):
-        from ...heuristics.topics.tie_search import check_traceable
+        from ...heuristics.topics.tie_breaking.tie_search import check_traceable
 
         check_traceable(instance)
     if options.get("overlay"):

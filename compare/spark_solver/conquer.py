@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from ...heuristics.topics.greedy_merge import extend_greedily
 from ...heuristics.topics.kernels.common_topics import BLOCK, block_of, sharing
 from ...heuristics.topics.kernels.partial_overlay import PartialOverlay
-from ...heuristics.topics.kernels.ties import TieOrder
+from ...heuristics.topics.tie_breaking.ties import TieOrder
 from ...instances.contract.arrays import Ids, Offsets, entries_of
 from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance

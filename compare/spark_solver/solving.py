@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from ...heuristics.topics.kernels.ties import tie_order
+from ...heuristics.topics.tie_breaking.ties import tie_order
 from ...instances.contract.arrays import Ids, Offsets
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import Coded

@@ -16,14 +16,14 @@ from ...instances.runtime.compiled import kernel
 from ...instances.runtime.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import AnyTopicProblem
-from ..topics.gm_m import gm_m
 from ..topics.greedy_merge import greedy_merge
 from ..topics.kernels.interest import TopicComponents, contribution, join, singletons
 from ..topics.kernels.partial_overlay import PartialOverlay
-from ..topics.kernels.ties import TIES, tie_order
 from ..topics.local_search.overlay_search import copied
-from ..topics.low_oda import low_oda
-from ..topics.polish import polish
+from ..topics.local_search.polish import polish
+from ..topics.merge.gm_m import gm_m
+from ..topics.merge.low_oda import low_oda
+from ..topics.tie_breaking.ties import TIES, tie_order
 from .limits import best_of
 
 Caps = npt.NDArray[np.int64]

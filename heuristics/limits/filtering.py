@@ -22,7 +22,7 @@ from ...instances.topics.problems import AnyTopicProblem
 from ..graph import Graph, graph_of, root_of
 from ..topics.greedy_merge import greedy_merge
 from ..topics.kernels.interest import contribution, join, singletons
-from ..topics.minmax_oda import minmax_oda
+from ..topics.merge.minmax_oda import minmax_oda
 from .limits import DegreeLimits, components_by_topic, limits_of, offer_star, star
 
 Edges = npt.NDArray[np.int32]

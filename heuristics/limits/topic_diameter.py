@@ -15,9 +15,9 @@ from ...instances.contract.overlay import Overlay
 from ...instances.limits.soc import as_soc
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import AnyTopicProblem
-from ..topics.cd_oda import cd_oda, cd_oda_1, cd_oda_2
 from ..topics.kernels.interest import weighted_neighbours
-from ..topics.two_diameter_oda import two_diameter_oda
+from ..topics.two_diameter.cd_oda import cd_oda, cd_oda_1, cd_oda_2
+from ..topics.two_diameter.two_diameter_oda import two_diameter_oda
 from .limits import DegreeLimits, best_of, components_by_topic, limits_of, star
 
 _STARS = (two_diameter_oda, cd_oda, cd_oda_1, cd_oda_2)

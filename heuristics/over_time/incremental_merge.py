@@ -26,7 +26,7 @@ from ...instances.over_time.trace import LEAVE, TopicTrace
 from ...instances.runtime.compiled import kernel
 from ...instances.runtime.run import Clock
 from ..topics.greedy_merge import greedy_merge
-from ..topics.kernels.small_graphs import bit_count
+from ..topics.tie_breaking.small_graphs import bit_count
 from .kernels.broken_topics import (
     Broken,
     begin_step,

@@ -23,8 +23,8 @@ from ...instances.over_time.trace import TopicTrace
 from ...instances.runtime.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ..topics.greedy_merge import greedy_merge
-from ..topics.kernels.ties import TIES
 from ..topics.ring_per_topic import ORDER, ring_per_topic
+from ..topics.tie_breaking.ties import TIES
 from .trace_method import trace_method
 
 

@@ -18,12 +18,12 @@ from ...instances.contract.overlay import Overlay
 from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.every_tie import GreedyRule, edge_rule
 from .kernels.interest import TopicComponents, unit_costs, unite
 from .kernels.partial_overlay import ANY_DEGREE, OverlayBuild, PartialOverlay
-from .kernels.ties import HIGHEST, RANDOM, TIES, TieOrder, tie_order
 from .mst_per_topic import spanning_trees
-from .tie_search import EdgeSteps, heaviest
+from .tie_breaking.every_tie import GreedyRule, edge_rule
+from .tie_breaking.tie_search import EdgeSteps, heaviest
+from .tie_breaking.ties import HIGHEST, RANDOM, TIES, TieOrder, tie_order
 
 RUNS = Option("runs", 1, "how often to run, each time on the edges not used yet", least=1)
 THREADS = Option("threads", 1, "threads that count contributions; same edges", least=1, most=64, unkeyed=True)

@@ -12,8 +12,8 @@ from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import AnyTopicProblem
 from .kernels.partial_overlay import OverlayBuild
-from .kernels.ties import TIES
-from .tie_search import TIES_OR_EXTREMES, GreedySteps, SolveUnderTies
+from .tie_breaking.tie_search import TIES_OR_EXTREMES, GreedySteps, SolveUnderTies
+from .tie_breaking.ties import TIES
 
 TOPIC_CONNECTED = ("min-tco", "minmax-tco", "low-tco")
 DIAMETER_TWO = (*TOPIC_CONNECTED, "2d-star", "2d-true")

@@ -10,7 +10,7 @@ from ...instances.topics.instance import TopicInstance
 from .heuristic import heuristic
 from .kernels.interest import EdgeCosts, TopicComponents, cost_of, edge_costs, join
 from .kernels.partial_overlay import Edges, OverlayBuild, PartialOverlay
-from .kernels.ties import TIES, TieOrder, rank_of, tie_order
+from .tie_breaking.ties import TIES, TieOrder, rank_of, tie_order
 
 
 @heuristic(TIES)

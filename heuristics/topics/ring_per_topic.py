@@ -18,9 +18,9 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Step, Trace
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.every_tie import RING_RULE, GreedyRule
 from .kernels.partial_overlay import OverlayBuild
-from .tie_search import EdgeSteps, check_traceable, trace_with_labels
+from .tie_breaking.every_tie import RING_RULE, GreedyRule
+from .tie_breaking.tie_search import EdgeSteps, check_traceable, trace_with_labels
 
 ORDERS = ("number", "random", "random-per-topic")
 ORDER = Option(

@@ -220,7 +220,8 @@ class Catalogue(Mapping[str, Item]):
 def defined_in(package: str, kind: type, name: str = "") -> tuple[Any, ...]:
     """Every object of a type that a file of a package defines, alone or in a tuple, by file and then as defined.
 
-    Subpackages, and names that are imported or start with an underscore, are skipped.
+    Names that are imported or start with an underscore are skipped, and so are subpackages that the package does not
+    name as its `FAMILIES`.
 
     `name`: import only the files that contain this text in double quotes: those that define an item of this name
     do.
@@ -249,8 +250,11 @@ def home_of(item: object) -> str:
 
 @cache
 def _texts(package: str) -> dict[str, str]:
-    files = (file for folder in import_module(package).__path__ for file in sorted(Path(folder).glob("*.py")))
-    return {f"{package}.{file.stem}": file.read_text("utf-8") for file in files if file.stem != "__init__"}
+    whole = import_module(package)
+    files = (file for folder in whole.__path__ for file in sorted(Path(folder).glob("*.py")))
+    texts = {f"{package}.{file.stem}": file.read_text("utf-8") for file in files if file.stem != "__init__"}
+    families = (f"{package}.{family}" for family in getattr(whole, "FAMILIES", ()))
+    return texts | {module: text for family in families for module, text in _texts(family).items()}
 
 
 @cache

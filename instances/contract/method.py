@@ -103,7 +103,7 @@ class Method(Generic[Instance, Answer]):
         The problems on which method ``best`` runs it before faster ones.
     rule : callable, optional
         Takes the options but ``ties`` and returns what the exhaustive search of ties on small instances needs
-        (:mod:`overlaybench.heuristics.topics.kernels.every_tie`); BadInput for options that it lacks.
+        (:mod:`overlaybench.heuristics.topics.tie_breaking.every_tie`); BadInput for options that it lacks.
     colour, marker : str
         In figures, as matplotlib names them; "" for the next free one.
     members : tuple of Method

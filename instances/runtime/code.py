@@ -36,7 +36,8 @@ def closure(modules: Iterable[str], root: Path = ROOT) -> dict[str, Path]:
     """The files of modules and of all that these import anywhere in them, by module name.
 
     Python's own and installed modules are left out, and what only type checkers import. A package of ours whose name
-    stands in a text, as for :func:`.methods_of`, is imported with all its modules. `root` is the folder of our package.
+    stands in a text, as for :func:`.methods_of`, is imported with all modules in it. `root` is the folder of our
+    package.
     """
     found: dict[str, Path] = {}
     waiting = [*modules]
@@ -147,7 +148,8 @@ def _imported(name: str, file: Path, root: Path) -> Iterator[str]:
     for named in scanned.named:
         yield named
         folder = root.joinpath(*named.split(".")[1:])
-        yield from (f"{named}.{each.stem}" for each in sorted(folder.glob("*.py")) if each.stem != "__init__")
+        inside = (file.relative_to(root).with_suffix("") for file in sorted(folder.rglob("*.py")))
+        yield from (".".join([OURS, *each.parts]) for each in inside)
     if own[0] != OURS:  # whose packages compute nothing
         yield from (".".join(own[:depth]) for depth in range(1, len(own)))
 

@@ -11,8 +11,14 @@ from typing import Any
 import numpy as np
 
 from ...heuristics.topics.local_search.overlay_search import candidate_lists
+from ...heuristics.topics.local_search.polish import (
+    THREADS,
+    fault_tolerant_polish,
+    least_edges,
+    polish,
+    searches_in_parts,
+)
 from ...heuristics.topics.local_search.ruin_and_recreate import CandidateLists
-from ...heuristics.topics.polish import THREADS, fault_tolerant_polish, least_edges, polish, searches_in_parts
 from ...instances.contract.catalogue import PROBLEMS, methods_of
 from ...instances.contract.method import Method
 from ...instances.contract.option import Option

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
-from ...heuristics.topics.polish import fault_tolerant_polish
+from ...heuristics.topics.local_search.polish import fault_tolerant_polish
 from ...instances.contract.method import Method
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay

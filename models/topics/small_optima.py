@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.topics.kernels.small_graphs import SmallGraphs, entry_of, small_graphs
+from ...heuristics.topics.tie_breaking.small_graphs import SmallGraphs, entry_of, small_graphs
 from ...instances.contract.arrays import Ids, Offsets
 from ...instances.runtime.compiled import in_place_kernel, kernel
 from ...instances.topics.every_instance import Rows, node_sets

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...heuristics.topics.polish import JUDGING
+from ...heuristics.topics.local_search.polish import JUDGING
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.method import Proposal
 from ...instances.contract.overlay import Overlay

@@ -1,1 +1,1 @@
-"""Kernels of the greedy algorithms: partial overlays, contributions, topic components, ties."""
+"""Kernels of the greedy algorithms: partial overlays, contributions, topic components."""

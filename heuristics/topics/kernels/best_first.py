@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....instances.runtime.compiled import kernel
-from .ties import TieOrder, candidate_of
+from ..tie_breaking.ties import TieOrder, candidate_of
 
 BestFirst = Callable[[int, int, int, Any, TieOrder], npt.NDArray[np.int64]]
 

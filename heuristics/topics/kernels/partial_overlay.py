@@ -15,9 +15,9 @@ from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.overlay import Overlay
 from ....instances.runtime.compiled import kernel
 from ....instances.topics.instance import TopicInstance
+from ..tie_breaking.ties import HIGHEST, RANDOM, TieOrder, candidate_of, rank_of, ranks_of
 from .common_topics import BLOCK, pairs_by_common_topics, pairs_sharing
 from .interest import TopicComponents, contribution, join, singletons, unite
-from .ties import HIGHEST, RANDOM, TieOrder, candidate_of, rank_of, ranks_of
 
 Edges = npt.NDArray[np.int64]
 Degrees = npt.NDArray[np.int32]

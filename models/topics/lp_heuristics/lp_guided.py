@@ -33,6 +33,7 @@ from ....heuristics.topics.local_search.overlay_search import (
     nearest_to,
     priced_weights,
 )
+from ....heuristics.topics.local_search.polish import searches_in_parts
 from ....heuristics.topics.local_search.ruin_and_recreate import (
     CandidateLists,
     Cooling,
@@ -40,7 +41,6 @@ from ....heuristics.topics.local_search.ruin_and_recreate import (
     SearchParameters,
     random_number,
 )
-from ....heuristics.topics.polish import searches_in_parts
 from ....heuristics.topics.ring_per_topic import harary_per_topic
 from ....instances.contract.arrays import Flags, Ids, Offsets
 from ....instances.contract.catalogue import PROBLEMS, methods_of

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....heuristics.topics.polish import polish
+from ....heuristics.topics.local_search.polish import polish
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.result import OUT_OF_MEMORY
 from ....instances.runtime.run import Clock, offer_bound

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.topics.local_search.polish import least_edges
 from ....heuristics.topics.local_search.ruin_and_recreate import Cooling, random_number
-from ....heuristics.topics.polish import least_edges
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.result import OUT_OF_MEMORY

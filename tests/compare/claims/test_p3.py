@@ -18,7 +18,7 @@ from overlaybench.compare.claims.contribution_table import gm_m_by_table
 from overlaybench.compare.claims.data import GRIDS
 from overlaybench.compare.claims.decentralised import decentralised
 from overlaybench.compare.claims.register import CLAIMS, judge
-from overlaybench.heuristics.topics.divide_and_conquer import best_division, restricted
+from overlaybench.heuristics.topics.merge.divide_and_conquer import best_division, restricted
 from tests.compare.claims.faults import Edges, every_pair, no_edge, tiered, with_broken
 from tests.outcomes import known
 

@@ -8,15 +8,15 @@ import overlaybench as ob
 from overlaybench.compare.claims import contribution_table
 from overlaybench.compare.claims.contribution_table import WORK, extend_by_table, gm_m_by_table
 from overlaybench.compare.claims.decentralised import Decentralised, decentralised, drawn_partition
-from overlaybench.heuristics.topics.divide_and_conquer import (
+from overlaybench.heuristics.topics.merge.divide_and_conquer import (
     Division,
     Partition,
     conquer_and_combine,
     divide_and_conquer,
     representatives,
 )
-from overlaybench.heuristics.topics.gm_m import extend_gm_m, gm_m
-from overlaybench.heuristics.topics.kernels.ties import tie_order
+from overlaybench.heuristics.topics.merge.gm_m import extend_gm_m, gm_m
+from overlaybench.heuristics.topics.tie_breaking.ties import tie_order
 from tests.heuristics.topics.test_guarantees import middling
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances

@@ -12,7 +12,7 @@ import overlaybench as ob
 from overlaybench.compare.spark_solver.conquer import Level, SubscriptionRows, conquer, levels, nearest, packed
 from overlaybench.compare.spark_solver.numbering import X_END
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.heuristics.topics.kernels.ties import tie_order
+from overlaybench.heuristics.topics.tie_breaking.ties import tie_order
 
 pytestmark = pytest.mark.interpreted
 

@@ -16,7 +16,7 @@ from overlaybench.heuristics.over_time.kernels.living_overlay import (
     remove_link,
     with_room,
 )
-from overlaybench.heuristics.topics.kernels.small_graphs import bit_count
+from overlaybench.heuristics.topics.tie_breaking.small_graphs import bit_count
 from overlaybench.instances.runtime.run import Clock, OutOfTime
 from tests.outcomes import answer_of
 from tests.properties import property_test

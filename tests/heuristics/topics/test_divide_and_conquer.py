@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.heuristics.topics.divide_and_conquer import (
+from overlaybench.heuristics.topics.merge.divide_and_conquer import (
     AIMS,
     DCB_M,
     DCBR_M,
@@ -23,7 +23,7 @@ from overlaybench.heuristics.topics.divide_and_conquer import (
     naive_dc,
     random_order,
 )
-from overlaybench.heuristics.topics.kernels.ties import tie_order
+from overlaybench.heuristics.topics.tie_breaking.ties import tie_order
 from overlaybench.instances.contract.arrays import Ids
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.test_guarantees import middling

@@ -10,14 +10,14 @@ import numpy.typing as npt
 import pytest
 
 import overlaybench as ob
-from overlaybench.heuristics.topics.kernels.every_tie import (
+from overlaybench.heuristics.topics.tie_breaking.every_tie import (
     BEST_TIES,
     MEASURES,
     WORST_TIES,
     TieValues,
     values_under_ties,
 )
-from overlaybench.heuristics.topics.tie_search import GreedySteps, SolveUnderTies, State
+from overlaybench.heuristics.topics.tie_breaking.tie_search import GreedySteps, SolveUnderTies, State
 from overlaybench.instances.contract.catalogue import methods_of
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.every_instance import instance_of, instances, members_of

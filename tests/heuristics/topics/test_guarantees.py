@@ -10,10 +10,10 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.heuristics.topics.gm_m import gm_m
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE, greedy_merge
-from overlaybench.heuristics.topics.low_oda import low_oda
-from overlaybench.heuristics.topics.minmax_oda import MINMAX_ODA, minmax_oda
+from overlaybench.heuristics.topics.merge.gm_m import gm_m
+from overlaybench.heuristics.topics.merge.low_oda import low_oda
+from overlaybench.heuristics.topics.merge.minmax_oda import MINMAX_ODA, minmax_oda
 from overlaybench.heuristics.topics.ring_per_topic import ORDERS, ring_per_topic
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS

@@ -21,7 +21,7 @@ from overlaybench.heuristics.topics.kernels.common_topics import (
 )
 from overlaybench.heuristics.topics.kernels.interest import join
 from overlaybench.heuristics.topics.kernels.partial_overlay import PartialOverlay, eligible_nodes, partners
-from overlaybench.heuristics.topics.kernels.ties import candidate_of, rank_of, tie_order
+from overlaybench.heuristics.topics.tie_breaking.ties import candidate_of, rank_of, tie_order
 from overlaybench.instances.runtime.compiled import cache_folder
 from tests.heuristics.topics import twins
 from tests.outcomes import answer_of

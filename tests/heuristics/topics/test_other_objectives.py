@@ -8,12 +8,12 @@ import networkx as nx
 import pytest
 
 import overlaybench as ob
-from overlaybench.heuristics.topics.gm2 import block_forest, blocks_between, gm2
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
+from overlaybench.heuristics.topics.local_search.polish import fault_tolerant_polish, polish
+from overlaybench.heuristics.topics.merge.gm2 import block_forest, blocks_between, gm2
+from overlaybench.heuristics.topics.merge.weighted_gm import weighted_greedy_merge
 from overlaybench.heuristics.topics.mst_per_topic import mst_per_topic
-from overlaybench.heuristics.topics.polish import fault_tolerant_polish, polish
 from overlaybench.heuristics.topics.ring_per_topic import HARARY_ORDERS, harary_per_topic
-from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.topics.problems import FaultTolerantTCO, WeightedTCO
 from tests.instances.test_overlay import subgraphs

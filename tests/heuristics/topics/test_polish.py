@@ -10,9 +10,9 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.heuristics.topics import polish as polish_module
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.interest import singletons
+from overlaybench.heuristics.topics.local_search import polish as polish_module
 from overlaybench.heuristics.topics.local_search.linked_overlay import (
     Links,
     VertexTable,
@@ -35,8 +35,8 @@ from overlaybench.heuristics.topics.local_search.overlay_search import (
     nearest_pairs,
     similar_order,
 )
+from overlaybench.heuristics.topics.local_search.polish import FAULT_TOLERANT_POLISH, POLISH, polish, searches_in_parts
 from overlaybench.heuristics.topics.local_search.ruin_and_recreate import SearchParameters
-from overlaybench.heuristics.topics.polish import FAULT_TOLERANT_POLISH, POLISH, polish, searches_in_parts
 from overlaybench.heuristics.topics.ring_per_topic import harary_per_topic
 from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.runtime.compiled import Interpreter, interpreted
@@ -269,7 +269,7 @@ def test_ctrl_c_while_kernels_are_recorded_ends_the_command(monkeypatch: pytest.
     def pressed(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("overlaybench.heuristics.topics.polish._Annealing.run", pressed)
+    monkeypatch.setattr("overlaybench.heuristics.topics.local_search.polish._Annealing.run", pressed)
     trial = uniform_instance(40, 30, 5).trial()
     with pytest.raises(KeyboardInterrupt):
         POLISH.calls(trial, ob.PROBLEMS["min-tco"], POLISH.complete({}, "min-tco"))

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.heuristics.topics.kernels.ties import RULES
 from overlaybench.heuristics.topics.ring_per_topic import ORDERS
-from overlaybench.heuristics.topics.tie_search import (
+from overlaybench.heuristics.topics.tie_breaking.tie_search import (
     MOST_NODES,
     EdgeSteps,
     GreedySteps,
@@ -22,6 +21,7 @@ from overlaybench.heuristics.topics.tie_search import (
     extreme_ties,
     trace_of,
 )
+from overlaybench.heuristics.topics.tie_breaking.ties import RULES
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.result import Status, Trace
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, nested_subscriptions

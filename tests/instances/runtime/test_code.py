@@ -9,7 +9,7 @@ from overlaybench.instances.contract.catalogue import methods_of
 from overlaybench.instances.runtime.code import OURS, ROOT, closure, digest_of, syntax
 
 GM, CONTENT = f"{OURS}.heuristics.topics.greedy_merge", f"{OURS}.heuristics.content.migration"
-POLISH = f"{OURS}.heuristics.topics.polish"
+POLISH = f"{OURS}.heuristics.topics.local_search.polish"
 
 
 @pytest.fixture(scope="module")

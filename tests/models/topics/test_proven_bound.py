@@ -19,8 +19,8 @@ import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.interest import costs_of, edge_costs, interest_of, unit_costs
 from overlaybench.heuristics.topics.local_search.overlay_search import nearest_pairs
-from overlaybench.heuristics.topics.minmax_oda import minmax_oda
-from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
+from overlaybench.heuristics.topics.merge.minmax_oda import minmax_oda
+from overlaybench.heuristics.topics.merge.weighted_gm import weighted_greedy_merge
 from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine.relaxation import UNIT, Bound
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT

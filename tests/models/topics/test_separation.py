@@ -11,8 +11,8 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.heuristics.topics.gm2 import gm2
-from overlaybench.heuristics.topics.weighted_gm import weighted_greedy_merge
+from overlaybench.heuristics.topics.merge.gm2 import gm2
+from overlaybench.heuristics.topics.merge.weighted_gm import weighted_greedy_merge
 from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine import relaxation
 from overlaybench.models.engine.relaxation import UNIT

@@ -9,16 +9,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.arrays import Ids, Offsets
-from ...instances.contract.overlay import Overlay
-from ...instances.runtime.compiled import kernel
-from ...instances.topics.instance import TopicInstance
-from .heuristic import DIAMETER_TWO, heuristic
-from .kernels.every_tie import TOPIC_STAR_RULE
-from .kernels.interest import Interest, interest_of, weighted_neighbours
-from .kernels.partial_overlay import OverlayBuild
-from .kernels.ties import TIES, TieOrder, rank_of, tie_order
-from .tie_search import Choice, StarSteps, State
+from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.overlay import Overlay
+from ....instances.runtime.compiled import kernel
+from ....instances.topics.instance import TopicInstance
+from ..heuristic import DIAMETER_TWO, heuristic
+from ..kernels.interest import Interest, interest_of, weighted_neighbours
+from ..kernels.partial_overlay import OverlayBuild
+from ..tie_breaking.every_tie import TOPIC_STAR_RULE
+from ..tie_breaking.tie_search import Choice, StarSteps, State
+from ..tie_breaking.ties import TIES, TieOrder, rank_of, tie_order
 
 
 @heuristic(TIES)

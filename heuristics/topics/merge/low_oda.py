@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from ...instances.contract.option import Option
-from ...instances.topics.instance import TopicInstance
-from .greedy_merge import Rule, grown
-from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.every_tie import edge_rule
-from .kernels.partial_overlay import OverlayBuild
-from .kernels.ties import TIES, tie_order
-from .tie_search import Degrees, Edge, EdgeSteps, heaviest, least_raising
+from ....instances.contract.option import Option
+from ....instances.topics.instance import TopicInstance
+from ..greedy_merge import Rule, grown
+from ..heuristic import TOPIC_CONNECTED, heuristic
+from ..kernels.partial_overlay import OverlayBuild
+from ..tie_breaking.every_tie import edge_rule
+from ..tie_breaking.tie_search import Degrees, Edge, EdgeSteps, heaviest, least_raising
+from ..tie_breaking.ties import TIES, tie_order
 
 _K = 3.0  # of P2's Figures 1 to 3
 K = Option("k", _K, "how many times more an edge that raises the maximum degree must contribute", least=1, most=1e300)

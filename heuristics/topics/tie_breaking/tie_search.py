@@ -20,14 +20,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ...instances.contract.errors import BadInput
-from ...instances.contract.method import Proposal
-from ...instances.contract.overlay import Overlay
-from ...instances.contract.result import Step, Trace
-from ...instances.runtime.run import Clock
-from ...instances.topics.instance import TopicInstance
-from ...instances.topics.problems import AnyTopicProblem, LowTCO, MinMaxTCO
-from .kernels.ties import HIGHEST, RANDOM, TIES, TieOrder, ranks_of, tie_order
+from ....instances.contract.errors import BadInput
+from ....instances.contract.method import Proposal
+from ....instances.contract.overlay import Overlay
+from ....instances.contract.result import Step, Trace
+from ....instances.runtime.run import Clock
+from ....instances.topics.instance import TopicInstance
+from ....instances.topics.problems import AnyTopicProblem, LowTCO, MinMaxTCO
+from .ties import HIGHEST, RANDOM, TIES, TieOrder, ranks_of, tie_order
 
 Choice = tuple[int, int]
 Edge = tuple[int, int]
@@ -101,7 +101,7 @@ class GreedySteps(ABC):
 
     @abstractmethod
     def number(self, choice: Choice) -> int:
-        """The number by which rules for ties rank a choice (see :mod:`.kernels.ties`)."""
+        """The number by which rules for ties rank a choice (see :mod:`.tie_breaking.ties`)."""
 
     @abstractmethod
     def traced(self, pick: Pick) -> Iterator[Step]:

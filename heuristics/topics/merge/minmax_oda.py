@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...instances.contract.arrays import Ids, Offsets, offsets_of
-from ...instances.runtime.compiled import kernel
-from ...instances.topics.instance import TopicInstance
-from .greedy_merge import Rule, grown
-from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.best_first import best_first
-from .kernels.every_tie import edge_rule
-from .kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
-from .kernels.ties import HIGHEST, RANDOM, TIES, TieOrder, rank_of, tie_order
-from .tie_search import EdgeSteps, heaviest, least_raising
+from ....instances.contract.arrays import Ids, Offsets, offsets_of
+from ....instances.runtime.compiled import kernel
+from ....instances.topics.instance import TopicInstance
+from ..greedy_merge import Rule, grown
+from ..heuristic import TOPIC_CONNECTED, heuristic
+from ..kernels.best_first import best_first
+from ..kernels.partial_overlay import Degrees, Edges, OverlayBuild, PartialOverlay
+from ..tie_breaking.every_tie import edge_rule
+from ..tie_breaking.tie_search import EdgeSteps, heaviest, least_raising
+from ..tie_breaking.ties import HIGHEST, RANDOM, TIES, TieOrder, rank_of, tie_order
 
 
 @heuristic(TIES)

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.arrays import Ids, Offsets
-from ...instances.contract.overlay import Overlay
-from ...instances.runtime.compiled import kernel
-from ...instances.topics.instance import TopicInstance
-from .heuristic import DIAMETER_TWO, heuristic
-from .kernels.every_tie import DENSITY, FEWEST, NEIGHBOURS, WEIGHTED, node_star_rule
-from .kernels.interest import Interest, interest_of, weighted_neighbours
-from .kernels.partial_overlay import OverlayBuild
-from .kernels.ties import TIES, TieOrder, rank_of, tie_order
-from .tie_search import StarSteps
+from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.overlay import Overlay
+from ....instances.runtime.compiled import kernel
+from ....instances.topics.instance import TopicInstance
+from ..heuristic import DIAMETER_TWO, heuristic
+from ..kernels.interest import Interest, interest_of, weighted_neighbours
+from ..kernels.partial_overlay import OverlayBuild
+from ..tie_breaking.every_tie import DENSITY, FEWEST, NEIGHBOURS, WEIGHTED, node_star_rule
+from ..tie_breaking.tie_search import StarSteps
+from ..tie_breaking.ties import TIES, TieOrder, rank_of, tie_order
 
 _COST = "time O(C Σ|T_v| + Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)"
 

@@ -12,17 +12,17 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.arrays import Ids, Offsets, entries_of
-from ...instances.contract.option import Option
-from ...instances.contract.overlay import Overlay
-from ...instances.runtime.compiled import kernel
-from ...instances.topics.instance import TopicInstance
+from ....instances.contract.arrays import Ids, Offsets, entries_of
+from ....instances.contract.option import Option
+from ....instances.contract.overlay import Overlay
+from ....instances.runtime.compiled import kernel
+from ....instances.topics.instance import TopicInstance
+from ..greedy_merge import extend_greedily
+from ..heuristic import TOPIC_CONNECTED, heuristic
+from ..kernels.interest import Interest, interest_of
+from ..kernels.partial_overlay import Degrees, OverlayBuild, PartialOverlay
+from ..tie_breaking.ties import TIES, TieOrder, ranks_of, tie_order
 from .gm_m import extend_gm_m
-from .greedy_merge import extend_greedily
-from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.interest import Interest, interest_of
-from .kernels.partial_overlay import Degrees, OverlayBuild, PartialOverlay
-from .kernels.ties import TIES, TieOrder, ranks_of, tie_order
 
 BULK = -1
 

@@ -12,21 +12,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.contract.arrays import Ids
-from ...instances.contract.catalogue import methods_of
-from ...instances.contract.errors import BadInput
-from ...instances.contract.method import Method, Proposal
-from ...instances.contract.option import Option
-from ...instances.contract.overlay import Overlay
-from ...instances.contract.result import Status
-from ...instances.runtime.compiled import kernel
-from ...instances.runtime.run import Clock, offer, until_interrupted
-from ...instances.topics.instance import TopicInstance
-from ...instances.topics.objective import rank
-from ...instances.topics.problems import AnyTopicProblem, FaultTolerantTCO, MinTCO
-from .heuristic import TOPIC_CONNECTED
-from .kernels.interest import edge_costs
-from .local_search.linked_overlay import (
+from ....instances.contract.arrays import Ids
+from ....instances.contract.catalogue import methods_of
+from ....instances.contract.errors import BadInput
+from ....instances.contract.method import Method, Proposal
+from ....instances.contract.option import Option
+from ....instances.contract.overlay import Overlay
+from ....instances.contract.result import Status
+from ....instances.runtime.compiled import kernel
+from ....instances.runtime.run import Clock, offer, until_interrupted
+from ....instances.topics.instance import TopicInstance
+from ....instances.topics.objective import rank
+from ....instances.topics.problems import AnyTopicProblem, FaultTolerantTCO, MinTCO
+from ..heuristic import TOPIC_CONNECTED
+from ..kernels.interest import edge_costs
+from ..ring_per_topic import harary_per_topic
+from .linked_overlay import (
     Links,
     VertexTable,
     add_edge,
@@ -36,7 +37,7 @@ from .local_search.linked_overlay import (
     search_topic,
     subscriptions_of,
 )
-from .local_search.overlay_search import (
+from .overlay_search import (
     MOST_STEPS,
     PARTS_AT_ONCE,
     OverlaySearch,
@@ -44,8 +45,7 @@ from .local_search.overlay_search import (
     candidate_lists,
     priced_candidates,
 )
-from .local_search.ruin_and_recreate import CandidateLists, SearchParameters, random_number
-from .ring_per_topic import harary_per_topic
+from .ruin_and_recreate import CandidateLists, SearchParameters, random_number
 
 _STEPS = 100_000
 FIRST = Option(
@@ -333,7 +333,7 @@ def fault_tolerant_polish(
 
     Examples
     --------
-    >>> from overlaybench.heuristics.topics.gm2 import gm2
+    >>> from overlaybench.heuristics.topics.merge.gm2 import gm2
     >>> instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(5)})
     >>> fault_tolerant_polish(instance, gm2(instance), steps=100).num_edges
     5

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...instances.topics.instance import TopicInstance
-from .greedy_merge import Rule, add_edges
-from .heuristic import TOPIC_CONNECTED, heuristic
-from .kernels.every_tie import edge_rule
-from .kernels.partial_overlay import OverlayBuild, PartialOverlay
-from .kernels.ties import TIES, tie_order
-from .tie_search import Edge, EdgeSteps, heaviest, least_raising
+from ....instances.topics.instance import TopicInstance
+from ..greedy_merge import Rule, add_edges
+from ..heuristic import TOPIC_CONNECTED, heuristic
+from ..kernels.partial_overlay import OverlayBuild, PartialOverlay
+from ..tie_breaking.every_tie import edge_rule
+from ..tie_breaking.tie_search import Edge, EdgeSteps, heaviest, least_raising
+from ..tie_breaking.ties import TIES, tie_order
 
 
 @heuristic(TIES)

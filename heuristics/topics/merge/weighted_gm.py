@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.runtime.compiled import kernel
-from ...instances.topics.instance import TopicInstance
-from .heuristic import heuristic
-from .kernels.best_first import best_first
-from .kernels.interest import EdgeCosts, TopicComponents, contribution, cost_of, edge_costs, join
-from .kernels.partial_overlay import (
+from ....instances.runtime.compiled import kernel
+from ....instances.topics.instance import TopicInstance
+from ..heuristic import heuristic
+from ..kernels.best_first import best_first
+from ..kernels.interest import EdgeCosts, TopicComponents, contribution, cost_of, edge_costs, join
+from ..kernels.partial_overlay import (
     ANY_DEGREE,
     Contributions,
     Edges,
@@ -23,7 +23,7 @@ from .kernels.partial_overlay import (
     eligible_nodes,
     find_outside,
 )
-from .kernels.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
+from ..tie_breaking.ties import TIES, TieOrder, candidate_of, rank_of, tie_order
 
 Ratios = npt.NDArray[np.float64]
 _REFRESHES, _KEPT = 40, 32

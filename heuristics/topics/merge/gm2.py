@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...instances.contract.arrays import Ids
-from ...instances.contract.overlay import Overlay
-from ...instances.runtime.compiled import kernel
-from ...instances.topics.instance import TopicInstance
+from ....instances.contract.arrays import Ids
+from ....instances.contract.overlay import Overlay
+from ....instances.runtime.compiled import kernel
+from ....instances.topics.instance import TopicInstance
+from ..heuristic import heuristic
+from ..kernels.best_first import best_first
+from ..kernels.partial_overlay import Edges, OverlayBuild
+from ..local_search.linked_overlay import Links, VertexTable, links_of, search_topic, subscriptions_of
+from ..local_search.overlay_search import nearest_pairs
+from ..tie_breaking.ties import TIES, TieOrder, rank_of, tie_order
 from .gm_m import gm_m
-from .heuristic import heuristic
-from .kernels.best_first import best_first
-from .kernels.partial_overlay import Edges, OverlayBuild
-from .kernels.ties import TIES, TieOrder, rank_of, tie_order
-from .local_search.linked_overlay import Links, VertexTable, links_of, search_topic, subscriptions_of
-from .local_search.overlay_search import nearest_pairs
 
 _NEAREST = 20
 

@@ -1,0 +1,1 @@
+"""Greedy Merge and its kin: algorithms that add one edge after another, and divide and conquer."""

@@ -1,0 +1,1 @@
+"""Ties: their rules, and exhaustive searches over all ways to break them."""

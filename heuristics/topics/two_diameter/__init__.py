@@ -1,0 +1,1 @@
+"""Overlays in which every topic has a centre: topic diameter two."""
