@@ -17,7 +17,7 @@ from typing import Any
 from ..instances.runtime.code import OURS, digest_of, is_local, locations, syntax
 from ..instances.runtime.compiled import names_in
 
-_SHOWN = ("summary", "source", "guarantee", "cost", "pace", "colour", "marker")
+_SHOWN = ("summary", "source", "guarantee", "cost", "pace")
 _NAMED = (FunctionType, type, ModuleType)
 _WRAPPED = ("py_func", "__wrapped__", "__func__", "fget")
 _NO_CODE = ("__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__firstlineno__", "__annotations__")

@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 
 from ...instances.contract.errors import BadInput, unknown, unknown_ending
 from ...instances.contract.files import atomic_write
-from ..catalogue import METHODS
 from .files import FORMATS, Drawn, as_bytes, figure_with_printable_texts, for_page, svg_of, vega_svg
 from .fonts import family_of
 
@@ -36,6 +35,32 @@ _DASHES: tuple[tuple[float, ...], ...] = ((1, 0), (4, 2), (1, 1.5), (5, 1.5, 1, 
 # Markers of one shape have equal dashes, so that colours that look alike to some readers need markers of two shapes.
 _SHAPES = ("ohHp8", "^>", "Dd", "sX", "v<", "P*")
 _MARKERS = "os^vD<>Xph*d"
+_LOOKS = {
+    name: (colour, marker)
+    for colour, named in {
+        "#8C8C8C": "harary-per-topic=h ring-per-topic=X mst-per-topic=o s0=v random-assignment=> rings=*",
+        "#CC79A7": "cd-oda-1=< least-messages=> lp-rounding=P edge-exchange=*",
+        "#56B4E9": "2d-oda=D layered-oda=d",
+        "#661100": "dc-gm=v shortest-paths=>",
+        "#0072B2": "gm=o gm2=D weighted-gm=^ cd-max=< s2=H steiner-mixing=8 ptco=> gm-recomputed=*",
+        "#D55E00": "cd-oda=v migration=s edge-removal=X topic-by-topic=D gm-incremental=^",
+        "#A6761D": "dcbr-m=H",
+        "#E69F00": "minmax-oda=s s1=d greedy-packing=< degree-diameter=h",
+        "#332288": "gm-m=h auto=P",
+        "#009E73": "low-oda=^ sh=s clustering=v mehlhorn=8 edge-insertion=p gossip-mesh=D shadow-repair=<",
+        "#999933": "naive-dc=^",
+        "#EE6677": "dcb-m=p",
+        "#882255": "cd-oda-2=> smoothed-optimum=*",
+        "#117733": "polish=s capped-gm=8",
+        "#44AA99": "best=*",
+        "#CC6677": "branch-and-cut=d snapshot-optima=8",
+        "#6B5B00": "cp-sat=* diameter-cp-sat=H filtering-cp-sat=h",
+        "#000000": "ilp=P",
+        "#6699CC": "lp-bound=X",
+    }.items()
+    for name, _, marker in (each.partition("=") for each in named.split())
+}
+"""Colour and marker of each method of ours: methods of one problem are told apart by the colour-blind."""
 _RC: dict[Any, Any] = {
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
@@ -223,20 +248,16 @@ class Style:
 def look(method: str) -> tuple[str, str]:
     """Colour and marker of a method by name, as matplotlib names them.
 
-    They are those that the method names. Of a method that names none, or that is not installed, its name decides, and
-    no other method names the same.
+    The name of a plug-in decides, and no method of ours looks like it.
     """
-    known = METHODS.get(method)
-    colours = (known.colour,) if known is not None and known.colour else _COLOURS
-    markers = known.marker if known is not None and known.marker else "".join(_SHAPES)
-    pairs = list(itertools.product(colours, markers))
-    taken = {(own.colour, own.marker) for own in METHODS.values()} if len(pairs) > 1 else set()
+    if method in _LOOKS:
+        return _LOOKS[method]
 
     def rank(pair: tuple[str, str]) -> bytes:
         # Pseudo-random: a method installed beside it does not change a method's look.
         return hashlib.sha256("\0".join((method, *pair)).encode()).digest()
 
-    return min((pair for pair in pairs if pair not in taken), key=rank)
+    return min({*itertools.product(_COLOURS, "".join(_SHAPES))}.difference(_LOOKS.values()), key=rank)
 
 
 def dashes(marker: str) -> tuple[float, ...]:

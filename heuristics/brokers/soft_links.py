@@ -136,7 +136,7 @@ def _queue_counters(
     }
 
 
-def _method(strategy: str, summary: str, source: str, look: tuple[str, str], *options: Option) -> BrokerMethod:
+def _method(strategy: str, summary: str, source: str, *options: Option) -> BrokerMethod:
     return Method(
         name=strategy,
         problems=("soft-links",),
@@ -146,16 +146,12 @@ def _method(strategy: str, summary: str, source: str, look: tuple[str, str], *op
         guarantee="every subscriber gets every publication it wants; no ratio is proven",
         cost="time proportional to the messages sent, also in each round of link management",
         options=(*options, *_SIMULATIONS),
-        colour=look[0],
-        marker=look[1],
         compiled=True,
         anytime=False,
     )
 
 
-S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5", ("#8C8C8C", "v"))
-S1_COMMON = _method(
-    "s1", "S1: to the farthest broker common to the primary paths", "P5 §5 Fig. 5", ("#E69F00", "d"), *MANAGEMENT
-)
-S2_FAR = _method("s2", "S2: directly to the farthest reachable anchors", "P5 §5 Fig. 6", ("#0072B2", "H"), *MANAGEMENT)
-SH_HYBRID = _method("sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", ("#009E73", "s"), *MANAGEMENT, _OUTPUT)
+S0_TREE = _method("s0", "S0: along the primary tree, no soft links", "P5 §2, §5")
+S1_COMMON = _method("s1", "S1: to the farthest broker common to the primary paths", "P5 §5 Fig. 5", *MANAGEMENT)
+S2_FAR = _method("s2", "S2: directly to the farthest reachable anchors", "P5 §5 Fig. 6", *MANAGEMENT)
+SH_HYBRID = _method("sh", "SH: S1 while the uplink is busy, else S2", "P5 §5", *MANAGEMENT, _OUTPUT)

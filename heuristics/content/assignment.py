@@ -147,7 +147,7 @@ def content_heuristic(
         return found if isinstance(found, Proposal) else Proposal(route(instance, found, problem.routing))
 
     problems = tuple(problem.name for problem in CONTENT_PROBLEMS)
-    return Method(name=name, problems=problems, solve=solve, compiled=True, starts=problems, **attributes)
+    return Method(name=name, problems=problems, solve=solve, compiled=True, **attributes)
 
 
 GREEDY_PACKING = content_heuristic(
@@ -166,8 +166,6 @@ GREEDY_PACKING = content_heuristic(
         ),
     ),
     pace=2,
-    colour="#E69F00",
-    marker="<",
 )
 RANDOM_ASSIGNMENT = content_heuristic(
     "random-assignment",
@@ -178,6 +176,4 @@ RANDOM_ASSIGNMENT = content_heuristic(
     cost="time O(|U| |B|), and the trees",
     pace=1,
     random=True,
-    colour="#8C8C8C",
-    marker=">",
 )

@@ -141,6 +141,4 @@ CLUSTERING = content_heuristic(
     guarantee="no ratio is proven",
     cost="time O(|B| |U| log |U| + |U| |B| |C|) and O(|C|) for each pair of users examined",
     pace=3,
-    colour="#009E73",
-    marker="v",
 )

@@ -526,6 +526,4 @@ MIGRATION = content_heuristic(
     ),
     inputs=("overlay",),
     pace=5,
-    colour="#D55E00",
-    marker="s",
 )

@@ -266,6 +266,4 @@ STEINER_MIXING = content_heuristic(
     ),
     pace=4,
     random=True,
-    colour="#0072B2",
-    marker="8",
 )

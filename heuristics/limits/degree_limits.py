@@ -84,8 +84,6 @@ PTCO: Method[TopicInstance, Overlay] = Method(
     compiled=True,
     anytime=False,
     pace=20,
-    colour="#0072B2",
-    marker=">",
 )
 
 
@@ -197,8 +195,6 @@ TOPIC_BY_TOPIC: Method[TopicInstance, Overlay] = Method(
     solve=_by_topic,
     compiled=True,
     pace=500,
-    colour="#D55E00",
-    marker="D",
 )
 
 
@@ -268,6 +264,4 @@ CAPPED_GM: Method[TopicInstance, Overlay] = Method(
     solve=_connected,
     compiled=True,
     pace=200,
-    colour="#117733",
-    marker="8",
 )

@@ -124,6 +124,4 @@ EDGE_EXCHANGE = Method(
     options=(STEPS,),
     compiled=True,
     pace=10_000,
-    colour="#CC79A7",
-    marker="*",
 )

@@ -179,8 +179,6 @@ EDGE_REMOVAL = Method(
     solve=edge_removal,
     compiled=True,
     pace=200,
-    colour="#D55E00",
-    marker="X",
 )
 
 
@@ -401,8 +399,6 @@ EDGE_INSERTION = Method(
     solve=edge_insertion,
     compiled=True,
     pace=100,
-    colour="#009E73",
-    marker="p",
 )
 
 

@@ -127,8 +127,6 @@ LAYERED_ODA = Method(
     solve=partial(best_of, _candidates),
     compiled=True,
     pace=150,
-    colour="#56B4E9",
-    marker="d",
 )
 
 
@@ -234,6 +232,4 @@ DEGREE_DIAMETER = Method(
     cost="O(|E|) a graph, and the evaluation of each",
     solve=partial(best_of, _graphs),
     pace=50,
-    colour="#E69F00",
-    marker="h",
 )

@@ -263,6 +263,4 @@ GOSSIP_MESH = trace_method(
     cost="O(D) a graft, O(D |V_t|) for each topic that loses a link or gains a subscriber",
     compiled=False,
     random=True,
-    colour="#009E73",
-    marker="D",
 )

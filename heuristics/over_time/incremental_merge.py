@@ -457,8 +457,6 @@ INCREMENTAL_MERGE = trace_method(
     source="P1 §6.1; docs/traces.md",
     guarantee="connected after every event; nothing is proven of links and changes",
     cost="an event costs in the subscribers of its topics; memory about 18 bytes for each subscription that ever holds",
-    colour="#D55E00",
-    marker="^",
 )
 
 SHADOW_REPAIR = trace_method(
@@ -469,6 +467,4 @@ SHADOW_REPAIR = trace_method(
     source="after DynShadow (Chen, Vitenberg, Jacobsen 2011, abstract): shadow nodes; their choice is ours",
     guarantee="connected after every event; no link is removed but those without a common topic",
     cost="as gm-incremental, without tests for redundancy",
-    colour="#009E73",
-    marker="<",
 )

@@ -54,8 +54,6 @@ GM_RECOMPUTED = trace_method(
     guarantee="every snapshot with Σ|T_v| ≥ 3 has at most ln(Σ|T_v|) times the fewest links; nothing is proven of the "
     "changes",
     cost="that of gm for every step",
-    colour="#0072B2",
-    marker="*",
 )
 
 RINGS = trace_method(
@@ -66,6 +64,4 @@ RINGS = trace_method(
     source="P1 §8.3",
     guarantee="a change of one subscription changes at most 3 links of the topic's ring",
     cost="O(Σ|T_v| log Σ|T_v|) for every step",
-    colour="#8C8C8C",
-    marker="*",
 )

@@ -58,6 +58,4 @@ MEHLHORN = steiner_heuristic(
     guarantee="at most 2(1 − 1/k) times the least cost, k terminals",
     cost="time O(m log n)",
     anytime=False,
-    colour="#009E73",
-    marker="8",
 )

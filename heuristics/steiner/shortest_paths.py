@@ -107,6 +107,4 @@ SHORTEST_PATHS = steiner_heuristic(
         Option("starts", 10, "terminals to start from", least=1, most=10**6),
         Option("improve", True, "insert nodes and replace key paths and vertices while that lowers the cost"),
     ),
-    colour="#661100",
-    marker=">",
 )

@@ -199,8 +199,4 @@ GREEDY_MERGE = greedy_merge.method(
     guarantee="one run has at most ln(Σ|T_v|) times the fewest edges, where Σ|T_v| ≥ 3 (P1 Lemma 6.5)",
     cost="time O(Σ_t |V_t|²) for each value of the maximum contribution, at most max|T_v| of them; memory O(Σ|T_v|)",
     pace=15,
-    starts=TOPIC_CONNECTED,
-    promising=("min-tco", "low-tco"),
-    colour="#0072B2",
-    marker="o",
 )

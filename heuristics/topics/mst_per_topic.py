@@ -102,7 +102,4 @@ MST_PER_TOPIC = mst_per_topic.method(
     guarantee="costs at most |T| times the least",
     cost="time O(Σ_t |V_t|²), memory O(Σ|T_v|)",
     pace=8,
-    starts=("weighted-tco",),
-    colour="#8C8C8C",
-    marker="o",
 )

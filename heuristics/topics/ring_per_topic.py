@@ -133,8 +133,6 @@ RING_PER_TOPIC = replace(
         inputs=("trace",),
         rule=_rule,
         pace=1,
-        colour="#8C8C8C",
-        marker="X",
     ),
     solve=_solve,
 )
@@ -196,7 +194,4 @@ HARARY_PER_TOPIC = harary_per_topic.method(
     guarantee="the degree of v is at most 2|T_v|; nothing is proven of the edges",
     cost="time O(Σ|T_v| log Σ|T_v|), memory O(Σ|T_v|)",
     pace=1,
-    starts=("k-tco",),
-    colour="#8C8C8C",
-    marker="h",
 )

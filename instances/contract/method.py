@@ -97,15 +97,9 @@ class Method(Generic[Instance, Answer]):
     pace : float
         Its speed, by which lists are sorted: about how many nanoseconds it takes per pair of subscribers of a topic
         (topics), or its rank among the methods of its kind.
-    starts : tuple of str
-        The problems whose exact methods take its answer as a first incumbent.
-    promising : tuple of str
-        The problems on which method ``best`` runs it before faster ones.
     rule : callable, optional
         Takes the options but ``ties`` and returns what the exhaustive search of ties on small instances needs
         (:mod:`overlaybench.heuristics.topics.tie_breaking.every_tie`); BadInput for options that it lacks.
-    colour, marker : str
-        In figures, as matplotlib names them; "" for the next free one.
     members : tuple of Method
         The methods of this name that :meth:`joined` combines; empty for a method of its own.
 
@@ -134,11 +128,7 @@ class Method(Generic[Instance, Answer]):
     anytime: bool = True
     random: bool = False
     pace: float = 1000.0
-    starts: tuple[str, ...] = ()
-    promising: tuple[str, ...] = ()
     rule: Callable[..., Any] | None = None
-    colour: str = ""
-    marker: str = ""
     members: tuple[Method[Any, Any], ...] = ()
 
     def __repr__(self) -> str:
@@ -205,8 +195,6 @@ class Method(Generic[Instance, Answer]):
             options=tuple(dict.fromkeys(option for member in members for option in member.options)),
             compiled=any(member.compiled for member in members),
             inputs=tuple(dict.fromkeys(name for member in members for name in member.inputs)),
-            colour=self.colour or other.colour,
-            marker=self.marker or other.marker,
             members=members,
         )
 

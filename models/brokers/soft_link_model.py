@@ -268,8 +268,6 @@ LEAST_MESSAGES: Method[BrokerNetwork, Dissemination] = Method(
     solve=_solve,
     options=(Option("strategy", "s2", "the strategy for which links are managed", choices=STRATEGIES), *MANAGEMENT),
     compiled=True,
-    colour="#CC79A7",
-    marker=">",
 )
 
 
@@ -342,8 +340,6 @@ SOFT_CP_SAT = _method(
     formulation="levels",
     summary="optimal soft links and routes: arborescences with levels, by CP-SAT",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound",
-    colour="#6B5B00",
-    marker="*",
 )
 
 SOFT_ILP = _method(
@@ -353,6 +349,4 @@ SOFT_ILP = _method(
     summary="optimal soft links and routes: multi-commodity flows, by HiGHS",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound, within the solver's tolerances",
     inputs=("model_file",),
-    colour="#000000",
-    marker="P",
 )

@@ -268,6 +268,4 @@ LP_ROUNDING: Method[ContentInstance, ContentOverlay] = Method(
     solve=_round,
     compiled=True,
     pace=50,
-    colour="#CC79A7",
-    marker="P",
 )

@@ -167,6 +167,4 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
     solve=_branch_and_cut,
     options=(THREADS, PROGRESS),
     compiled=True,
-    colour="#CC6677",
-    marker="d",
 )

@@ -407,7 +407,6 @@ def _method(
         solve=partial(_solve, formulate),
         options=(START, THREADS),
         compiled=True,
-        colour="#6B5B00",
         **fields,
     )
 
@@ -415,7 +414,6 @@ def _method(
 DIAMETER_CP_SAT = _method(
     _diameters,
     name="diameter-cp-sat",
-    marker="H",
     problems=("topic-diameter", "average-topic-diameter"),
     summary="CP-SAT: an overlay on all pairs of nodes with distance layers between the subscribers of each topic",
     cost="exponential in the worst case; O(|V|³ C) variables for topic diameters up to C",
@@ -424,7 +422,6 @@ DIAMETER_CP_SAT = _method(
 FILTERING_CP_SAT = _method(
     _filtering,
     name="filtering-cp-sat",
-    marker="h",
     problems=("filtering",),
     summary="CP-SAT: an overlay on all pairs of nodes with an arborescence and relays for each topic",
     cost="exponential in the worst case; O(|T||V|²) variables",

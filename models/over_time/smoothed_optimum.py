@@ -323,6 +323,4 @@ SMOOTHED_OPTIMUM: Method[TopicTrace, LinkLog] = Method(
     options=(THREADS, PROGRESS),
     skip=skip_delays,
     compiled=True,
-    colour="#882255",
-    marker="*",
 )

@@ -157,6 +157,4 @@ SNAPSHOT_OPTIMA: Method[TopicTrace, LinkLog] = Method(
     inputs=("proof",),
     skip=skip_delays,
     compiled=True,
-    colour="#CC6677",
-    marker="8",
 )

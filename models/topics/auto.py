@@ -76,6 +76,4 @@ AUTO: Method[TopicInstance, Overlay] = Method(
     ),
     inputs=("proof",),
     compiled=True,
-    colour="#332288",
-    marker="P",
 )

@@ -27,7 +27,7 @@ from ...instances.runtime.run import Clock
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
 from ..engine.stoppable import finished_within
-from .lp_heuristics.lp_guided import flatter_overlays, guided_candidates, is_searchable
+from .lp_heuristics.lp_guided import flatter_overlays, guided_candidates, is_promising, is_searchable
 from .search.star_search import starred
 from .stages import FIRST_ANSWERS, Run, Stage, is_searched, solve_in_stages
 
@@ -90,7 +90,7 @@ def heuristics(run: Run, parameters: HeuristicParameters = PARAMETERS) -> None:
     others = clock.share(parameters.others_share) if run.objective.of_degree else clock
     values: dict[str, float] = {}
     for method, one in _in_order(problem, expected, clock):
-        promising = one.name in method.promising
+        promising = is_promising(method, one)
         limit = min(parameters.patience, (1.0 if promising else 0.5) * clock.left)
         if run.best is not None and (expected[method.name] >= limit or (others.passed and not promising)):
             continue
@@ -111,7 +111,7 @@ def _in_order(
 ) -> list[tuple[Method[TopicInstance, Overlay], AnyTopicProblem]]:
     """The heuristics, and what each solves: the fastest, then the promising ones, then the others from fast to slow."""
     known = heuristics_for(problem)
-    promising = [each for each in known[1:] if each[1].name in each[0].promising]
+    promising = [each for each in known[1:] if is_promising(*each)]
     others = [each for each in known[1:] if each not in promising]
     if sum(expected[method.name] for method, _ in promising) > clock.left:
         promising.reverse()
@@ -206,6 +206,4 @@ BEST: Method[TopicInstance, Overlay] = Method(
     solve=partial(solve_in_stages, lambda run: (FIRST_ANSWERS, HEURISTICS, IMPROVEMENT)),
     options=(STEPS, THREADS),
     compiled=True,
-    colour="#44AA99",
-    marker="*",
 )

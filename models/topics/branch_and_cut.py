@@ -219,6 +219,4 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
     ),
     inputs=("proof",),
     compiled=True,
-    colour="#CC6677",
-    marker="d",
 )

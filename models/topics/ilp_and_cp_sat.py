@@ -137,8 +137,6 @@ CP_SAT = compact_method(
     summary="compact CP-SAT models: an arborescence, or forest, with levels in each topic, centres for diameter 2",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound",
     options=(START, THREADS),
-    colour="#6B5B00",
-    marker="*",
 )
 
 ILP = compact_method(
@@ -153,6 +151,4 @@ ILP = compact_method(
         THREADS,
     ),
     inputs=("model_file",),
-    colour="#000000",
-    marker="P",
 )

@@ -214,6 +214,4 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
     ),
     inputs=("proof",),
     compiled=True,
-    colour="#6699CC",
-    marker="X",
 )

@@ -550,8 +550,6 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     compiled=True,
     inputs=("overlay",),
     random=True,
-    colour="#117733",
-    marker="s",
 )
 
 WEIGHTED_START = replace(START, default="weighted-gm", choices=lambda: tuple(starts("weighted-tco")))

@@ -500,8 +500,6 @@ NAIVE_DC = naive_dc.method(
     guarantee="the maximum degree may be Θ(|T|) times the smallest (P3 Lemma 8)",
     cost="time and memory as for gm-m on all nodes",
     pace=34,
-    colour="#999933",
-    marker="^",
 )
 DCB_M = dcb_m.method(
     "dcb-m",
@@ -512,8 +510,6 @@ DCB_M = dcb_m.method(
     guarantee="maximum degree O(η + the smallest · log |V||T|) (P3 Lemma 12)",
     cost="time and memory as for gm-m on all nodes",
     pace=35,
-    colour="#EE6677",
-    marker="p",
 )
 DCBR_M = dcbr_m.method(
     "dcbr-m",
@@ -525,9 +521,6 @@ DCBR_M = dcbr_m.method(
     "(P3 Lemma 15)",
     cost="time O(|T| (|L|²/p + (|B| + |R|)²)) for p parts of the lightweight nodes L; memory O(Σ|T_v|)",
     pace=21,
-    promising=("minmax-tco",),
-    colour="#A6761D",
-    marker="H",
 )
 DC_GM = dc_gm.method(
     "dc-gm",
@@ -538,7 +531,4 @@ DC_GM = dc_gm.method(
     guarantee="no ratio is proven",
     cost="time and memory as for gm on each part, and on bulk nodes and representatives",
     pace=10,
-    promising=("min-tco",),
-    colour="#661100",
-    marker="v",
 )

@@ -235,8 +235,4 @@ GM2 = gm2.method(
     guarantee="none is claimed of this variant",
     cost="GM-M's, and 20·|V| log|V| contributions; memory O(Σ|T_v| + 40·|V|)",
     pace=25,
-    starts=("k-tco",),
-    promising=("k-tco",),
-    colour="#0072B2",
-    marker="D",
 )

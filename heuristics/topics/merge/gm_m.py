@@ -62,8 +62,4 @@ GM_M = gm_m.method(
     guarantee="at most O(log |V||T|) times the smallest maximum degree (P3 Lemma 2)",
     cost="time O(D C Σ_t |V_t|²) for maximum degree D and maximum contribution C, memory O(Σ|T_v|)",
     pace=32,
-    starts=TOPIC_CONNECTED,
-    promising=("minmax-tco", "low-tco"),
-    colour="#332288",
-    marker="h",
 )

@@ -67,8 +67,4 @@ LOW_ODA = low_oda.method(
     "Theorems 1, 2)",
     cost="time O(D C Σ_t |V_t|²) for maximum degree D and maximum contribution C; memory O(Σ|T_v|)",
     pace=33,
-    starts=TOPIC_CONNECTED,
-    promising=TOPIC_CONNECTED,
-    colour="#009E73",
-    marker="^",
 )

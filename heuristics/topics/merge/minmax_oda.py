@@ -139,7 +139,4 @@ MINMAX_ODA = minmax_oda.method(
     guarantee="at most O(log |V||T|) times the smallest maximum degree (P2 §1.1)",
     cost="time O(D C Σ_t |V_t|² + D |V|²) for maximum degree D and maximum contribution C; memory O(Σ|T_v|)",
     pace=31,
-    starts=TOPIC_CONNECTED,
-    colour="#E69F00",
-    marker="s",
 )

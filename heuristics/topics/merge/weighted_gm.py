@@ -152,8 +152,4 @@ WEIGHTED_GM = weighted_greedy_merge.method(
     guarantee="costs at most 1 + ln(max|T_u ∩ T_v|) times the least (Wolsey 1982)",
     cost="time O(Σ_t |V_t|²), and a row O(Σ_{t∈T_u} |V_t|) about once an edge; memory O(Σ|T_v| + |V|)",
     pace=40,
-    starts=("weighted-tco",),
-    promising=("weighted-tco",),
-    colour="#0072B2",
-    marker="^",
 )

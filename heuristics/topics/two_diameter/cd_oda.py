@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -205,57 +205,47 @@ def _count_neighbours(node: int, this_epoch: int, interest: Interest, nodes: _No
     nodes.counted[node] = True
 
 
-_ANSWERED = DIAMETER_TWO
-_SHARED: dict[str, Any] = {"source": "P2 §6.1", "starts": ("2d-star", "2d-true")}
 CD_ODA = cd_oda.method(
     "cd-oda",
-    _ANSWERED,
+    DIAMETER_TWO,
     steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(neighbours), measure="neighbours"),
     rule=partial(node_star_rule, NEIGHBOURS),
     summary="CD-ODA: stars at the nodes with most neighbours",
     guarantee="every topic has diameter at most 2; the edges can be |V|/2 times the fewest (P2 Lemma 5)",
     cost=_COST,
     pace=20,
-    colour="#D55E00",
-    marker="v",
-    **_SHARED,
+    source="P2 §6.1",
 )
 CD_ODA_1 = cd_oda_1.method(
     "cd-oda-1",
-    _ANSWERED,
+    DIAMETER_TWO,
     steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(weighted), measure="weighted neighbours"),
     rule=partial(node_star_rule, WEIGHTED),
     summary="CD-ODA-I: stars at the nodes with most weighted neighbours",
     guarantee="every topic has diameter at most 2; no constant ratio (P2 Lemma 6)",
     cost="time O(C |V| + Σ|T_v|) for C centres, memory O(Σ|T_v|)",
     pace=2,
-    colour="#CC79A7",
-    marker="<",
-    **_SHARED,
+    source="P2 §6.1",
 )
 CD_ODA_2 = cd_oda_2.method(
     "cd-oda-2",
-    _ANSWERED,
+    DIAMETER_TWO,
     steps=partial(StarSteps, score=Fraction, measure="connection density"),
     rule=partial(node_star_rule, DENSITY),
     summary="CD-ODA-II: stars at the nodes of highest connection density",
     guarantee="every topic has diameter at most 2; no ratio is proven",
     cost=_COST,
     pace=36,
-    colour="#882255",
-    marker=">",
-    **_SHARED,
+    source="P2 §6.1",
 )
 CD_MAX = cd_max.method(
     "cd-max",
-    _ANSWERED,
+    DIAMETER_TWO,
     steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(-neighbours), measure="neighbours, negated"),
     rule=partial(node_star_rule, FEWEST),
     summary="CD-MAX: stars at the nodes with fewest neighbours, for low degrees",
     guarantee="every topic has diameter at most 2; no ratio is proven",
     cost="time O(C Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)",
     pace=60,
-    colour="#0072B2",
-    marker="<",
     source="Yumusak et al. 2021, of which only the abstract was read",
 )

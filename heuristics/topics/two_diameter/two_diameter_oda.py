@@ -206,7 +206,4 @@ TWO_DIAMETER_ODA = two_diameter_oda.method(
     guarantee="every topic has diameter at most 2 (P2 Lemma 7); no ratio is proven",
     cost="time O(|V||T| + Σ_t Σ_{v∈V_t} |T_v| + Σ_edges (|T_u| + |T_v|)), memory O(Σ|T_v|)",
     pace=3,
-    starts=("2d-star", "2d-true"),
-    colour="#56B4E9",
-    marker="D",
 )

@@ -16,6 +16,7 @@ from overlaybench.compare.commands.options import inches
 from overlaybench.compare.figures import files
 from overlaybench.compare.figures.curves import Axis, curves
 from overlaybench.compare.figures.style import (
+    _LOOKS,
     Drawing,
     FigureOptions,
     dashes,
@@ -23,6 +24,7 @@ from overlaybench.compare.figures.style import (
     method_styles,
     styled,
 )
+from overlaybench.instances.contract.catalogue import home_of
 from tests.outcomes import known
 
 CLOSE = 20.0  # in CIELAB; colours of lines and dots that differ less are easily confused
@@ -62,7 +64,9 @@ def runs_of(*labels: str) -> pd.DataFrame:
 
 def test_no_two_methods_have_one_look() -> None:
     assert len({look(name) for name in ob.METHODS}) == len(ob.METHODS)
-    assert all(ob.METHODS[name].colour and ob.METHODS[name].marker for name in ob.METHODS)
+    assert {
+        name for name, method in ob.METHODS.items() if home_of(method.members[0] if method.members else method)
+    } == {*_LOOKS}
 
 
 def test_methods_of_a_problem_that_look_alike_in_colour_differ_in_marker_and_dashes() -> None:

@@ -19,8 +19,6 @@ def _skipped(instance, problem):
     source="an example",
     cost="time O(Σ|T_v|)",
     random=False,
-    colour="teal",
-    marker="P",
 )
 def hub_per_topic(instance, *, hub, seed):
     """Connect all subscribers of a topic to one of them, its hub."""
