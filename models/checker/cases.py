@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 from array import array
+from itertools import compress
+from operator import add
 
 INFINITE = math.inf
+FREE, AT_1 = b"\1" + bytes(255), b"\0\0\1" + bytes(253)  # translate a column's state to whether it is free, or at 1
 
 
 class Wrong(Exception):
@@ -118,7 +121,7 @@ class Case:
         self.root = None, self.codes(model.assumed(below))  # the fixings of node 0
         self.open = {0: (self.root, 0)}  # leaf: its fixings, and its bound in units
         self.closed = bytearray(1)  # of each node, whether it was a leaf when it was closed
-        self.known = None, {}  # fixings, and their values by place
+        self.known = None, b""  # fixings, and the columns' states by place: 0 if free, 1 if at 0, 2 if at 1
         self.last = None  # of node 0, its last bound and reduced costs: they fix columns only where that is needed
 
     def codes(self, values):
@@ -131,15 +134,13 @@ class Case:
         """
         if not self.is_open(node):
             return
-        fixings, fixed, best = self.settled(node)
+        fixings, states, best = self.settled(node)
         total, reduced = self.rows.combined(multipliers, with_costs=tag != "none")
         total += self.model.price_term(prices)
-        self.add_prices(reduced, 0, prices)
-        total += (sum(reduced) - sum(map(abs, reduced))) // 2  # the negative ones
-        for place, value in fixed.items():
-            cost = reduced[place]
-            if value == (cost > 0):
-                total += abs(cost)  # a column at 1 counts whatever it costs, one at 0 never
+        reduced = self.with_prices(reduced, 0, prices)
+        free = [*compress(reduced, states.translate(FREE))]
+        total += (sum(free) - sum(map(abs, free))) // 2  # the negative ones
+        total += sum(compress(reduced, states.translate(AT_1)))
         if tag == "none":
             if total > 0:
                 self.close(node)
@@ -149,12 +150,12 @@ class Case:
             self.close(node)
             return
         if tag == "paths":
-            need(not any(fixed.values()), "paths count a column that is fixed at 1, which the bound counts too")
+            need(2 not in states, "paths count a column that is fixed at 1, which the bound counts too")
             fixings = self.excluded(fixings, total, reduced, prices)
         elif node == 0:
             self.last = total, reduced, prices
         else:
-            fixings = self.fixed(fixings, fixed, total, reduced, prices)
+            fixings = self.fixed(fixings, states, total, reduced, prices)
         self.open[node] = fixings, best
 
     def trees(self, total):
@@ -168,11 +169,11 @@ class Case:
         place = self.rows.place_of(self.model.column(column))
         is_open = self.is_open(node)
         if is_open:
-            fixings, fixed, best = self.settled(node)
+            fixings, states, best = self.settled(node)
             del self.open[node]
         self.closed[node] = False
         for value in (1, 0):
-            if is_open and fixed.get(place, value) == value:
+            if is_open and states[place] != 2 - value:
                 self.open[len(self.closed)] = (fixings, (2 * place + value,)), best
                 self.closed.append(False)
             else:
@@ -188,63 +189,69 @@ class Case:
         self.closed[node] = True
 
     def settled(self, node):
-        """The fixings of an open leaf, the same by place, and its bound; of the root once its last bound has fixed."""
+        """The fixings of an open leaf, the columns' states and its bound; of the root once its last bound has fixed."""
         fixings, best = self.open[node]
-        fixed = self.by_place(fixings)
+        states = self.by_place(fixings)
         if node == 0:
             if self.last is not None:
-                fixings, self.last = self.fixed(fixings, fixed, *self.last), None
-                fixed, self.open[0] = self.by_place(fixings), (fixings, best)
+                fixings, self.last = self.fixed(fixings, states, *self.last), None
+                states, self.open[0] = self.by_place(fixings), (fixings, best)
             self.root = fixings
-        return fixings, fixed, best
+        return fixings, states, best
 
     def by_place(self, fixings):
-        """The values of fixed columns; those of the chain that was asked for last are at hand."""
+        """The states of all columns; those of the chain that was asked for last are at hand."""
         link, own = fixings, []
         while link is not None and link is not self.known[0]:
             link, codes = link
             own.append(codes)
-        fixed = {} if link is None else dict(self.known[1])
+        states = bytearray(b"" if link is None else self.known[1]).ljust(len(self.rows.columns), b"\0")
         for codes in own:
-            fixed.update((code >> 1, code & 1) for code in codes)
-        self.known = fixings, fixed
-        return fixed
+            for code in codes:
+                states[code >> 1] = 1 + (code & 1)
+        self.known = fixings, states
+        return states
 
-    def fixed(self, fixings, fixed, total, reduced, prices):
+    def fixed(self, fixings, states, total, reduced, prices):
         """Fix the columns whose other value, by their reduced costs, no answer better than `below` has."""
         if self.below is None:
             return fixings
         allowed = self.model.units_below(self.below) - total
-        self.complete(reduced, prices)
-        large = [place for place, cost in enumerate(reduced) if not -allowed <= cost <= allowed]
-        return fixings, array("q", [2 * place + (reduced[place] < 0) for place in large if place not in fixed])
+        reduced = self.complete(reduced, prices)
+        free = states.ljust(len(reduced), b"\0").translate(FREE)
+        costs = zip(compress(range(len(reduced)), free), compress(reduced, free))
+        codes = array("q", [2 * place + (cost < 0) for place, cost in costs if not -allowed <= cost <= allowed])
+        return (fixings, codes) if codes else fixings
 
     def excluded(self, fixings, total, reduced, prices):
         """Fix at 0 what the model excludes by the reduced costs of the last bound."""
         if self.below is None:
             return fixings
-        self.complete(reduced, prices)
+        reduced = self.complete(reduced, prices)
         allowed = self.model.units_below(self.below) - total
         none = self.model.excluded(lambda column: reduced[self.rows.place[column]], allowed)
         return fixings, self.codes(dict.fromkeys(none, 0))
 
     def complete(self, reduced, prices):
-        """Add the reduced costs of the columns that no row has named so far."""
+        """The reduced costs of all columns, also of those that no row has named so far."""
         known = len(reduced)
         self.rows.place_all()
-        reduced += self.rows.costs[known:]
-        self.add_prices(reduced, known, prices)
+        more = self.rows.costs[known:]
+        return self.with_prices([*reduced, *more], known, prices) if more else reduced
 
-    def add_prices(self, reduced, start, prices):
-        if prices:
-            for place in range(start, len(reduced)):
-                reduced[place] += self.model.price(self.rows.columns[place], prices)
+    def with_prices(self, reduced, start, prices):
+        """Reduced costs with the prices of nodes, which those before `start` have."""
+        if not prices:
+            return reduced
+        more = (self.model.price(column, prices) for column in self.rows.columns[start:])
+        return [*reduced[:start], *map(add, reduced[start:], more)]
 
     def root_fixings(self):
         """What the root fixes, by column."""
         if 0 in self.open:
             self.settled(0)
-        return {self.rows.columns[place]: value for place, value in self.by_place(self.root).items()}
+        states = self.by_place(self.root)
+        return {self.rows.columns[place]: state - 1 for place, state in enumerate(states) if state}
 
     def proven(self):
         """The bound of the case: the least of its leaves', and of `below`."""

@@ -22,6 +22,7 @@ import sys
 from collections import deque
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from io import BufferedReader
 from itertools import count
 
 from cases import Case, NoInstance, Wrong, need
@@ -41,14 +42,17 @@ def lines_of(path):
     """The lines of a proof as bytes, with their numbers; a small file unpacks to no more than it should."""
     size, read = os.path.getsize(path), 0
     longest, lists, most = (base + int(more * size) for base, more in (LONGEST, LISTS, MOST))
-    with gzip.open(path) as file:
+    with gzip.open(path) as unpacked, BufferedReader(unpacked, 2**18) as file:
         for number in count(1):
             if not (line := file.readline(longest + 1)):
                 return
             read += len(line)
-            need(len(line) <= longest, f"line {number} has more than {longest:,} bytes")
-            need(line.count(b"[") <= lists, f"line {number} has more than {lists:,} lists")
-            need(read <= most, f"the proof has more than {most:,} bytes")
+            if len(line) > longest:
+                raise Wrong(f"line {number} has more than {longest:,} bytes")
+            if len(line) > lists and line.count(b"[") > lists:
+                raise Wrong(f"line {number} has more than {lists:,} lists")
+            if read > most:
+                raise Wrong(f"the proof has more than {most:,} bytes")
             yield number, line
 
 
@@ -81,7 +85,7 @@ def examine(instance, proof):
         values = deque(ends_of(proof))
         model, rules, case, cases, rows, trees, claim = None, None, None, [], None, [], None
         for number, line in lines_of(proof):  # noqa: B007, an error names it
-            tag, *items = json.loads(line)
+            tag, *items = json.loads(str(line, "utf-8"))
             need(claim is None, "nothing may follow the claim")
             need(tag == "proof" or model is not None, "the first line is no head")
             if tag in ("row", "drop", "bound", "none", "paths", "tree", "trees", "branch", "end"):

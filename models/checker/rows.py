@@ -6,13 +6,13 @@ import json
 import sys
 from array import array
 from functools import lru_cache
-from itertools import count, repeat
-from operator import mul, sub
+from operator import mul
 
 from cases import need
 
 PACKED = 4096  # columns up to which rows in use are kept as integers
 WIDEST = 7  # bytes a column
+SIGNS = bytes(128) + b"\xff" * 128  # what a number's highest byte is followed by
 CELLS = 2**22  # coefficients of rows in use that are kept: 8 bytes each
 
 
@@ -28,6 +28,7 @@ class Rows:
         self.model, self.lines = model, []
         self.columns, self.place, self.costs = [], {}, []
         self.used, self.cells, self.width = {}, 0, 4
+        self.priced, self.dearest = (0, 0, 0), 0  # the costs as an integer, of so many columns and this width
 
     def add(self, line, items):
         """Take the next row: a line and its items."""
@@ -56,7 +57,8 @@ class Rows:
         if place is None:
             place = self.place[column] = len(self.columns)
             self.columns.append(column)
-            self.costs.append(self.model.cost(column))
+            self.costs.append(cost := self.model.cost(column))
+            self.dearest = max(self.dearest, abs(cost))
             if self.width and len(self.columns) > PACKED:
                 self.widen(0)
         return place
@@ -72,13 +74,16 @@ class Rows:
 
     def keep(self, number, coefficients, rhs):
         """Its right-hand side, its largest coefficient, and the integer, or None and (places, coefficients)."""
-        row = {}
-        for column, value in coefficients:
-            row[column] = row.get(column, 0) + value
-        places, values = list(map(self.place.get, row)), list(row.values())
-        need(all(type(value) is int for value in (rhs, *values)), "a number of the row is no integer")
+        columns, values = zip(*listed, strict=True) if (listed := [*coefficients]) else ((), ())
+        if len(set(columns)) < len(columns):
+            row = {}
+            for column, value in listed:
+                row[column] = row.get(column, 0) + value
+            columns, values = tuple(row), tuple(row.values())
+        places = [*map(self.place.get, columns)]
+        need({type(rhs), *map(type, values)} == {int}, "a number of the row is no integer")
         if None in places:
-            places = list(map(self.place_of, row))
+            places = [*map(self.place_of, columns)]
         largest = max(map(abs, values), default=0)
         if self.width and 2 * largest < 256**self.width:
             kept = rhs, largest, packed(places, values, self.width), None
@@ -100,24 +105,30 @@ class Rows:
 
         The rows and their multipliers come in turn.
         """
-        factors, used = multipliers[1::2], self.used
-        rows = [used.get(number) or self.use(number, self.items(number)) for number in multipliers[::2]]
+        factors, numbers, used = multipliers[1::2], multipliers[::2], self.used
+        rows = [used.get(number) or self.use(number, self.items(number)) for number in numbers]
         total = sum(map(mul, factors, [row[0] for row in rows]))
-        largest = sum(map(mul, factors, [row[1] for row in rows]))
+        largest = sum(map(mul, factors, [row[1] for row in rows])) + self.dearest
         while self.width and 2 * largest >= 256**self.width:
             self.widen(self.width + 1 if self.width < WIDEST else 0)
-            rows = [self.use(number, self.items(number)) for number in multipliers[::2]]
-        costs = self.costs if with_costs else repeat(0, len(self.costs))
+            rows = [self.use(number, self.items(number)) for number in numbers]
+        size, width = len(self.costs), self.width
         vectors = [row[2] for row in rows]
-        if self.width and None not in vectors:
-            covers = unpacked(sum(map(mul, vectors, factors)), len(self.costs), self.width)
-            return total, list(map(sub, costs, covers))
-        reduced = list(costs)
+        if width and None not in vectors:
+            return total, unpacked(self.packed_costs() * with_costs - sum(map(mul, vectors, factors)), size, width)
+        reduced = list(self.costs) if with_costs else [0] * size
         for (_, _, vector, listed), factor in zip(rows, factors):
-            places, values = listed or (count(), unpacked(vector, len(reduced), self.width))
+            places, values = listed or (range(size), unpacked(vector, size, width))
             for place, value in zip(places, values):
                 reduced[place] -= factor * value
         return total, reduced
+
+    def packed_costs(self):
+        size, width, _ = self.priced
+        if (size, width) != (len(self.costs), self.width):
+            size, width = len(self.costs), self.width
+            self.priced = size, width, packed(range(size), self.costs, width)
+        return self.priced[2]
 
 
 def packed(places, values, width):
@@ -134,10 +145,14 @@ def packed(places, values, width):
 
 def unpacked(total, size, width):
     """The numbers that :func:`packed` adds up, each of less than half of 256^width."""
-    packed, data = (total + halves(size, width)).to_bytes(width * size, "little"), bytearray(8 * size)
+    half, data = halves(size, width), bytearray(8 * size)
+    packed = ((total + half) ^ half).to_bytes(width * size, "little")
     for k in range(width):
         data[k::8] = packed[k::width]
-    return map(sub, lowest_first(array("Q", data)), repeat(256**width // 2))
+    signs = packed[width - 1 :: width].translate(SIGNS)
+    for k in range(width, 8):
+        data[k::8] = signs
+    return lowest_first(array("q", data))
 
 
 @lru_cache(64)

@@ -9,8 +9,9 @@ import sys
 from array import array
 from collections import Counter
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import chain, combinations, compress, repeat, starmap
 from math import isqrt
+from operator import ne
 from pathlib import Path
 
 from cases import INFINITE, Model, document, is_count, is_integer, need, need_labels, neighbours, reached, reading
@@ -18,6 +19,7 @@ from kinds import Kinds, links_of
 from trees import as_rows, tree, weight_of
 
 MOST_COST, MOST_SITES = 1_000_000, 20_000
+MOST_LISTED = 64  # subscribers of a topic whose pairs are kept, and nodes whose possible neighbours are
 
 
 class TopicRules(Kinds, Model):
@@ -56,6 +58,7 @@ class TopicRules(Kinds, Model):
             for v in nodes:
                 self.subscribed[v].add(place)
         self.cap, self.given = None, {}
+        self.listed, self.known = {}, {}  # of some topics and nodes, what their rows are made of
         self.settled, self.seen = {}, []  # by the end of a case: the fixings of all overlays of a smaller value
         self.exact = self.problem in ("min-tco", "weighted-tco", "k-tco", "2d-true")  # columns are edges, and mean that
 
@@ -187,10 +190,10 @@ class TopicRules(Kinds, Model):
         if kind in ("number", "ends", "apart"):
             return self.without(kind, topic, nodes, labels)
         need(len(labels) == len(nodes) > 0, "the labels are not those of the topic's subscribers")
-        pairs = combinations(zip(nodes, labels, strict=True), 2)
         if kind == "parts":
-            crossing = ((u * self.n + v, 1) for (u, a), (v, b) in pairs if a != b)
-            return crossing, len(set(labels)) - 1
+            crossing = compress(self.pairs_of(topic), starmap(ne, combinations(labels, 2)))
+            return zip(crossing, repeat(1)), len(set(labels)) - 1
+        pairs = combinations(zip(nodes, labels, strict=True), 2)
         if kind in ("leaving", "twice"):
             need(self.problem == "k-tco", "a row of fault tolerance is not valid here")
         if kind == "leaving":
@@ -204,30 +207,49 @@ class TopicRules(Kinds, Model):
         helps = links_of(labels)
         return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if {a, b} in helps], 1
 
+    def pairs_of(self, topic):
+        """The columns of a topic's pairs; those of small topics are kept."""
+        if topic in self.listed:
+            return self.listed[topic]
+        columns = (u * self.n + v for u, v in combinations(self.members[topic], 2))
+        if len(self.members[topic]) > MOST_LISTED:
+            return columns
+        return self.listed.setdefault(topic, array("q", columns))
+
+    def around(self, node):
+        """The topics that a node shares, and which of them each node that shares some has, in rising order."""
+        if node not in self.known:
+            shared = {t for t, nodes in enumerate(self.members) if node in nodes and len(nodes) > 1}
+            others = sorted({v for t in shared for v in self.members[t]} - {node})
+            if len(self.known) >= MOST_LISTED:
+                self.known.clear()
+            self.known[node] = shared, {v: {t for t in shared if v in self.members[t]} for v in others}
+        return self.known[node]
+
     def near(self, node, weights):
         """A node has a neighbour in each topic that it shares: its neighbours weigh as much as the lightest such set.
 
         The weights are those of all nodes that share a topic with it, in rising order.
         """
-        shared = {t for t, nodes in enumerate(self.members) if node in nodes and len(nodes) > 1}
-        others = sorted({v for t in shared for v in self.members[t]} - {node})
-        fits = len(weights) == len(others) > 0 and all(map(is_count, weights))
+        shared, topics_of = self.around(node)
+        fits = len(weights) == len(topics_of) > 0 and all(map(is_count, weights))
         need(fits, "the weights are not those of the node's possible neighbours")
-        topics_of = {v: {t for t in shared if v in self.members[t]} for v in others}
-        having = {t: sorted((w, v) for v, w in zip(others, weights) if t in topics_of[v]) for t in shared}
+        having = {t: [] for t in shared}
+        for weight, v in sorted(zip(weights, topics_of)):
+            for t in topics_of[v]:
+                having[t].append((weight, topics_of[v]))
+        order = sorted(shared, key=lambda t: having[t][0][0], reverse=True)
 
         def lightest(left, below):
             """The least weight of nodes that together have all topics of `left`, or `below` if it is not less."""
-            if max((having[t][0][0] for t in left), default=0) >= below:
-                return below
-            for weight, v in having[min(left, key=lambda t: len(having[t]))] if left else ():
+            for weight, topics in having[left[0]] if left else ():
                 if weight >= below:
-                    break
-                below = weight + lightest(left - topics_of[v], below - weight)
+                    return below
+                below = weight + lightest([t for t in left if t not in topics], below - weight)
             return below if left else 0
 
-        pairs = [(min(node, v) * self.n + max(node, v), weight) for v, weight in zip(others, weights)]
-        return pairs, lightest(shared, sum(weights))
+        pairs = [(min(node, v) * self.n + max(node, v), weight) for v, weight in zip(topics_of, weights)]
+        return pairs, lightest(order, sum(weights))
 
     def value(self, answer):
         """The value of an answer, which must be valid: the edges of an overlay."""
