@@ -31,12 +31,12 @@ table. ``entries``: entries of the table at which Algorithm 5 looks. ``listed``:
 those that line 19 moves.
 """
 _INITIAL, _PAIRS, _ENTRIES, _LISTED, _CONTRIBUTION_UPDATES, _DEGREE_LOOKS, _DEGREE_UPDATES = range(len(WORK))
-_CONTRIBUTION, _NEXT, _PREVIOUS = range(3)
-_NONE = -1
+CONTRIBUTION, NEXT, PREVIOUS = range(3)
+NONE = -1
 
 
-class _Table(NamedTuple):
-    """EdgeContrib: doubly linked lists of the pairs that contribute, by contribution and larger degree."""
+class PairTable(NamedTuple):
+    """Doubly linked lists of pairs of nodes by contribution and a degree: P3's EdgeContrib, P1's LINKCONTRIB."""
 
     first: Edges  # the number of the pair (u, u + 1); a pair (u, v) has the number first[u] + v - u - 1
     cells: Cells  # of each pair its contribution, and the next and the previous pair of its list
@@ -81,13 +81,10 @@ def extend_by_table(partial: PartialOverlay) -> None:
     n = partial.instance.num_nodes
     if n > MOST_NODES:
         raise BadInput(f"the table keeps every pair of at most {MOST_NODES:,} nodes, not of {n:,}: use gm-m")
-    first = np.concatenate([[0], np.cumsum(np.arange(n - 1, 0, -1))]).astype(np.int64)
-    work = np.zeros(len(WORK), np.int64)
-    cells = np.full((n * (n - 1) // 2, 3), _NONE, np.int32)
-    highest = _count_contributions(first, cells, work, partial.components)
     # An edge raises the maximum degree only if none below it contributes, so it rises at most once a node.
-    heads = np.full((highest + 1, partial.initial_max_degree + n + 1), _NONE, np.int32)
-    table = _Table(first, cells, heads, work)
+    lists, work = int(np.diff(partial.instance.node_offsets).max()), np.zeros(len(WORK), np.int64)
+    table = empty_table(n, lists + 1, partial.initial_max_degree + n + 1, work)
+    highest = _count_contributions(table.first, table.cells, work, partial.components)
     _put_all(partial.degrees, table)
     degrees, most = partial.degrees, partial.initial_max_degree
     edges, merged = _add_edges_of_table(highest, most, degrees, table, partial.components, partial.order)
@@ -101,33 +98,33 @@ def extend_by_table(partial: PartialOverlay) -> None:
 def _count_contributions(first: Edges, cells: Cells, work: Work, components: TopicComponents) -> int:
     """Algorithm 4, line 13: the contribution of every pair; returns the highest."""
     c = components
-    cells[:, _CONTRIBUTION] = 0
+    cells[:, CONTRIBUTION] = 0
     for u in range(len(first)):
         for i in range(c.node_offsets[u], c.node_offsets[u + 1]):
             topic, p = c.node_topics[i], c.positions[i]
             for q in range(p + 1, c.topic_offsets[topic + 1]):
-                cells[first[u] + c.topic_nodes[q] - u - 1, _CONTRIBUTION] += c.label[p] != c.label[q]
+                cells[first[u] + c.topic_nodes[q] - u - 1, CONTRIBUTION] += c.label[p] != c.label[q]
                 work[_INITIAL] += 1
     highest = 0
     for pair in range(len(cells)):
-        highest = max(highest, cells[pair, _CONTRIBUTION])
+        highest = max(highest, cells[pair, CONTRIBUTION])
     return highest
 
 
 @kernel
-def _put_all(degrees: Degrees, table: _Table) -> None:
+def _put_all(degrees: Degrees, table: PairTable) -> None:
     """Algorithm 4, lines 12–15: the pairs that contribute."""
     for u in range(len(degrees)):
         for v in range(u + 1, len(degrees)):
-            pair = table.first[u] + v - u - 1
-            if table.cells[pair, _CONTRIBUTION] > 0:
-                _put(pair, max(degrees[u], degrees[v]), table)
+            pair = pair_of(u, v, table)
+            if table.cells[pair, CONTRIBUTION] > 0:
+                put(pair, max(degrees[u], degrees[v]), table)
                 table.work[_PAIRS] += 1
 
 
 @kernel
 def _add_edges_of_table(
-    highest: int, max_degree: int, degrees: Degrees, table: _Table, components: TopicComponents, order: TieOrder
+    highest: int, max_degree: int, degrees: Degrees, table: PairTable, components: TopicComponents, order: TieOrder
 ) -> tuple[Edges, int]:
     """Algorithm 3: returns the edges u·|V| + v in the order of their addition, and the number of components merged."""
     edges, num, merged = np.empty(len(components.label), np.int64), 0, 0
@@ -151,16 +148,16 @@ def _add_edges_of_table(
 
 
 @kernel
-def _listed(level: int, least: int, below: int, table: _Table, order: TieOrder) -> Edges:
+def _listed(level: int, least: int, below: int, table: PairTable, order: TieOrder) -> Edges:
     """The sorted ranks of the edges that contribute `level` and whose larger degree is at least `least` and `below`."""
     listed, n = [0 for _ in range(0)], len(table.first)
     for degree in range(least, below):
         pair = table.heads[level, degree]
         table.work[_ENTRIES] += 1
-        while pair != _NONE:
-            u = np.searchsorted(table.first[: n - 1], pair, side="right") - 1
+        while pair != NONE:
+            u = first_of(pair, table)
             listed.append(rank_of(u * n + pair - table.first[u] + u + 1, order))
-            pair = table.cells[pair, _NEXT]
+            pair = table.cells[pair, NEXT]
     table.work[_LISTED] += len(listed)
     ranks = np.array(listed, np.int64)
     ranks.sort()
@@ -168,22 +165,22 @@ def _listed(level: int, least: int, below: int, table: _Table, order: TieOrder) 
 
 
 @kernel
-def _is_at(edge: int, level: int, below: int, degrees: Degrees, table: _Table) -> bool:
+def _is_at(edge: int, level: int, below: int, degrees: Degrees, table: PairTable) -> bool:
     u = edge // len(degrees)
     v = edge - u * len(degrees)
-    pair = table.first[u] + v - u - 1
-    return bool(table.cells[pair, _CONTRIBUTION] == level and max(degrees[u], degrees[v]) < below)
+    pair = pair_of(u, v, table)
+    return bool(table.cells[pair, CONTRIBUTION] == level and max(degrees[u], degrees[v]) < below)
 
 
 @kernel
-def _add(edge: int, degrees: Degrees, table: _Table, components: TopicComponents) -> None:
+def _add(edge: int, degrees: Degrees, table: PairTable, components: TopicComponents) -> None:
     """Algorithm 6: unite the components of the edge's topics, and move pairs to their new entries."""
     c, n = components, len(degrees)
     u = edge // n
     v = edge - u * n
-    own = table.first[u] + v - u - 1
-    _take(own, max(degrees[u], degrees[v]), table)
-    table.cells[own, _CONTRIBUTION] = 0
+    own = pair_of(u, v, table)
+    take(own, max(degrees[u], degrees[v]), table)
+    table.cells[own, CONTRIBUTION] = 0
     i, j = c.node_offsets[u], c.node_offsets[v]
     while i < c.node_offsets[u + 1] and j < c.node_offsets[v + 1]:
         topic, other = c.node_topics[i], c.node_topics[j]
@@ -198,7 +195,7 @@ def _add(edge: int, degrees: Degrees, table: _Table, components: TopicComponents
 
 
 @kernel
-def _lower(p: int, q: int, own: int, degrees: Degrees, table: _Table, components: TopicComponents) -> None:
+def _lower(p: int, q: int, own: int, degrees: Degrees, table: PairTable, components: TopicComponents) -> None:
     """Lines 2–8: lower the contribution of every pair across two components of a topic, except for the new edge."""
     c = components
     one = p
@@ -206,58 +203,75 @@ def _lower(p: int, q: int, own: int, degrees: Degrees, table: _Table, components
         other = q
         for _ in range(c.size[c.label[q]]):
             u, v = c.topic_nodes[one], c.topic_nodes[other]
-            low, high = min(u, v), max(u, v)
-            pair = table.first[low] + high - low - 1
+            pair = pair_of(u, v, table)
             if pair != own:
                 degree = max(degrees[u], degrees[v])
-                _take(pair, degree, table)
-                table.cells[pair, _CONTRIBUTION] -= 1
-                if table.cells[pair, _CONTRIBUTION] > 0:
-                    _put(pair, degree, table)
+                take(pair, degree, table)
+                table.cells[pair, CONTRIBUTION] -= 1
+                if table.cells[pair, CONTRIBUTION] > 0:
+                    put(pair, degree, table)
                 table.work[_CONTRIBUTION_UPDATES] += 1
             other = c.following[other]
         one = c.following[one]
 
 
 @kernel
-def _raise(u: int, degrees: Degrees, table: _Table) -> None:
+def _raise(u: int, degrees: Degrees, table: PairTable) -> None:
     """Lines 12–19: raise the degree of a node."""
     for v in range(len(degrees)):
         if v == u:
             continue
-        low, high = min(u, v), max(u, v)
-        pair = table.first[low] + high - low - 1
-        if table.cells[pair, _CONTRIBUTION] > 0:
+        pair = pair_of(u, v, table)
+        if table.cells[pair, CONTRIBUTION] > 0:
             table.work[_DEGREE_LOOKS] += 1
             if degrees[v] <= degrees[u]:
-                _take(pair, degrees[u], table)
-                _put(pair, degrees[u] + 1, table)
+                take(pair, degrees[u], table)
+                put(pair, degrees[u] + 1, table)
                 table.work[_DEGREE_UPDATES] += 1
     degrees[u] += 1
 
 
+def empty_table(nodes: int, contributions: int, degrees: int, work: Work) -> PairTable:
+    """A table without pairs, whose lists have these numbers of contributions and degrees, 0 included."""
+    first = np.concatenate([[0], np.cumsum(np.arange(nodes - 1, 0, -1))]).astype(np.int64)
+    cells = np.full((nodes * (nodes - 1) // 2, 3), NONE, np.int32)
+    return PairTable(first, cells, np.full((contributions, degrees), NONE, np.int32), work)
+
+
 @kernel
-def _put(pair: int, degree: int, table: _Table) -> None:
+def pair_of(u: int, v: int, table: PairTable) -> int:
+    """The number of the pair of two nodes."""
+    return int(table.first[min(u, v)] + abs(v - u) - 1)
+
+
+@kernel
+def first_of(pair: int, table: PairTable) -> int:
+    """The smaller node of a pair. Cost O(log |V|)."""
+    return int(np.searchsorted(table.first[: len(table.first) - 1], pair, side="right") - 1)
+
+
+@kernel
+def put(pair: int, degree: int, table: PairTable) -> None:
     """Add a pair to the entry of its contribution and of a degree. Cost O(1)."""
-    cells, contribution = table.cells, table.cells[pair, _CONTRIBUTION]
+    cells, contribution = table.cells, table.cells[pair, CONTRIBUTION]
     following = table.heads[contribution, degree]
-    cells[pair, _NEXT], cells[pair, _PREVIOUS] = following, _NONE
-    if following != _NONE:
-        cells[following, _PREVIOUS] = pair
+    cells[pair, NEXT], cells[pair, PREVIOUS] = following, NONE
+    if following != NONE:
+        cells[following, PREVIOUS] = pair
     table.heads[contribution, degree] = pair
 
 
 @kernel
-def _take(pair: int, degree: int, table: _Table) -> None:
+def take(pair: int, degree: int, table: PairTable) -> None:
     """Remove a pair from the entry of its contribution and of its larger degree. Cost O(1)."""
     cells = table.cells
-    following, previous = cells[pair, _NEXT], cells[pair, _PREVIOUS]
-    if following != _NONE:
-        cells[following, _PREVIOUS] = previous
-    if previous != _NONE:
-        cells[previous, _NEXT] = following
+    following, previous = cells[pair, NEXT], cells[pair, PREVIOUS]
+    if following != NONE:
+        cells[following, PREVIOUS] = previous
+    if previous != NONE:
+        cells[previous, NEXT] = following
     else:
-        table.heads[cells[pair, _CONTRIBUTION], degree] = following
+        table.heads[cells[pair, CONTRIBUTION], degree] = following
 
 
 BY_TABLE = "-by-table"

@@ -167,9 +167,11 @@ class _Node:
     def choose(self, coverage: int, order: TieOrder, known: dict[tuple[int, ...], set[int]]) -> None:
         """Step 4: whether it is a representative of its part."""
         if self.group not in known:
-            topics = {v: set(self.interests[v].tolist()) for v in self.group}
-            outward = set().union(*topics.values()) if self.outward is None else self.outward
-            known[self.group] = _representatives(topics, outward, coverage, order)
+            wants = {v: set(self.interests[v].tolist()) for v in self.group}
+            if self.outward is not None:
+                wants = {v: topics & self.outward for v, topics in wants.items()}
+            ranks = ranks_of(np.array(self.group, np.int64), order).tolist()
+            known[self.group] = set(cover(wants, coverage, dict(zip(self.group, ranks, strict=True))) or ())
         self.combines = self.number in known[self.group]
 
     def combine(self, extend: Extend, order: TieOrder, known: dict[tuple[int, ...], PartEdges]) -> None:
@@ -228,16 +230,22 @@ def _exchange_topics(nodes: Sequence[_Node], network: _Network) -> None:
             member.max_degree, member.outward = node.max_degree, node.outward
 
 
-def _representatives(topics: dict[int, set[int]], outward: set[int], coverage: int, order: TieOrder) -> set[int]:
-    """Algorithm 13 on the topics of each node, with min{λ, |subs(t)|} of eq. 8."""
-    ranks = dict(zip(topics, ranks_of(np.array(list(topics), np.int64), order).tolist(), strict=True))
-    wanted = Counter(topic for own in topics.values() for topic in own & outward)
-    missing = {topic: min(coverage, count) for topic, count in wanted.items()}
-    chosen: set[int] = set()
+def cover(
+    wants: Mapping[int, set[int]], coverage: int, ranks: Mapping[int, int], *, as_printed: bool = False
+) -> list[int] | None:
+    """Algorithm 13 on the outward topics of each node, with eq. 8's min{λ, |subs(t)|}; of equal nodes that of low rank.
+
+    As printed every topic is to be covered λ times; None where that does not end.
+    """
+    wanted = Counter(topic for own in wants.values() for topic in own)
+    missing = {topic: coverage if as_printed else min(coverage, count) for topic, count in wanted.items()}
+    left, chosen = dict(wants), list[int]()
     while missing:
-        best = max(topics.keys() - chosen, key=lambda v: (len(topics[v] & missing.keys()), -ranks[v]))
-        chosen.add(best)
-        for topic in topics[best] & missing.keys():
+        best = max(left, key=lambda v: (len(left[v] & missing.keys()), -ranks[v]), default=None)
+        if best is None or not left[best] & missing.keys():
+            return None
+        chosen.append(best)
+        for topic in left.pop(best) & missing.keys():
             missing[topic] -= 1
             if not missing[topic]:
                 del missing[topic]

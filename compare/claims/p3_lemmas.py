@@ -34,6 +34,7 @@ from ..intervals import mean_interval, share_interval
 from .bench import LAWS, TIES, Bench, grid
 from .claim import CaseTally, Judgement, Limit, Line, Verdict, at_least, at_most, claim, depends_on, exact, judged
 from .contribution_table import gm_m_by_table
+from .decentralised import cover
 from .properties import (
     Graph,
     Labels,
@@ -409,7 +410,7 @@ def line_12_as_printed(bench: Bench, instance: TopicInstance) -> Overlay:
     return Overlay.from_edges(instance.num_nodes, np.concatenate([inner, nodes[built.edges]]))
 
 
-def line_6_as_printed(instance: TopicInstance, parts: int, coverage: int = 3) -> int:
+def line_6_as_printed(instance: TopicInstance, parts: int) -> int:
     """The number of disconnected topics if outward topics are only those shared with other lightweight parts."""
     light = np.flatnonzero(np.diff(instance.node_offsets) <= bulk_threshold(instance)).astype(np.int32)
     partition = partition_of(instance.num_nodes, random_order(light, 0), min(parts, len(light)))
@@ -418,27 +419,10 @@ def line_6_as_printed(instance: TopicInstance, parts: int, coverage: int = 3) ->
     for d, part in enumerate(partition.parts()):
         others = set().union(*(topics for i, topics in enumerate(of_part) if i != d))
         wants = {v: of_part[d] & others & set(instance.topics_of(v).tolist()) for v in part.tolist()}
-        chosen += _cover(wants, coverage, as_printed=False) or ()
+        chosen += cover(wants, 3, {v: rank for rank, v in enumerate(wants)}) or ()
     division = Division(partition, np.array(sorted(chosen), np.int32))
     built = conquer_and_combine(instance, division, extend_gm_m, tie_order("lowest", 0))
     return int((built.overlay.topic_components(instance) > 1).sum())
-
-
-def _cover(wants: Mapping[int, set[int]], coverage: int, *, as_printed: bool) -> list[int] | None:
-    """Algorithm 13 on the outward topics of each node, as printed or with eq. 8's minimum; None if it does not end."""
-    topics = set().union(*wants.values())
-    missing = {t: coverage if as_printed else min(coverage, sum(t in own for own in wants.values())) for t in topics}
-    left, chosen = dict(wants), list[int]()
-    while missing:
-        best = max(left, key=lambda v: len(left[v] & missing.keys()), default=None)
-        if best is None or not left[best] & missing.keys():
-            return None
-        chosen.append(best)
-        for topic in left.pop(best) & missing.keys():
-            missing[topic] -= 1
-            if not missing[topic]:
-                del missing[topic]
-    return chosen
 
 
 @claim("P3.S4C.1")
@@ -500,7 +484,7 @@ def greedy_sets(bench: Bench) -> Judgement:
                 most = float(np.log(cover.sum(axis=0).max()) + 1)
             ratios.append(len(chosen) / max(smallest, 1))
             tally.add(ratios[-1] <= most, f"instance {seed}: {ratios[-1]:.3f} times the smallest, {most:.3f} allowed")
-    ends = _cover({0: {0, 1}, 1: {1}, 2: {1}, 3: {1}}, 3, as_printed=True) is not None
+    ends = cover({0: {0, 1}, 1: {1}, 2: {1}, 3: {1}}, 3, dict.fromkeys(range(4), 0), as_printed=True) is not None
     line = Line.of("Algorithm 13 as printed ends, a topic with one subscriber in the part", exact(float(ends)), ends)
     return tally.judgement(exact(max(ratios), len(ratios)), sensitivity=(line,))
 

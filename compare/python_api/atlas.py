@@ -193,7 +193,7 @@ def _drawn(survey: Survey, instance: TopicInstance) -> Figure:
 
     runs = [(term.method, term.options, term.ties(survey.problem)) for term in survey.terms.values()]
     answers = [
-        solve(instance, survey.problem, method, **{**dict(options), **({} if ties == OWN else {"ties": ties})})
+        solve(instance, survey.problem, method, **dict[str, Any](options) | ({} if ties == OWN else {"ties": ties}))
         for method, options, ties in runs
     ]
     return draw(instance, *answers[:_MOST_DRAWN], solve(instance, survey.problem))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, kind_of_file
 from ...instances.contract.files import reading_as
@@ -16,7 +16,6 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.shown import table
 from ...instances.contract.workload import Workload
 from ...instances.topics.files import from_object
-from ...instances.topics.instance import TopicInstance
 from ...instances.topics.members import Reading
 from ..catalogue import METHODS
 from ..studies.library_entries import entry_named, library_entry
@@ -25,27 +24,6 @@ Item = TypeVar("Item")
 _WIDTH = 79
 
 
-@overload
-def read(
-    source: str | Path,
-    *,
-    node: str | Sequence[str] = "node",
-    topic: str | Sequence[str] = "topic",
-    separator: str = "",
-    copies: bool = False,
-    as_is: bool = False,
-    format: str = "",
-) -> Any: ...
-@overload
-def read(
-    source: object,
-    *,
-    node: str | Sequence[str] = "node",
-    topic: str | Sequence[str] = "topic",
-    separator: str = "",
-    copies: bool = False,
-    as_is: bool = False,
-) -> TopicInstance: ...
 def read(
     source: object,
     *,

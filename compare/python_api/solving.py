@@ -10,14 +10,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ...instances.brokers.network import BrokerNetwork
-from ...instances.brokers.problems import Dissemination
-from ...instances.content.instance import ContentInstance
-from ...instances.content.problems import ContentOverlay
 from ...instances.contract.catalogue import PROBLEMS, kind_of
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_file
@@ -26,16 +22,10 @@ from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.contract.shown import text
-from ...instances.steiner.instance import SteinerInstance
-from ...instances.topics.instance import TopicInstance
 from ..catalogue import METHODS
 from ..printable import StatusLine
 from ..studies.isolation import Job, Solver, run_isolated
 from .tables import ResultTable
-
-if TYPE_CHECKING:
-    from ...instances.over_time.link_log import LinkLog
-    from ...instances.over_time.trace import TopicTrace
 
 AnyProblem = str | Problem[Any, Any] | None
 AnyMethod = str | Method[Any, Any] | None
@@ -44,22 +34,6 @@ Choice = str | Method[Any, Any] | Mapping[str, Any]
 _COLUMNS = ("method", "status", "value", "ratio", "lower_bound", "gap", "seconds")
 
 
-@overload
-def solve(
-    instance: TopicInstance | SteinerInstance, problem: AnyProblem = None, method: AnyMethod = None, **options: Any
-) -> Result[Overlay]: ...
-@overload
-def solve(
-    instance: ContentInstance, problem: AnyProblem = None, method: AnyMethod = None, **options: Any
-) -> Result[ContentOverlay]: ...
-@overload
-def solve(
-    instance: BrokerNetwork, problem: AnyProblem = None, method: AnyMethod = None, **options: Any
-) -> Result[Dissemination]: ...
-@overload
-def solve(
-    instance: TopicTrace, problem: AnyProblem = None, method: AnyMethod = None, **options: Any
-) -> Result[LinkLog]: ...
 def solve(
     instance: Any,
     problem: AnyProblem = None,

@@ -164,7 +164,7 @@ def test_a_problem_about_another_kind_is_bad_input() -> None:
     with pytest.raises(ob.BadInput, match="problem 'steiner' is about steiner, the instance about topics"):
         ob.solve(ob.read(WANTED), "steiner")
     with pytest.raises(ob.BadInput, match="type dict is no instance"):
-        ob.solve(WANTED)  # type: ignore[call-overload]
+        ob.solve(WANTED)
     problems: Any = ["min-tco"]
     with pytest.raises(ob.BadInput, match=r"\['min-tco'\] is no problem: give its name"):
         ob.solve(ob.read(WANTED), problems)
