@@ -21,8 +21,9 @@ from scipy.optimize import linprog
 
 import overlaybench as ob
 from overlaybench.compare.figures.draw import NotebookFigure
+from overlaybench.compare.figures.files import as_bytes
 from overlaybench.compare.figures.panels import HERE, PLAIN, GraphAxes, circle
-from overlaybench.compare.figures.style import FigureOptions, as_bytes, styled
+from overlaybench.compare.figures.style import FigureOptions, styled
 from overlaybench.compare.studies.proofs import run_checker
 from overlaybench.instances.contract.files import atomic_write
 
@@ -54,7 +55,10 @@ class SmallRun:
         self.instance = ob.read(file)
         self.members = [[*map(self.instance.node_label, self.instance.subscribers(t))] for t in range(len(TOPICS))]
         self.index = {self.instance.node_label(v): v for v in range(self.instance.num_nodes)}
-        self.result = ob.solve(self.instance, "min-tco", "branch-and-cut", proof=proof)
+        result = ob.solve(self.instance, "min-tco", "branch-and-cut", proof=proof)
+        assert result.answer is not None
+        self.overlay, self.value = result.answer, int(result.value or 0)
+        self.fixed_at_root = result.counters["fixed_at_root"]
         self.greedy = ob.solve(self.instance, "min-tco", "gm")
         self.verdict = run_checker(file, proof).sentence
         with gzip.open(proof, "rt") as lines:
@@ -107,7 +111,8 @@ class SmallRun:
             total += m * least
             for pair, a in coefficients.items():
                 reduced[pair] -= m * a
-        total += sum(cost * fixed[pair] if pair in fixed else min(cost, 0) for pair, cost in reduced.items())
+        for pair, cost in reduced.items():
+            total += cost * fixed[pair] if pair in fixed else min(cost, Fraction(0))
         for pair, cost in reduced.items():
             if pair not in fixed and total + abs(cost) > self.end - 1:
                 fixed[pair] = int(cost < 0)
@@ -132,7 +137,7 @@ def _is_partition(labels: tuple[int, ...]) -> bool:
 
 def picture(run: SmallRun) -> bytes:
     """The solution of the linear program at the root beside the optimum."""
-    (_, relaxed), overlay = run.relaxed(), run.result.answer
+    _, relaxed = run.relaxed()
     labels, positions = list(run.index), circle(len(run.index))
     halves = [pair for pair, x in relaxed.items() if x < 1 - 1e-9]
     branched = [tuple(line[2]) for line in run.lines if line[0] == "branch"]
@@ -141,7 +146,7 @@ def picture(run: SmallRun) -> bytes:
         figure = NotebookFigure(figsize=(5.2, 2.7), layout="constrained")
         for number, (title, whole, part) in enumerate((
             (f"the relaxation at the root: {sum(relaxed.values()):g}", [p for p in relaxed if p not in halves], halves),
-            (f"an optimal overlay: {run.result.value:g} edges", list(map(tuple, overlay.edges.tolist())), []),
+            (f"an optimal overlay: {run.value} edges", list(map(tuple, run.overlay.edges.tolist())), []),
         )):  # fmt: skip
             axes = figure.add_subplot(1, 2, number + 1)
             axes.set_title(title)
@@ -191,8 +196,8 @@ nodes to {len(TOPICS)} topics, whose subscribers are
 with a topic in common can help: {len(run.pairs)} of the {math.comb(len(run.index), 2)} pairs. Each is a column x(u, v)
 of a linear program: 1 if the overlay has the edge, 0 if it has not, and it costs 1.
 
-**A first answer.** Greedy Merge has {run.greedy.value:g} edges. A local search improves it to {run.result.value:g}, the
-incumbent. From here on the search looks for {run.result.value - 1:g} edges or fewer, or for a proof that there is no
+**A first answer.** Greedy Merge has {run.greedy.value:g} edges. A local search improves it to {run.value}, the
+incumbent. From here on the search looks for {run.value - 1} edges or fewer, or for a proof that there is no
 such overlay.
 
 **The relaxation.** Let x be any number from 0 to 1. Divide the subscribers of a topic into parts: a connected topic has
@@ -220,7 +225,7 @@ units of 1/{run.head["unit"]:,} before this sum, so the bound is exact, whatever
 {run.end - 1} edges has that value. This fixes {len(fixed)} pairs at the root. {_listed(run, fixed, 1)} are in every
 such overlay, {_listed(run, fixed, 0)} in none.
 
-**Branching.** {_rounded(root.bound)} is not {run.result.value:g} yet. The search picks a fractional pair, {pair}, and
+**Branching.** {_rounded(root.bound)} is not {run.value} yet. The search picks a fractional pair, {pair}, and
 makes two programs: one with the edge and one without. Every overlay is in one of the two. Each gets its own rows and
 multipliers.
 
@@ -228,7 +233,7 @@ multipliers.
 | --- | --- | --- | --- | --- |
 {chr(10).join(branches)}
 
-Both leaves need {min(_rounded(leaf.bound) for leaf in leaves)} edges or more. The incumbent has {run.result.value:g}:
+Both leaves need {min(_rounded(leaf.bound) for leaf in leaves)} edges or more. The incumbent has {run.value}:
 it is optimal, and the tree of {len(nodes)} nodes is the reason.
 
 **The proof** is those steps as lines, here without the first one, which names the instance:

@@ -33,7 +33,6 @@ DOORS = {
     ("compare.commands.papers", "compare.claims"),
     ("compare.commands.papers", "compare.atlas"),
     ("compare.commands.solving", "compare.spark_solver"),
-    ("compare.python_api.solving", "instances.over_time"),
     ("heuristics.brokers.soft_links", "heuristics.brokers.simulator"),
 }
 """The commands of annexes, the types of `ob.solve`, and the option of soft links that runs P5 as a system."""

@@ -477,11 +477,11 @@ def greedy_sets(bench: Bench) -> Judgement:
             bench.done += 1
             smallest = 0
             for part in partition.parts():
-                cover, needed = _cover_problem(instance, part, coverage)
+                pairs, needed = _cover_problem(instance, part, coverage)
                 own = np.isin(part, chosen)
-                tally.add(not (cover @ own < needed).any(), f"instance {seed}, {parts} parts: no rep-set (eq. 8)")
-                smallest += _smallest_cover(cover, needed)
-                most = float(np.log(cover.sum(axis=0).max()) + 1)
+                tally.add(not (pairs @ own < needed).any(), f"instance {seed}, {parts} parts: no rep-set (eq. 8)")
+                smallest += _smallest_cover(pairs, needed)
+                most = float(np.log(pairs.sum(axis=0).max()) + 1)
             ratios.append(len(chosen) / max(smallest, 1))
             tally.add(ratios[-1] <= most, f"instance {seed}: {ratios[-1]:.3f} times the smallest, {most:.3f} allowed")
     ends = cover({0: {0, 1}, 1: {1}, 2: {1}, 3: {1}}, 3, dict.fromkeys(range(4), 0), as_printed=True) is not None
