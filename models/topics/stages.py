@@ -134,7 +134,7 @@ class Run:
 
     @property
     def simple_bounds(self) -> tuple[int, int]:
-        """Bounds on edges and degree from topic sizes, components and the largest |T_v|, in O(Σ|T_v|)."""
+        """Bounds on edges and degree without pairs of nodes."""
         if self._simple is None:
             self._simple = quick_bounds(self.instance)
         return self._simple

@@ -117,27 +117,25 @@ def split_costs(
     span = spanning(edges)
     offsets, order = edges.links_by_edge
     costs = costs_of(edges, weighted)
-    if shares is None:
-        shares = (costs / edges.common.astype(np.float64))[edges.links.edge]
+    shares = np.repeat(costs / edges.common.astype(np.float64), edges.common) if shares is None else shares[order]
     best = Splitting.of(edges)
     if not len(edges):
         best.converged = True
         return best
     direction, length, since, mark = np.zeros(len(shares)), 1.0, 0, 0
-    centre = shares.copy()
+    centre = shares
     for number in range(rounds):
         if clock.passed:
             return best
         units = rounded_shares(shares, costs, offsets, order)
         total, in_tree = span(units)
-        direction += (in_tree - direction) * max(1 / (number + 1), smoothing)
+        usage, squared = _average(direction, in_tree, max(1 / (number + 1), smoothing), offsets, order)
         best.rounds = number + 1
         if total > best.units:
             since = 0 if total > best.units + UNIT // 1000 else since + 1
-            best.units, best.shares, centre = int(total), units, shares.copy()
+            best.units, best.shares, centre = int(total), units, shares
         else:
             since += 1
-        usage = np.maximum.reduceat(direction[order], offsets[:-1])
         if (limit := float((costs * usage).sum())) < best.limit:
             best.usage, best.limit = usage, limit
         if progress is not None:
@@ -152,7 +150,8 @@ def split_costs(
         if -(-best.units // UNIT) >= enough:
             best.converged = True
             return best
-        shares = _step(centre, direction, costs, offsets, order, length * max(1.0, target - total / UNIT))
+        gap = length * max(1.0, target - total / UNIT)
+        shares = _step(centre, direction, costs, offsets, gap / max(squared, 1e-9))
     return best
 
 
@@ -206,23 +205,26 @@ def _trees_of(split: Splitting) -> tuple[Ids, Offsets, Units]:
 def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[np.int64, Flags]]:
     """The function from links' weights to the total of minimum spanning trees of all topics, and their links."""
     topic_offsets, links = edges.instance.topic_offsets, edges.links
-    first = np.repeat(topic_offsets[:-1], np.diff(links.offsets))
-    ends, others = np.concatenate([first + links.a, first + links.b]), np.concatenate([links.b, links.a])
+    sizes, counts = np.diff(topic_offsets), np.diff(links.offsets)
+    dense = np.flatnonzero(np.repeat(sizes**2 <= _SPARSE * counts, counts))
+    first, a, b = np.repeat(topic_offsets[:-1], counts)[dense], links.a[dense], links.b[dense]
+    ends = np.concatenate([first + a, first + b])
     order = np.argsort(ends, kind="stable")
     starts = offsets_of(ends, int(topic_offsets[-1]))
-    others, via = others[order], order % len(links.a)
+    others, via = np.concatenate([b, a])[order], np.concatenate([dense, dense])[order]
     return lambda weight: _span(topic_offsets, links, starts, others, via, weight)
 
 
 @kernel
 def rounded_shares(shares: Reals, costs: Reals, offsets: Offsets, order: Offsets) -> Units:
-    """Shares in units, rounded down, at most its cost for each edge."""
+    """Shares, edge by edge, in units, rounded down, at most its cost for each edge; topic by topic."""
     units = np.empty(len(shares), np.int64)
     for e in range(len(offsets) - 1):
         left = np.int64(UNIT * costs[e])
         for i in range(offsets[e], offsets[e + 1]):
-            units[order[i]] = min(left, np.int64(max(0.0, shares[order[i]]) * UNIT))
-            left -= units[order[i]]
+            share = min(left, np.int64(max(0.0, shares[i]) * UNIT))
+            units[order[i]] = share
+            left -= share
     return units
 
 
@@ -232,8 +234,8 @@ def _span(
 ) -> tuple[np.int64, Flags]:
     """The total weight of minimum spanning trees of all topics, and their links.
 
-    Subscriber p has links to ``others[starts[p]:starts[p + 1]]``. By Prim's algorithm without a heap, or by Kruskal's
-    where links are so few that sorting them takes less.
+    By Prim's algorithm without a heap, where subscriber p has links to ``others[starts[p]:starts[p + 1]]``; or by
+    Kruskal's where links are so few that sorting them takes less.
     """
     total = np.int64(0)
     in_tree = np.zeros(len(weight), np.bool_)
@@ -307,35 +309,41 @@ def _rising(values: Units) -> Ids:
 
 
 @kernel
-def _step(shares: Reals, direction: Reals, costs: Reals, offsets: Offsets, order: Offsets, gap: float) -> Reals:
-    """Move along the direction's part within each edge's simplex, by the gap over its squared length, and project."""
-    squared = 0.0
-    for e in range(len(offsets) - 1):
-        first, last = offsets[e], offsets[e + 1]
-        mean = 0.0
+def _average(direction: Reals, in_tree: Flags, weight: float, offsets: Offsets, order: Offsets) -> tuple[Reals, float]:
+    """Move the average, edge by edge, towards the trees; the most of each edge, and the squared length of a step."""
+    usage, squared = np.zeros(len(offsets) - 1), 0.0
+    for e in range(len(usage)):
+        first, last, mean = offsets[e], offsets[e + 1], 0.0
         for i in range(first, last):
-            mean += direction[order[i]] / (last - first)
+            direction[i] += (np.float64(in_tree[order[i]]) - direction[i]) * weight
+            mean += direction[i] / (last - first)
+            usage[e] = max(usage[e], direction[i])
         for i in range(first, last):
-            squared += (direction[order[i]] - mean) ** 2
-    length = gap / max(squared, 1e-9)
+            squared += (direction[i] - mean) ** 2
+    return usage, squared
+
+
+@kernel
+def _step(shares: Reals, direction: Reals, costs: Reals, offsets: Offsets, length: float) -> Reals:
+    """Move by a multiple of the direction's part within each edge's simplex, and project; all edge by edge."""
     moved = shares.copy()
     for e in range(len(offsets) - 1):
         first, last = offsets[e], offsets[e + 1]
         if last - first < 2:
             continue
         for i in range(first, last):
-            moved[order[i]] += length * direction[order[i]]
+            moved[i] += length * direction[i]
         # The projection onto the simplex subtracts one number from all and cuts at 0; it rises to it (Michelot 1986).
         shift, count, before = -np.inf, last - first + 1, last - first + 2
         while count < before:  # rounding might make it come back
             total, before, count = 0.0, count, 0
             for i in range(first, last):
-                if moved[order[i]] > shift:
-                    total += moved[order[i]]
+                if moved[i] > shift:
+                    total += moved[i]
                     count += 1
             shift = (total - costs[e]) / count
         for i in range(first, last):
-            moved[order[i]] = max(0.0, moved[order[i]] - shift)
+            moved[i] = max(0.0, moved[i] - shift)
     return moved
 
 
@@ -428,7 +436,8 @@ def split_by_pricing(
         if priced is None:
             break
         listed, shares, excess = priced
-        units = rounded_shares(shares / excess * _ROUNDED, costs_of(listed, weighted), *listed.links_by_edge)
+        offsets, order = listed.links_by_edge
+        units = rounded_shares((shares / excess * _ROUNDED)[order], costs_of(listed, weighted), offsets, order)
         total, _ = spanning(listed)(units)
         if total > best.units:
             best.edges, best.units, best.shares = listed, int(total), units

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.graph import root_of
-from ....heuristics.topics.kernels.interest import TopicComponents, contribution, join, singletons
+from ....heuristics.topics.kernels.interest import Interest, TopicComponents, contribution, interest_of, join, singletons
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.runtime.compiled import kernel
 from ....instances.runtime.run import Clock
@@ -21,6 +21,7 @@ from ...engine.stoppable import finished_within
 from .topic_rows import tree_multipliers
 
 _WORK = 200_000_000
+_LEAST_STEPS, _STEPS_A_SUBSCRIPTION = 10**8, 100
 
 
 def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fraction:
@@ -31,15 +32,15 @@ def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fractio
     Σ_t (|P_t| − 1) ÷ c is a bound. The result is the best over the run, in which c falls. The argument is that of the
     greedy ratio for submodular covers (P1, Chockler et al. 2007, Lemma 6.5).
 
-    Two bounds need no pairs of nodes: no edge contributes more than m = max|T_v|; and an overlay has at least |V| minus
-    the components of the subscription graph many edges. If Σ_t |V_t|² · max|T_v| exceeds `work`, only these are used.
-    Time O(Σ_t |V_t|² · max|T_v|) with pairs, O(Σ|T_v|) without; memory O(Σ|T_v|).
+    Two bounds need no pairs of nodes. No edge contributes more than m = max|T_v|. And with the dual value 1 for all
+    topics, let P_t be the components of V_t if subscribers with a rarer common topic are adjacent: an edge joins two of
+    them for its rarest topic alone. That is no less than |V| minus the components of the subscription graph, or than
+    |V_t| − 1. If Σ_t |V_t|² · max|T_v| exceeds `work`, only these two are used. Time O(Σ_t |V_t|² · max|T_v|) with
+    pairs, O(min(Σ|T_v|², 10⁸ + 100 Σ|T_v|)) without; memory O(Σ|T_v|).
     """
     merges, label = instance.num_subscriptions - instance.num_topics, np.empty(instance.num_subscriptions, np.int32)
     most = int(np.diff(instance.node_offsets).max())
-    largest_topic = int(np.diff(instance.topic_offsets).max())
-    connecting = _connecting_edges(instance.topic_offsets, instance.topic_nodes, instance.num_nodes, label)
-    best = max(Fraction(connecting), Fraction(largest_topic - 1), Fraction(merges, most))
+    best = max(Fraction(_exclusive_parts(instance, label)), Fraction(merges, most))
     if _pair_steps(instance) <= work and instance.num_nodes > 1:
         left = _merges_left(singletons(instance), most, merges, 1)
         best = max(best, *(Fraction(int(left[c]), c) for c in range(1, most + 1)))
@@ -47,7 +48,7 @@ def dual_fitting_bound(instance: TopicInstance, *, work: int = _WORK) -> Fractio
 
 
 def quick_bounds(instance: TopicInstance) -> tuple[int, int]:
-    """Bounds on the edges and on the maximum degree without pairs of nodes, in O(Σ|T_v|)."""
+    """Bounds on the edges and on the maximum degree without pairs of nodes: :func:`dual_fitting_bound` without work."""
     edges = dual_fitting_bound(instance, work=0)
     return math.ceil(edges), math.ceil(mean_degree_bound(instance, edges))
 
@@ -63,10 +64,8 @@ def fitted_multipliers(instance: TopicInstance, bound: Fraction) -> Multipliers:
     sizes = np.diff(instance.topic_offsets)
     label, duals = np.arange(instance.num_subscriptions, dtype=np.int32), np.zeros(instance.num_topics)
     merges, most = instance.num_subscriptions - instance.num_topics, int(np.diff(instance.node_offsets).max())
-    if bound == int(sizes.max()) - 1:
-        duals[np.argmax(sizes)] = 1.0
-    elif bound == _connecting_edges(instance.topic_offsets, instance.topic_nodes, instance.num_nodes, label):
-        duals[:] = 1.0  # the ends of an edge have one label after the first topic whose partition it crosses
+    if bound == _exclusive_parts(instance, label):
+        duals[:] = 1.0
     else:
         largest = most
         if bound != Fraction(merges, most):
@@ -118,24 +117,42 @@ def _merges_left(components: TopicComponents, most: int, merges: int, least: int
     return left
 
 
-@kernel
-def _connecting_edges(topic_offsets: Offsets, topic_nodes: Ids, num_nodes: int, label: Ids) -> int:
-    """|V| minus the number of components of the graph in which all subscribers of a topic are adjacent.
+def _exclusive_parts(instance: TopicInstance, label: Ids) -> int:
+    """:func:`_parts_in_order`, the topics of fewest subscribers first."""
+    order = np.argsort(np.diff(instance.topic_offsets), kind="stable")
+    steps = _LEAST_STEPS + _STEPS_A_SUBSCRIPTION * instance.num_subscriptions
+    return int(_parts_in_order(interest_of(instance), order, np.argsort(order), steps, label))
 
-    Labels of subscriptions become the components of the graph of all topics before.
+
+@kernel
+def _parts_in_order(interest: Interest, order: Offsets, rank: Offsets, steps: int, label: Ids) -> int:
+    """Σ_t (|P_t| − 1): in P_t, subscribers of t are adjacent if they have a topic before t in common.
+
+    Labels of subscriptions become these components. From the topic on at which there are more than so many `steps`,
+    P_t has the components of the graph of all topics before, which are no more.
     """
-    parent = np.arange(num_nodes)
-    count = 0
-    for t in range(len(topic_offsets) - 1):
-        first, last = topic_offsets[t], topic_offsets[t + 1]
-        for j in range(first, last):
-            label[j] = root_of(parent, int(topic_nodes[j]))
-        a = np.int64(label[first])
-        for j in range(first + 1, last):
-            b = root_of(parent, int(topic_nodes[j]))
-            if a != b:
-                parent[b] = a
-                count += 1
+    node_offsets, topics, topic_offsets, nodes = interest
+    own, parent = np.empty(int(np.diff(topic_offsets).max()), np.int64), np.arange(len(node_offsets) - 1)
+    last, seen, count = np.full(len(order), np.int64(-1)), np.full(max(len(own), len(parent)), np.int64(-1)), 0
+    for t in order:
+        first, end = topic_offsets[t], topic_offsets[t + 1]
+        for v in nodes[first:end]:
+            steps -= node_offsets[v + 1] - node_offsets[v]
+        if steps >= 0:
+            own[: end - first] = np.arange(end - first)
+            for p in range(first, end):
+                for s in topics[node_offsets[nodes[p]] : node_offsets[nodes[p] + 1]]:
+                    if rank[s] < rank[t]:
+                        if first <= last[s] < end:
+                            own[root_of(own, p - first)] = root_of(own, last[s] - first)
+                        last[s] = p
+        for p in range(first, end):
+            label[p] = root_of(own, p - first) if steps >= 0 else root_of(parent, nodes[p])
+            count += seen[label[p]] != t
+            seen[label[p]] = t
+        count -= 1
+        for v in nodes[first:end]:
+            parent[root_of(parent, v)] = root_of(parent, nodes[first])
     return count
 
 

@@ -66,16 +66,12 @@ class CandidateEdges:
         n = self.instance.num_nodes
         self.keys = np.concatenate([self.keys, keys])
         self.u, self.v = (self.keys // n).astype(np.int32), (self.keys % n).astype(np.int32)
-        self.common, edge, topic, a, b = _list_links(self.u, self.v, self.interest, self.position)
-        order = np.argsort(topic, kind="stable")
-        offsets = offsets_of(topic, self.instance.num_topics)
-        self.links = TopicEdges(offsets, edge[order], a[order], b[order])
+        self.common, self._order, self.links = _list_links(self.u, self.v, self.interest, self.position)
 
     @property
     def links_by_edge(self) -> tuple[Offsets, Offsets]:
-        """CSR over the edges: offsets, and the numbers of each edge's links. Cost O(links log links)."""
-        offsets = np.concatenate([[0], np.cumsum(self.common)]).astype(np.int64)
-        return offsets, np.argsort(self.links.edge, kind="stable").astype(np.int64)
+        """CSR over the edges: offsets, and the numbers of each edge's links."""
+        return np.concatenate([[0], np.cumsum(self.common)]).astype(np.int64), self._order
 
     def overlay(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Overlay:
         """The overlay of some of the edges."""
@@ -117,30 +113,37 @@ def count_links(instance: TopicInstance) -> int:
 
 
 @kernel
-def _list_links(us: Ids, vs: Ids, interest: Interest, position: Ids) -> tuple[Ids, Ids, Ids, Ids, Ids]:
-    """|T_u ∩ T_v| of each edge; then edge, topic and both ends of each link, edge by edge."""
+def _list_links(us: Ids, vs: Ids, interest: Interest, position: Ids) -> tuple[Ids, Offsets, TopicEdges]:
+    """|T_u ∩ T_v| of each edge; the number of each link, edge by edge; and the links, topic by topic."""
     offsets, topics = interest.node_offsets, interest.node_topics
-    common, edge = np.zeros(len(us), np.int32), np.empty(0, np.int32)
-    topic, a, b = edge, edge, edge
+    common, ends, number = np.zeros(len(us), np.int32), np.zeros(len(interest.topic_offsets), np.int64), 0
+    order, edge = np.empty(0, np.int64), np.empty(0, np.int32)
+    a, b = edge, edge
     for listing in (False, True):
-        k = 0
         for e in range(len(us)):
             i, end_i = offsets[us[e]], offsets[us[e] + 1]
             j, end_j = offsets[vs[e]], offsets[vs[e] + 1]
             while i < end_i and j < end_j:
-                if topics[i] == topics[j]:
+                t = topics[i]
+                if t == topics[j]:
                     if listing:
-                        edge[k], topic[k], a[k], b[k] = e, topics[i], position[i], position[j]
+                        k = ends[t]
+                        order[number], edge[k], a[k], b[k] = k, e, position[i], position[j]
+                        number += 1
                     else:
                         common[e] += 1
-                    k += 1
-                step = topics[i] <= topics[j]
-                j += topics[j] <= topics[i]
+                    ends[t] += 1
+                step = t <= topics[j]
+                j += topics[j] <= t
                 i += step
         if not listing:
-            edge, topic = np.empty(k, np.int32), np.empty(k, np.int32)
-            a, b = np.empty(k, np.int32), np.empty(k, np.int32)
-    return common, edge, topic, a, b
+            size = ends.sum()
+            order, edge = np.empty(size, np.int64), np.empty(size, np.int32)
+            a, b = np.empty(size, np.int32), np.empty(size, np.int32)
+            first = 0
+            for t in range(len(ends)):
+                ends[t], first = first, first + ends[t]
+    return common, order, TopicEdges(np.concatenate((np.zeros(1, np.int64), ends[:-1])), edge, a, b)
 
 
 PARTITION, DIAMETER, LEAVING, TWICE, EDGES = 0, 1, 2, 3, 4

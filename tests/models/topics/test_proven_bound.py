@@ -25,7 +25,7 @@ from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine.relaxation import UNIT, Bound
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_bound import lower_bound
-from overlaybench.models.topics.relaxation import cost_splitting
+from overlaybench.models.topics.relaxation import cost_splitting, dual_fitting
 from overlaybench.models.topics.relaxation.cost_splitting import (
     MOST_PROVEN,
     PricingParameters,
@@ -142,6 +142,34 @@ def test_dual_fitting_is_valid_with_and_without_pairs(seeds: range) -> None:
             assert proven_value(instance, "min-tco", partial(fitted_multipliers, instance, bound)) == math.ceil(
                 bound
             ), f"seed {seed}"
+
+
+@pytest.mark.parametrize("steps", [10**8, 0])
+@pytest.mark.parametrize("seeds", tiers(50, 150))
+def test_parts_without_a_rarer_topic_are_those_of_their_graphs(
+    seeds: range, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dual_fitting, "_LEAST_STEPS", steps)
+    monkeypatch.setattr(dual_fitting, "_STEPS_A_SUBSCRIPTION", 0)
+    for seed in seeds:
+        instance = small_instance(seed)
+        order = np.argsort(np.diff(instance.topic_offsets), kind="stable").tolist()
+        members = [instance.subscribers(t).tolist() for t in order]
+        parts = 0
+        for k, own in enumerate(members):
+            graph = nx.Graph()
+            graph.add_nodes_from(range(instance.num_nodes) if not steps else own)
+            for rarer in members[:k]:
+                nx.add_path(graph, rarer if not steps else set(own) & set(rarer))
+            parts += sum(not component.isdisjoint(own) for component in map(set, nx.connected_components(graph))) - 1
+        assert dual_fitting._exclusive_parts(instance, np.empty(instance.num_subscriptions, np.int32)) == parts
+
+
+def test_rare_topics_come_before_those_that_their_edges_connect() -> None:
+    pairs = {f"n{v}": ["all", f"p{v // 2}", f"q{(v + 1) // 2}"] for v in range(8)}
+    assert dual_fitting_bound(ob.TopicInstance.from_subscriptions(pairs), work=0) == 7
+    rare = {f"n{v}": ["all", f"p{v % 4}", f"q{v // 4}"] for v in range(8)}
+    assert dual_fitting_bound(ob.TopicInstance.from_subscriptions(rare), work=0) == 10
 
 
 def test_splitting_by_cost_reaches_the_bound_of_cutting_planes() -> None:
