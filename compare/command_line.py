@@ -35,6 +35,8 @@ COMMANDS = {
          "generate zipf --nodes 60 --topics 30 --subscriptions 5 -o zipf.json"),
         (_ONE, "solve", "solving:solve", "Solve a problem on the instance in FILE and check the answer.",
          "solve zipf.json --problem min-tco --method gm -o overlay.json"),
+        (_ONE, "trace", "solving:trace", "Make the trace of two files, as of yesterday and today.",
+         "trace from old.csv new.csv -o change.jsonl"),
         (_ONE, "optima", "solving:optima", "List all optimal overlays of the instance in FILE, and what they share.",
          "optima zipf.json --problem min-tco -o shared.svg"),
         (_ONE, "check", "solving:check", "Check an ANSWER to the instance in FILE.",

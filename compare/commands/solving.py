@@ -1,4 +1,4 @@
-"""Commands on one instance: ``generate``, ``solve``, ``optima``, ``check``, ``check-proof``, ``draw``, ``export``."""
+"""Commands on one instance: ``generate``, ``solve``, ``trace``, ``optima``, ``check``, ``draw`` and ``export``."""
 
 from __future__ import annotations
 
@@ -141,7 +141,10 @@ def _named_values(words: tuple[str, ...]) -> dict[str, object]:
     help="Write the answer to this file (.json; overlays also .csv, .tsv, .parquet, .graphml, .dot).",
 )
 @click.option(
-    "--start", "overlay", type=FILE, help="A file with the answer that the method starts from (polish, migration)."
+    "--start",
+    "overlay",
+    type=FILE,
+    help="A file with the answer that the method starts from (polish, migration) or repairs (gm-incremental, auto).",
 )
 @click.option(
     "--proof",
@@ -263,6 +266,26 @@ def _in_units(value: float, unit: int) -> str:
 
 def _wrapped(text: str) -> str:
     return fill(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+@click.group("trace")
+def trace() -> None:
+    """Make the trace of two files, as of yesterday and today."""
+
+
+@trace.command("from")
+@click.argument("file", type=FILE, metavar="OLD")
+@click.argument("new", type=FILE)
+@click.option("-o", "--output", required=True, type=FILE, help="A .jsonl or .trace.parquet file.")
+@column_options
+def trace_from(file: Path, new: Path, output: Path, columns: Mapping[str, Any]) -> None:
+    """Write the trace from the subscriptions in OLD to those in NEW, a second later."""
+    kind, judge = kind_named("trace"), problem_named("min-tco")
+    old, later = (load_instance(each, judge, columns) for each in (file, new))
+    with memory_bounded(f"the trace from {file} to {new}"):
+        made = named_part(kind.between)(old, later)
+    kind.write(made, output)
+    echo_written(made, kind, output)
 
 
 @click.command("optima")

@@ -18,7 +18,7 @@ from ...instances.contract.catalogue import PROBLEMS, kind_of
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_file
 from ...instances.contract.method import Method
-from ...instances.contract.overlay import Overlay
+from ...instances.contract.overlay import Overlay, read_overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.contract.shown import text
@@ -69,8 +69,9 @@ def solve(
         The Spark master for the parts of a divide-and-conquer method.
     **options
         Options of the method, such as ``ties="random"``; and ``trace=True`` for the choices of a greedy method, or
-        ``overlay=…`` for the answer, or its file, that a local search starts from; and ``proof=path`` for a file to
-        which a proof of the bound is written, once it is complete; a ``.vipr`` file is a certificate of VIPR.
+        ``overlay=…`` for the answer, or its file, that a local search starts from or a method repairs; and
+        ``proof=path`` for a file to which a proof of the bound is written, once it is complete; a ``.vipr`` file is a
+        certificate of VIPR.
 
     Returns
     -------
@@ -106,7 +107,7 @@ def solve(
 
         check_traceable(instance)
     if options.get("overlay"):
-        options["overlay"] = _start(instance, judge, options)
+        options["overlay"] = _start(instance, judge, options, repairs=chosen.answering(judge).repairs)
     limits = {"time_limit": time_limit, "memory_limit": memory_limit}
     if master is not None:
         check_takes(chosen, "mapper", judge)
@@ -126,12 +127,14 @@ def solve(
         return run(**options, proof=file)
 
 
-def _start(instance: Any, problem: Problem[Any, Any], options: dict[str, Any]) -> Any:
+def _start(instance: Any, problem: Problem[Any, Any], options: dict[str, Any], *, repairs: bool) -> Any:
     given = options["overlay"]
+    if repairs and isinstance(given, str | Path):
+        return read_overlay(Path(given).expanduser(), instance, known_only=True)
     if "start" in options:
         raise BadInput("--start and --option start=…: give one of them")
     answer = answer_to(instance, given)
-    if violations := problem.violations(instance, answer):
+    if not repairs and (violations := problem.violations(instance, answer)):
         name = given if isinstance(given, str | Path) else "--start"
         raise BadInput(f"{name}: {violations[0]}: give an answer that is valid for {problem.name}")
     return answer

@@ -72,6 +72,7 @@ class Kind(ABC, Generic[Instance, Answer]):
     panels: str = ""  # ``module:NAME`` in this package of what draws it, of what a report says of it, and of what
     section: str = ""  # writes a page of answers over time; "" for none
     replay: str = ""
+    between: str = ""  # of what makes an instance of an earlier and a later one of topics
     sizes: tuple[str, ...]  # the keys of `size`; the first is the x-axis of plots
     measures: tuple[str, ...] = ()  # the keys of the measures of every problem of the kind
     shown: tuple[str, ...]  # the keys of `labelled`

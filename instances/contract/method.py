@@ -90,6 +90,8 @@ class Method(Generic[Instance, Answer]):
         Optional keywords of `solve` that are not options because text cannot express them: ``mapper``, which applies
         a function to independent parts of the work, ``overlay``, an initial answer, ``trace``, which asks for the
         choices in order, ``proof``, a file to write a proof to, or ``model_file``, one to write the model to, unsolved.
+    repairs : bool
+        Whether `overlay` may be one of earlier subscriptions: not valid, and with nodes that are gone.
     anytime : bool
         Whether it has an answer when a time limit or Ctrl-C ends it early: its own, or the best that it offered.
     random : bool
@@ -125,6 +127,7 @@ class Method(Generic[Instance, Answer]):
     skip: Callable[[Instance, Problem[Instance, Answer]], str] | None = None
     compiled: bool = False
     inputs: tuple[str, ...] = ()
+    repairs: bool = False
     anytime: bool = True
     random: bool = False
     pace: float = 1000.0

@@ -174,8 +174,13 @@ class Overlay(Drawn):
         return cls.from_labels(graph.labelled_edges(_labels(instance)), instance)
 
     @classmethod
-    def from_labels(cls, edges: Iterable[tuple[Hashable, Hashable]], instance: LabelledNodes) -> Overlay:
-        """The overlay of edges given by node labels, or objects with their text; an unknown one or a loop is bad."""
+    def from_labels(
+        cls, edges: Iterable[tuple[Hashable, Hashable]], instance: LabelledNodes, *, known_only: bool = False
+    ) -> Overlay:
+        """The overlay of edges given by node labels, or objects with their text.
+
+        A loop is bad input, and so is an unknown label; with `known_only` its edges are left out.
+        """
         ids = {instance.node_label(v): v for v in range(instance.num_nodes)}
         pairs = []
         for number, edge in enumerate(edges):
@@ -183,6 +188,8 @@ class Overlay(Drawn):
                 a, b = map(str, edge)
             except (TypeError, ValueError):
                 raise BadInput(f"edge {number}: {edge!r:.40} is not two labels: give two") from None
+            if known_only and (a not in ids or b not in ids):
+                continue
             if a not in ids or b not in ids:
                 where, fix = said(f"edge {number}: unknown node"), said("name a node of the instance")
                 raise BadInput(f"{where} '{b if a in ids else a}': {fix}")
@@ -224,10 +231,11 @@ class _OverlayInFile(Struct):
     edges: list[tuple[str, str]]
 
 
-def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
+def read_overlay(path: str | Path, instance: LabelledNodes, *, known_only: bool = False) -> Overlay:
     """Read an overlay of an instance: JSON, GraphML, DOT, or edges by label in CSV, TSV or Parquet (a file, a folder).
 
-    Columns are named source and target, u and v, or from and to. An edge given twice counts once.
+    Columns are named source and target, u and v, or from and to. An edge given twice counts once. With `known_only`
+    edges of nodes that the instance lacks are left out.
 
     Raises BadInput if the file cannot be used; the message names the file, the edge (counted from 0) and the fix.
 
@@ -241,22 +249,22 @@ def read_overlay(path: str | Path, instance: LabelledNodes) -> Overlay:
     ...     ob.read_overlay(f"{folder}/overlay.json", instance)
     Overlay(2 nodes, 1 edges, maximum degree 1)
     """
-    path = Path(path)
+    path, of_labels = Path(path), partial(Overlay.from_labels, instance=instance, known_only=known_only)
     with errors_in(path):
         ending = unpacked_name(path).suffix
         if ending == PARQUET:
             ends, _ = parquet_labels(path, columns_of_ends)
             edges = zip(*([one.distinct[at] for at in one.codes.tolist()] for one in ends), strict=True)
-            return Overlay.from_labels(edges, instance)
+            return of_labels(edges)
         if ending == GRAPHML:
             return Overlay._of_graph(graph_of_graphml(read_text(path)), instance)
         if ending in DOT:
             return Overlay._of_graph(graph_of_dot(read_text(path)), instance)
         if ending in TABLES:
-            return Overlay.from_labels(edges_of_table(separated(path), _labels(instance)), instance)
+            return of_labels(edges_of_table(separated(path), _labels(instance)))
     document = read_json(path, FORMAT, _OverlayInFile)
     with errors_in(path):
-        return Overlay.from_labels(document.edges, instance)
+        return of_labels(document.edges)
 
 
 def write_overlay(overlay: Overlay, instance: LabelledNodes, path: str | Path) -> None:

@@ -31,6 +31,7 @@ from ..contract.files import (
 from ..contract.kind import Kind, LoadedInstance
 from ..contract.tables import check_columns, readable, separated
 from ..contract.time_units import SECOND
+from ..topics.instance import TopicInstance
 from .link_log import LinkLog
 from .timed import microseconds
 from .trace import EVENTS, FORMAT, Event, TopicTrace
@@ -121,6 +122,38 @@ def write_trace(trace: TopicTrace, path: str | Path) -> None:
         write_json_lines(path, _documents(trace))
     else:
         raise unknown_ending(path, (*_LINES, *_PARQUET))
+
+
+def trace_between(old: TopicInstance, new: TopicInstance) -> TopicTrace:
+    """The trace that starts with the subscriptions of one instance, and has those of another one a second later.
+
+    Labels say which nodes and topics are the same. Nodes join and leave; others subscribe and unsubscribe. Cost
+    O(Σ|T_v| log Σ|T_v|).
+
+    Examples
+    --------
+    >>> old, new = map(TopicInstance.from_subscriptions, ({"ann": ["a", "b"]}, {"ann": ["b"], "bob": ["a"]}))
+    >>> trace = trace_between(old, new)
+    >>> trace.described(0), trace.described(1)
+    ('ann gives up a', 'bob joins: a')
+    """
+    before, after = _labelled(old), _labelled(new)
+    events = [Event(1.0, "leave", node) for node in before if node not in after]
+    for node, topics in after.items():
+        if (own := before.get(node)) is None:
+            events.append(Event(1.0, "join", node, sorted(topics)))
+        else:
+            both = ("subscribe", topics - own), ("unsubscribe", own - topics)
+            events += [Event(1.0, what, node, sorted(changed)) for what, changed in both if changed]
+    return TopicTrace.from_events(before, events)
+
+
+def _labelled(instance: TopicInstance) -> dict[str, set[str]]:
+    """The topics of each node."""
+    topics = [instance.topic_label(t) for t in range(instance.num_topics)]
+    return {
+        instance.node_label(v): {topics[t] for t in instance.topics_of(v).tolist()} for v in range(instance.num_nodes)
+    }
 
 
 def _from_lines(text: str) -> TopicTrace:
@@ -287,6 +320,7 @@ class Traces(Kind[TopicTrace, LinkLog]):
     panels = "compare.over_time.panels:TraceOverlays"
     section = "compare.over_time.section:SECTION"
     replay = "compare.over_time.replay:save_replay"
+    between = "instances.over_time.trace_files:trace_between"
     measures = ("edges", "max_degree", "recourse", "disconnected_seconds", "link_seconds")
     shown = ("changes",)
 

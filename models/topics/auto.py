@@ -19,7 +19,17 @@ from .lp_bound import BOUNDS
 from .relaxation.presolve import PRESOLVE
 from .relaxation.topic_rows import count_links
 from .search.edge_minimisation import SearchSettings
-from .stages import FIRST_ANSWERS, STARTS, Run, Stage, StartParameters, heuristic_starts, is_searched, solve_in_stages
+from .stages import (
+    FIRST_ANSWERS,
+    REPAIR,
+    STARTS,
+    Run,
+    Stage,
+    StartParameters,
+    heuristic_starts,
+    is_searched,
+    solve_in_stages,
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ def stages(run: Run, limits: SizeLimits = LIMITS) -> Iterator[Stage]:
     A problem that local search does not lower, as its topics need more than connection, has the tree at any size: it
     ends with what its relaxation proves.
     """
-    yield FIRST_ANSWERS
+    yield from (REPAIR, FIRST_ANSWERS)
     if not run.objective.free or count_links(run.instance) <= limits.tree_links:
         yield from (STARTS, TREE)
     else:
@@ -74,6 +84,7 @@ AUTO: Method[TopicInstance, Overlay] = Method(
         THREADS,
         PROGRESS,
     ),
-    inputs=("proof",),
+    inputs=("proof", "overlay"),
+    repairs=True,
     compiled=True,
 )

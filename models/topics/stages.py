@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...heuristics.topics.local_search.polish import JUDGING
+from ...heuristics.topics.local_search.repair import repaired
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.method import Proposal
 from ...instances.contract.overlay import Overlay
@@ -26,11 +28,12 @@ from ...instances.topics.objective import Objective
 from ...instances.topics.problems import AnyTopicProblem
 from ..engine.exact_method import SolverOutcome
 from ..engine.proof import ProofFile
+from ..engine.stoppable import finished_within
 from .lp_heuristics.lp_guided import heuristic_overlays, quick_overlays
 from .relaxation.cutting_planes import begin_proof
 from .relaxation.dual_fitting import quick_bounds
 from .relaxation.presolve import Presolved, presolved
-from .relaxation.topic_rows import count_links
+from .relaxation.topic_rows import count_links, keys_of
 from .search.edge_minimisation import SearchSettings
 
 
@@ -67,7 +70,7 @@ class Run:
     """What is asked and what is known; the instance has the objective's costs.
 
     `answers` are valid, in the order in which they were found; `starts` those of heuristics, the best first. The bound
-    is −inf where no stage proves one.
+    is −inf where no stage proves one. `earlier` is an overlay of these nodes that is to be repaired.
     """
 
     instance: TopicInstance
@@ -76,6 +79,7 @@ class Run:
     settings: SearchSettings
     presolve: bool = True
     by: str = "auto"
+    earlier: Overlay | None = None
     answers: list[Overlay] = field(default_factory=list)
     starts: list[Overlay] = field(default_factory=list)
     bound: float = -math.inf
@@ -124,8 +128,8 @@ class Run:
         self.infeasible = outcome.answer is None and bound == math.inf
         if outcome.answer is not None:
             self.take(outcome.answer)
-            if self.problem.value(self.instance, outcome.answer) == self._value:
-                self._best = outcome.answer  # of equals, the search's own
+            if self.earlier is None and self.problem.value(self.instance, outcome.answer) == self._value:
+                self._best = outcome.answer  # of equals, the search's own; of repairs, that of fewest changes
         if math.isfinite(bound):
             self.prove(bound)
         self.stopped |= outcome.stopped
@@ -152,6 +156,10 @@ class Run:
     def proposal(self) -> Proposal[Overlay]:
         """The answer with its bound; the proof ends with the claim."""
         best, bound = self.best, None if self.bound == -math.inf else float(self.bound)
+        if best is not None and self.earlier is not None:
+            before, now = keys_of(self.earlier), keys_of(best)
+            added, removed = (len(np.setdiff1d(*each)) for each in ((now, before), (before, now)))
+            self.counters |= {"links_added": added, "links_removed": removed}
         if best is not None and bound is not None and self.reduced is not None:
             self.settings.proof.claim(self.value, bound, best.edges.tolist())
         reason = self.clock.stopped_by or self.reason
@@ -168,17 +176,32 @@ class Stage(NamedTuple):
     run: Callable[[Run], None]
 
 
+def repair(run: Run) -> None:
+    """The earlier overlay, if there is one, as :func:`.repaired` for these subscriptions; where it is valid."""
+    if run.earlier is None:
+        return
+    work = partial(repaired, run.instance, run.earlier, seed=run.settings.seed, passed=lambda: run.clock.passed)
+    overlay = finished_within(run.clock, work, steps=float(count_links(run.instance)))
+    if overlay is not None and not run.problem.violations(run.instance, overlay):
+        run.take(overlay)
+
+
+def simple_bound(run: Run) -> None:
+    """The bound that needs no pairs of nodes."""
+    simple = run.objective.value(*run.simple_bounds)
+    if run.settings.proof.is_written:  # the proof would lack it
+        offer(lower_bound=simple)
+    else:
+        run.prove(simple)
+
+
 def first_answers(run: Run, *, always: bool = False) -> None:
     """Stars or rings, and the simple bounds, before anything that may not end; nothing where all heuristics end soon.
 
-    Time O(Σ|T_v| log Σ|T_v|).
+    Time O(Σ|T_v| log Σ|T_v|), and that of :func:`.quick_bounds`.
     """
     if always or on_trial.get() or count_links(run.instance) > PARAMETERS.at_once:
-        simple = run.objective.value(*run.simple_bounds)
-        if run.settings.proof.is_written:  # the proof would lack it
-            offer(lower_bound=simple)
-        else:
-            run.prove(simple)
+        simple_bound(run)
         for overlay in quick_overlays(run.instance, run.problem):
             run.take(overlay)
             if run.clock.passed:
@@ -196,8 +219,11 @@ def heuristic_starts(run: Run, parameters: StartParameters = PARAMETERS) -> None
         known_answer=run.best,
     )
     run.take(*run.starts)
+    if run.earlier is not None and run.best is not None:
+        run.starts.insert(0, run.best)
 
 
+REPAIR = Stage("repair", repair)
 FIRST_ANSWERS, STARTS = Stage("first answers", first_answers), Stage("heuristics", heuristic_starts)
 
 
@@ -220,18 +246,20 @@ def solve_in_stages(
     presolve: bool = True,
     by: str = "auto",
     proof: str | Path | None = None,
+    overlay: Overlay | None = None,
     **search: Any,
 ) -> Proposal[Overlay]:
     """Run stages until the bound meets the value, the time is over, or none is left.
 
     The seed is that of all searches: one seed gives one answer, unless the time limit (seconds), Ctrl-C or running out
-    of memory ends the run. `proof` names the file for a proof of the bound (docs/proofs.md); `search` has the other
-    fields of :class:`.SearchSettings`. Where a stage ends by a lack of time or memory, what is known is the result.
+    of memory ends the run. `proof` names the file for a proof of the bound (docs/proofs.md), `overlay` is an earlier
+    one, which stage ``repair`` takes; `search` has the other fields of :class:`.SearchSettings`. Where a stage ends by
+    a lack of time or memory, what is known is the result.
     """
     objective: Objective = problem.objective
     with interruptible(time_limit) as clock, ProofFile(None if objective.own else proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file, near=presolve)
-        run = Run(objective.priced(instance), problem, clock, settings, presolve, by)
+        run = Run(objective.priced(instance), problem, clock, settings, presolve, by, overlay)
         try:
             for stage in stages(run):
                 if clock.passed and run.best is not None and run.bound > -math.inf:

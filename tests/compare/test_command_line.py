@@ -147,6 +147,42 @@ def test_polish_begins_with_an_overlay_file(run: Run, triangle: Path, tmp_path: 
     assert run("check", triangle, polished, "--problem", "min-tco")[0] == 0
 
 
+OLD = {"ann": ["a", "b"], "bob": ["a", "b"], "cid": ["a"], "dan": ["b"]}
+NEW = {"ann": ["a", "b"], "bob": ["b"], "dan": ["b"], "eve": ["a", "b"]}
+
+
+@pytest.mark.parametrize("method", ["gm-incremental", "auto"])
+@pytest.mark.parametrize("ending", ["json", "csv"])
+def test_the_overlay_of_yesterday_is_repaired(run: Run, tmp_path: Path, method: str, ending: str) -> None:
+    today, yesterday, new = tmp_path / "today.csv", tmp_path / f"yesterday.{ending}", tmp_path / "new.json"
+    ob.write_topics(ob.read(NEW), today)
+    old = ob.read(OLD)
+    ob.write_overlay(ob.Overlay.from_labels([("ann", "bob"), ("ann", "cid"), ("bob", "dan")], old), old, yesterday)
+    status, out, _ = run("solve", today, "--start", yesterday, "--method", method, "-o", new, "--json")
+    found = json.loads(out)
+    assert (status, found["value"], found["lower_bound"], found["counters"]["links_added"]) == (0, 3, 3, 1)
+    assert json.loads(new.read_text())["edges"] == [["ann", "bob"], ["ann", "eve"], ["bob", "dan"]]
+
+
+def test_two_files_make_a_trace(run: Run, tmp_path: Path) -> None:
+    old, new, trace = tmp_path / "old.csv", tmp_path / "new.csv", tmp_path / "change.jsonl"
+    ob.write_topics(ob.read(OLD), old)
+    ob.write_topics(ob.read(NEW), new)
+    assert run("trace", "from", old, new, "-o", trace)[0] == 0
+    made = ob.read(trace)
+    described = ["bob gives up a", "cid leaves", "eve joins: a, b"]
+    assert [made.described(event) for event in range(made.num_events)] == described
+    first, last = made.snapshots()
+    for held, wanted in ((first, OLD), (last, NEW)):
+        own = {held.node_label(v): [held.topic_label(t) for t in held.topics_of(v)] for v in range(held.num_nodes)}
+        assert {node: topics for node, topics in own.items() if topics} == wanted
+    trace.unlink()
+    for words in ((old, tmp_path / "none.csv", "-o", trace), (old, new, "-o", tmp_path / "x.csv")):
+        status, out, err = run("trace", "from", *words)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+    assert not trace.exists()
+
+
 def test_a_start_or_a_master_that_does_not_fit_is_bad_input(run: Run, triangle: Path, tmp_path: Path) -> None:
     start = tmp_path / "start.json"
     start.write_text('{"format": "overlay/1", "edges": [["ann", "bob"]]}')

@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ....heuristics.graph import root_of
-from ....heuristics.topics.kernels.interest import Interest, TopicComponents, contribution, interest_of, join, singletons
+from ....heuristics.topics.kernels.interest import (
+    Interest,
+    TopicComponents,
+    contribution,
+    interest_of,
+    join,
+    singletons,
+)
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.runtime.compiled import kernel
 from ....instances.runtime.run import Clock

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from ....heuristics.topics.kernels.common_topics import BLOCK, pairs_sharing
 from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, interest_of, positions_of
-from ....instances.contract.arrays import Ids, Offsets, entries_of, offsets_of
+from ....instances.contract.arrays import Ids, Offsets, entries_of
 from ....instances.contract.errors import BadInput
 from ....instances.contract.overlay import Overlay
 from ....instances.runtime.compiled import kernel

@@ -157,7 +157,7 @@ def test_parts_without_a_rarer_topic_are_those_of_their_graphs(
         members = [instance.subscribers(t).tolist() for t in order]
         parts = 0
         for k, own in enumerate(members):
-            graph = nx.Graph()
+            graph: nx.Graph[int] = nx.Graph()
             graph.add_nodes_from(range(instance.num_nodes) if not steps else own)
             for rarer in members[:k]:
                 nx.add_path(graph, rarer if not steps else set(own) & set(rarer))

@@ -1,0 +1,46 @@
+"""Repair of an earlier overlay for the subscriptions of today: Greedy Merge of what they leave apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ....instances.contract.arrays import connected_components
+from ....instances.contract.overlay import Overlay
+from ....instances.topics.instance import TopicInstance
+from ..greedy_merge import extend_greedily
+from ..kernels.partial_overlay import PartialOverlay
+from ..tie_breaking.ties import LOWEST, TieOrder
+from .linked_overlay import subscriptions_of
+from .overlay_search import OverlaySearch, lists_of
+
+
+def repaired(
+    instance: TopicInstance, earlier: Overlay, *, seed: int = 0, passed: Callable[[], bool] = lambda: False
+) -> Overlay:
+    """A topic-connected overlay with most edges of an earlier one, which any edges between the nodes may be.
+
+    Edges between nodes without a common topic go. Greedy Merge (P1 §6.1) then joins the components that are left, and
+    edges that are redundant go, in random order by the seed, until the time has `passed`. Time and memory of
+    :func:`.greedy_merge`, of which little is left to do where most topics are connected, and O(|V_t|) for each topic of
+    an edge that goes.
+
+    Examples
+    --------
+    >>> today = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["b"], "n2": ["b"], "n3": ["a"]})
+    >>> repaired(today, Overlay.from_edges(4, [(0, 1), (1, 2), (2, 3)])).edges.tolist()
+    [[0, 1], [0, 3], [1, 2]]
+    """
+    links, n = earlier.topic_links(instance), instance.num_nodes
+    owners = np.repeat(np.arange(n, dtype=np.int32), np.diff(instance.node_offsets))
+    kept = Overlay.from_edges(n, np.stack([owners[end] for end in links], axis=1))
+    partial = PartialOverlay(instance, TieOrder(LOWEST, 0))
+    parts = connected_components(instance.num_subscriptions, *links).astype(np.int32)
+    partial.start_from(parts, kept.degrees, kept.max_degree)
+    extend_greedily(partial)
+    added = np.stack(np.divmod(partial.edges, n), axis=1)
+    joined = Overlay.from_edges(n, np.concatenate([kept.edges, added]))
+    search = OverlaySearch(subscriptions_of(instance), joined, lists_of(n, np.empty(0, np.int64)), seed)
+    search.drop_redundant(passed)
+    return search.overlay
