@@ -40,6 +40,7 @@ from .options import (
     Positive,
     column_options,
     echo_written,
+    example,
     figure_options,
     in_parentheses,
     key_values,
@@ -273,7 +274,7 @@ def trace() -> None:
     """Make the trace of two files, as of yesterday and today."""
 
 
-@trace.command("from")
+@trace.command("from", epilog=example("trace from old.csv new.csv -o change.jsonl"))
 @click.argument("file", type=FILE, metavar="OLD")
 @click.argument("new", type=FILE)
 @click.option("-o", "--output", required=True, type=FILE, help="A .jsonl or .trace.parquet file.")

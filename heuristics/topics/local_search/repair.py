@@ -37,7 +37,7 @@ def repaired(
     kept = Overlay.from_edges(n, np.stack([owners[end] for end in links], axis=1))
     partial = PartialOverlay(instance, TieOrder(LOWEST, 0))
     parts = connected_components(instance.num_subscriptions, *links).astype(np.int32)
-    partial.start_from(parts, kept.degrees, kept.max_degree)
+    partial.start_from(parts, kept.degrees.astype(np.int32), kept.max_degree)
     extend_greedily(partial)
     added = np.stack(np.divmod(partial.edges, n), axis=1)
     joined = Overlay.from_edges(n, np.concatenate([kept.edges, added]))
