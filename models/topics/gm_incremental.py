@@ -34,6 +34,4 @@ GM_INCREMENTAL: Method[TopicInstance, Overlay] = Method(
     inputs=("overlay",),
     repairs=True,
     compiled=True,
-    colour="#D55E00",
-    marker="^",
 )
