@@ -12,6 +12,7 @@ import sys
 from fractions import Fraction
 from functools import partial
 from math import ceil, lcm
+from operator import add
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -23,12 +24,12 @@ from check_proof import ROUND_CEILING, ROUND_FLOOR, examine, lines_of, shown
 from compact import CompactOverlayModel, SteinerModel, untranslated
 from compact_content import CompactContentModel
 from content import ContentRules
+from rows import Rows
 from steiner import SteinerRules
 from topics import TopicRules
 
 _SIMPLE = (12, 60, 420)  # denominators by which multipliers are tried before those of the proof: shorter numbers
 _LARGEST = 10**6
-MOST_READ = 5_000  # rows whose coefficients are at hand
 
 
 class Fixing:
@@ -43,6 +44,30 @@ class Fixing:
         return self.made
 
 
+class GivenRows(Rows):
+    """The rows of a proof, which the checker has read, by the numbers that name them; those of trees are negative."""
+
+    def __init__(self, model):
+        super().__init__(model)
+        self.given = {}
+        self.place_all()
+
+    def line(self, number):
+        return self.given[number]
+
+
+def nearest(numerator, denominator, most):
+    """The fraction next to a given one, as a numerator and a denominator of `most` or less (continued fractions)."""
+    n, d, p, q, last_p, last_q = numerator, denominator, 1, 0, 0, 1
+    while d and last_q + n // d * q <= most:
+        p, q, last_p, last_q = last_p + n // d * p, last_q + n // d * q, p, q
+        n, d = d, n % d
+    k = (most - last_q) // q
+    if 2 * d * (last_q + k * q) <= denominator:
+        return p, q
+    return last_p + k * p, last_q + k * q
+
+
 class DerivedTree:
     """The tree of a case, under the assumption that an answer costs less than is proven, and `within` of its degrees.
 
@@ -53,7 +78,7 @@ class DerivedTree:
         model, compact = translation.model, translation.compact
         self.file, self.model, self.compact, self.row = translation.file, model, compact, translation.row
         self.cap, self.within, self.prices, self.cut, self.most = cap, within, {}, None, 0
-        self.costs = {column: model.cost(column) for column in model.columns}
+        self.rows = translation.rows
         self.simple = _SIMPLE if compact.per == model.unit else ()
         if below != INFINITE:
             self.most = -(-below * model.unit // compact.per) - 1
@@ -64,34 +89,30 @@ class DerivedTree:
         """The multipliers with a scale, by which costs are multiplied."""
         unit = self.model.unit
         for most in self.simple:
-            parts = [
-                [(k, Fraction(m, unit).limit_denominator(most)) for k, m in part] for part in (multipliers, prices)
-            ]
-            scale = lcm(*(factor.denominator for part in parts for _, factor in part))
+            parts = [[(k, *nearest(m, unit, most)) for k, m in part] for part in (multipliers, prices)]
+            scale = lcm(*(denominator for part in parts for *_, denominator in part))
             if scale <= _LARGEST:
-                yield scale, *([(k, int(factor * scale)) for k, factor in part] for part in parts)
+                yield scale, *([(k, m * (scale // denominator)) for k, m, denominator in part] for part in parts)
         yield unit, multipliers, prices
 
     def weigh(self, fixed, free, scale, multipliers, prices):
         """The bound by rows, less what the assumption allows, and the reduced cost of each column; without costs, if
         `free`."""
-        unit, charged = self.model.unit, dict(prices)
-        reduced = {column: 0 if free else cost * scale // unit for column, cost in self.costs.items()}
-        total = -(self.cap or 0) * sum(charged.values())
+        rows, unit, charged = self.rows, self.model.unit, dict(prices)
+        total, reduced = rows.combined([number for pair in multipliers for number in pair], with_costs=False)
+        total -= (self.cap or 0) * sum(charged.values())
         if not free and self.cut is not None:
             total -= self.most * self.share(scale)
-        for number, factor in multipliers:
-            coefficients, rhs = self.row(number)
-            total += factor * rhs
-            for column, value in coefficients:
-                reduced[column] -= factor * value
+        if not free:
+            reduced = map(add, reduced, rows.costs if scale == unit else [cost * scale // unit for cost in rows.costs])
+        reduced = dict(zip(rows.columns, reduced))
         if charged:
             reduced = {column: cost + self.model.price(column, charged) for column, cost in reduced.items()}
-        for column, cost in reduced.items():
-            if column in fixed:
-                total += cost * fixed[column].value
-            elif cost < 0:
-                total += cost
+        total += sum(cost for cost in reduced.values() if cost < 0)
+        for column, fixing in fixed.items():
+            cost = reduced[column]
+            if fixing.value == (cost > 0):
+                total += abs(cost)
         return total, reduced
 
     def share(self, scale):
@@ -103,7 +124,7 @@ class DerivedTree:
         costs: bounds and fixings take them away."""
         terms, used, rest = {}, {}, reduced
         for number, factor in multipliers:
-            derived = self.row(number, derived=True)
+            derived = self.row(number)
             terms[derived] = terms.get(derived, 0) + factor
         for v, price in prices:
             if v not in self.prices:
@@ -195,7 +216,7 @@ class DerivedTree:
             if known is None or known.value == value:
                 self.nodes[child] = {**fixed, column: known or Fixing(value, [column], lambda assumed=assumed: assumed)}
             else:
-                reduced = dict.fromkeys(self.costs, 0) | {column: -1 if value else 1}
+                reduced = dict.fromkeys(self.rows.columns, 0) | {column: -1 if value else 1}
                 terms = self.terms(fixed, True, reduced, 1, [], [])
                 self.closed[child] = self.file.derive("lin", "G", 1, {}, terms | {assumed: 1 if value else -1})
 
@@ -218,9 +239,9 @@ class Translation:
     def __init__(self, instance, proof):
         self.model, cases, self.value, self.bound, claim = examine(instance, proof)
         need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
-        self.given, self.cases = {}, []  # rows as lines; where cases start
+        self.rows, self.cases = GivenRows(self.model), []  # where cases start
         self.lines = TemporaryFile()  # noqa: SIM115, their lines
-        self.read, self.made = {}, {}
+        self.made = {}
         head, facts = self.unpack(proof)
         self.file = Certificate()
         self.compact = COMPACT[type(self.model)](self.file, self.model, head, facts)
@@ -245,7 +266,7 @@ class Translation:
                 head = items[0]
             elif tag == "row":
                 need(items[0] not in left, f"rows {items[0]!r} have no translation: solve with --option presolve=false")
-                self.given[number] = line
+                self.rows.given[number] = line
                 number += 1
             elif tag == "tree":
                 trees.append(items)
@@ -253,25 +274,18 @@ class Translation:
                 first = first if self.cases else items[0]
                 self.cases.append(self.lines.tell())
             if tag == "trees":
-                rows, line = self.model.trees_as_rows(trees, len(self.given) - number)
-                self.given |= {row: json.dumps(["row", *items]) for row, items in rows.items()}
+                rows, line = self.model.trees_as_rows(trees, len(self.rows.given) - number)
+                self.rows.given |= {row: json.dumps(["row", *items]) for row, items in rows.items()}
                 line, trees = json.dumps(line).encode() + b"\n", []
             if tag in ("case", "bound", "none", "trees", "branch", "end"):
                 self.lines.write(line)
         return head, first
 
-    def row(self, number, derived=False):
-        """The coefficients and right-hand side of a row, or the constraint that says the same."""
-        if derived:
-            if number not in self.made:
-                self.made[number] = self.compact.row(*json.loads(self.given[number])[1:])
-            return self.made[number]
-        if number not in self.read:
-            coefficients, rhs = self.model.row(*json.loads(self.given[number])[1:])
-            if len(self.read) >= MOST_READ:
-                self.read.clear()
-            self.read[number] = list(coefficients), rhs
-        return self.read[number]
+    def row(self, number):
+        """The constraint that says the same as a row."""
+        if number not in self.made:
+            self.made[number] = self.compact.row(*self.rows.items(number))
+        return self.made[number]
 
     def lower(self, number, below, within=None):
         """Costs ≥ below by a case, or an absurdity if it has no answer."""
