@@ -82,76 +82,120 @@ def examine(instance, proof):
     """Check a proof; returns the model, the cases as (facts, bound), the answer's value, the bound and the claim."""
     number = 0
     try:
-        values = deque(ends_of(proof))
-        model, rules, case, cases, rows, trees, claim = None, None, None, [], None, [], None
+        reading = Reading(instance, deque(ends_of(proof)))
         for number, line in lines_of(proof):  # noqa: B007, an error names it
-            tag, *items = json.loads(str(line, "utf-8"))
-            need(claim is None, "nothing may follow the claim")
-            need(tag == "proof" or model is not None, "the first line is no head")
-            if tag in ("row", "drop", "bound", "none", "paths", "tree", "trees", "branch", "end"):
-                need(case is not None, f"{tag!r} outside a case")
-            if tag == "proof":
-                need(model is None, "a second head")
-                need(items[0]["format"] == "overlaybench-proof/1", "another format")
-                kind = next((kind for kind in KINDS if kind.poses(items[0]["problem"])), None)
-                need(kind is not None, f"no such problem as {items[0]['problem']!r}")
-                model = rules = kind(instance, items[0])
-                rows = Rows(rules)
-            elif tag == "snapshot":
-                need(case is None, "a section within a case")
-                rules, cases = model.section(cases, *items), []
-                rows = Rows(rules)
-            elif tag == "case":
-                need(case is None and values, "a case without an end")
-                facts = rules.begin(items[0])
-                case = Case(rules, values.popleft(), rows)
-            elif tag in ("node", "edge", "leaf"):
-                need(case is None and not cases, "a reduction after the first case")
-                getattr(rules, tag)(*items)
-            elif tag == "row":
-                rows.add(line, items)
-            elif tag == "drop":
-                rows.drop(items)
-            elif tag in ("bound", "none", "paths"):
-                node, listed, *prices = items
-                priced = prices[0] if prices else []
-                numbers = [0, *listed, *priced]
-                need(set(map(type, numbers)) == {int} and min(numbers) >= 0, "negative multipliers")
-                need(not (len(listed) | len(priced)) % 2, "a number lacks its multiplier")
-                case.bound(node, listed, dict(zip(priced[::2], priced[1::2], strict=True)), tag)
-            elif tag == "tree":
-                trees.append(rules.tree(*items))
-            elif tag == "trees":
-                case.trees(rules.weight_of(trees))
-                trees = []
-            elif tag == "branch":
-                case.branch(*items)
-            elif tag == "seen":
-                need(case is None, "an answer within a case")
-                rules.see(items[0])
-            elif tag == "end":
-                need(not trees, "trees whose weight nothing asks for")
-                cases.append((facts, case.proven()))
-                rules.learn(case)
-                case = None
-            elif tag == "claim":
-                need(case is None, "a claim within a case")
-                claim = items
-            else:
-                need(False, f"no such line as {tag!r}")
-        need(claim is not None, "the proof ends without a claim")
-        bound, answer = claim
-        value = None if answer is None else model.value(answer)
-        proven = model.conclude(cases)
-        need(bound is None or bound * (1 - model.slack) <= proven, f"{bound} is claimed, {float(proven)} proven")
-        need(value is None or proven <= value, f"{proven} is proven, yet the answer has {value}: a row must be wrong")
-        return model, cases, value, proven, claim
+            reading.take(line)
+        return reading.concluded()
     except (NoInstance, MemoryError):
         raise
     except Wrong as error:
         raise Wrong(f"line {number}: {error}") from None
     except Exception as error:  # whatever a line or a damaged file leads to
         raise Wrong(f"line {number}: {type(error).__name__}: {error}") from None
+
+
+class Reading:
+    """A proof as far as it is read; there is a method for each kind of line, or for several."""
+
+    def __init__(self, instance, ends):
+        self.instance, self.ends, self.model, self.rules, self.rows = instance, ends, None, None, None
+        self.case, self.facts, self.cases, self.trees, self.claim = None, None, [], [], None
+
+    def take(self, line):
+        """Judge the next line."""
+        tag, *items = json.loads(str(line, "utf-8"))
+        need(self.claim is None, "nothing may follow the claim")
+        need(tag == "proof" or self.model is not None, "the first line is no head")
+        if tag in WITHIN:
+            if self.case is None:
+                raise Wrong(f"{tag!r} outside a case")
+            if tag == "row":
+                self.rows.add(line, items)
+            else:
+                WITHIN[tag](self, tag, *items)
+        else:
+            need(tag in OUTSIDE, f"no such line as {tag!r}")
+            need(self.case is None, f"{tag!r} within a case")
+            OUTSIDE[tag](self, tag, *items)
+
+    def head(self, _, facts):
+        need(self.model is None, "a second head")
+        need(facts["format"] == "overlaybench-proof/1", "another format")
+        kind = next((kind for kind in KINDS if kind.poses(facts["problem"])), None)
+        need(kind is not None, f"no such problem as {facts['problem']!r}")
+        self.model = self.rules = kind(self.instance, facts)
+        self.rows = Rows(self.rules)
+
+    def snapshot(self, _, *items):
+        self.rules, self.cases = self.model.section(self.cases, *items), []
+        self.rows = Rows(self.rules)
+
+    def begin(self, _, facts):
+        need(self.ends, "a case without an end")
+        self.facts = self.rules.begin(facts)
+        self.case = Case(self.rules, self.ends.popleft(), self.rows)
+
+    def reduction(self, tag, *items):
+        need(not self.cases, "a reduction after the first case")
+        getattr(self.rules, tag)(*items)
+
+    def seen(self, _, answer):
+        self.rules.see(answer)
+
+    def last(self, _, *claim):
+        self.claim = claim
+
+    def drop(self, _, *numbers):
+        self.rows.drop(numbers)
+
+    def bound(self, tag, node, listed, priced=()):
+        numbers = [0, *listed, *priced]
+        need(set(map(type, numbers)) == {int} and min(numbers) >= 0, "negative multipliers")
+        need(not (len(listed) | len(priced)) % 2, "a number lacks its multiplier")
+        self.case.bound(node, listed, dict(zip(priced[::2], priced[1::2], strict=True)), tag)
+
+    def tree(self, _, *items):
+        self.trees.append(self.rules.tree(*items))
+
+    def weigh(self, _):
+        self.case.trees(self.rules.weight_of(self.trees))
+        self.trees = []
+
+    def branch(self, _, node, column):
+        self.case.branch(node, column)
+
+    def end(self, *_):
+        need(not self.trees, "trees whose weight nothing asks for")
+        self.cases.append((self.facts, self.case.proven()))
+        self.rules.learn(self.case)
+        self.case = None
+
+    def concluded(self):
+        """What :func:`examine` returns."""
+        need(self.claim is not None, "the proof ends without a claim")
+        model, (bound, answer) = self.model, self.claim
+        value = None if answer is None else model.value(answer)
+        proven = model.conclude(self.cases)
+        need(bound is None or bound * (1 - model.slack) <= proven, f"{bound} is claimed, {float(proven)} proven")
+        need(value is None or proven <= value, f"{proven} is proven, yet the answer has {value}: a row must be wrong")
+        return model, self.cases, value, proven, self.claim
+
+
+WITHIN = dict.fromkeys(("bound", "none", "paths"), Reading.bound) | {
+    "row": None,
+    "drop": Reading.drop,
+    "tree": Reading.tree,
+    "trees": Reading.weigh,
+    "branch": Reading.branch,
+    "end": Reading.end,
+}
+OUTSIDE = dict.fromkeys(("node", "edge", "leaf"), Reading.reduction) | {
+    "proof": Reading.head,
+    "snapshot": Reading.snapshot,
+    "case": Reading.begin,
+    "seen": Reading.seen,
+    "claim": Reading.last,
+}
 
 
 def shown(number, rounding):

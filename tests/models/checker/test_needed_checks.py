@@ -245,7 +245,7 @@ UNCHECKED = {
     ),
     "carries too much": proof(content("steiner", **TIGHT), answer=[[0, 0], []]),
     "a tree does not reach": proof(content("steiner", **APART), answer=[[0, 1], [[0, [0], []]]]),
-    "a section within a case": proof(
+    "'snapshot' within a case": proof(
         LEAVE,
         *(THREE, CASE, ["row", "parts", 0, [0, 1, 2]], ["bound", 0, [0, 1]], TWO, NO_END),
         *(THREE, CASE, *bounded(["parts", 0, [0, 1, 2]])),
