@@ -16,9 +16,9 @@ from ...instances.contract.catalogue import Catalogue, defined_in, home_of
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.method import Method
+from ...instances.contract.numbers import duration
 from ...instances.runtime.code import closure, digest_of
 from ..catalogue import METHODS, code_version
-from ..studies.progress import duration
 from .bench import Bench, RunFailed, rows_here, rows_of, run_grids
 from .claim import Claim, Judgement, LedgerRow, Verdict
 from .data import claims_on_rows, experiment_of

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from ...instances.contract.errors import BadInput
+from ...instances.runtime.status_line import StatusLine
 from ...instances.topics.files import TOPICS
-from ..printable import StatusLine, bar
+from ..printable import bar
 from .options import AS_JSON, FILE, OPTIONS, PROBLEM_NAME, QUIET, Name, key_values, show, table
 
 _TIES = ("worst", "best", "lowest", "highest")

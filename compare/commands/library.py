@@ -12,6 +12,7 @@ import click
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import check_writable
+from ...instances.runtime.status_line import StatusLine
 from ..catalogue import kind_named
 from ..library.archive import FolderEvidence, RunEvidence, check_folder, unpacked, write_archive
 from ..library.study import chosen, library_runs, present, study_text, updated, with_digests
@@ -25,7 +26,6 @@ from ..library.table import (
     write_page,
     write_table,
 )
-from ..printable import StatusLine
 from ..studies.library_entries import TABLE
 from ..studies.store import Store
 from ..studies.study import study_of

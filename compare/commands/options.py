@@ -17,8 +17,9 @@ from click.shell_completion import CompletionItem
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import STANDARD_INPUT, reading_as
+from ...instances.contract.numbers import plain
 from ...instances.contract.terms import TERMS, said, terms
-from ..printable import cell, plain, printable
+from ..printable import cell, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

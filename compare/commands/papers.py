@@ -15,6 +15,7 @@ from msgspec import structs
 
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write
+from ...instances.runtime.status_line import StatusLine
 from ...instances.topics.files import TOPICS
 from ..atlas.surveys import Term
 from ..claims.bench import rows_of, run_grids
@@ -24,7 +25,7 @@ from ..claims.figures import Figure, PaperTable, draw, points_of, table_of
 from ..claims.pages import VERDICTS, listed, printed, row_of, write_pages
 from ..claims.register import CLAIMS, TimeToGo, claims_named, keep_rows, record, run_claims
 from ..claims.worst import HALL, WorstCase, add_case, cases_on_record, search_worst_case, worst_cases
-from ..printable import StatusLine, bar
+from ..printable import bar
 from .options import (
     AS_JSON,
     CLAIM,

@@ -21,11 +21,11 @@ from click.shell_completion import CompletionItem
 from ...instances.contract.catalogue import KINDS, WORKLOADS
 from ...instances.contract.errors import BadInput, check_ending
 from ...instances.contract.files import atomic_write, check_writable, write_json
+from ...instances.contract.numbers import plain
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.runtime.signals import keeping
 from ..catalogue import kind_named, method_named, named_part, problem_named, workload_named
-from ..printable import plain
 from ..studies.isolation import memory_bounded
 from ..studies.proofs import COUNTERS, VERDICT, VIPR, file_for_checker, level_of, run_checker, write_vipr
 from .options import (

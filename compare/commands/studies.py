@@ -17,11 +17,12 @@ import numpy as np
 import pyarrow as pa
 
 from ...instances.contract.errors import BadInput
+from ...instances.contract.numbers import duration, seconds
 from ...instances.contract.result import Status
 from ..library.study import known_times
 from ..printable import printable
 from ..studies.plot import MEASURES, Plot, plot_of
-from ..studies.progress import RunTally, duration, saved
+from ..studies.progress import RunTally, saved
 from ..studies.run_table import run_table, variant_of
 from ..studies.store import Index, Store
 from ..studies.study import Study, read_study, study_schema
@@ -196,8 +197,6 @@ def status_of(folder: Path) -> str:
 
 def _by_method(table: pd.DataFrame, planned: Mapping[str, int]) -> Iterator[str]:
     """A line a method: its runs done, failed and, where they are known, left, and the mean time of those done."""
-    from ..report.cells import seconds
-
     counts, failed = Counter(table["method"]), Counter(table.loc[table["status"] == "failed", "method"])
     times = table.groupby("method")["seconds"].mean()
     names = sorted({*counts, *planned})

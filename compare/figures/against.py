@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ...instances.contract.errors import BadInput, unknown
+from ...instances.contract.numbers import plain
 from ..intervals import mean_interval
 from ..studies.bounds import sizes_of, sorted_by
 from ..studies.columns import chosen_parameters, varied, without_limit
@@ -180,7 +181,7 @@ def _points(runs: pd.DataFrame, plot: Plot) -> pd.DataFrame:
 
 
 def _text(value: object) -> str:
-    return f"{value:,.6g}" if isinstance(value, float) else str(value)
+    return plain(value, ",") if isinstance(value, float) else str(value)
 
 
 def _without_options(runs: pd.DataFrame, plot: Plot) -> pd.Series[str]:

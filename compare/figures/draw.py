@@ -24,8 +24,8 @@ from ...instances.contract.catalogue import PROBLEMS, kind_of
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write
 from ...instances.contract.kind import Kind
+from ...instances.contract.numbers import short
 from ...instances.contract.result import Result, Status
-from ...instances.contract.shown import text as as_text
 from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
@@ -215,11 +215,11 @@ def _facts(kind: Kind[Any, Any], instance: Any, named: _Named) -> str:
         raise BadInput(f"{named.name}: problem '{problem.name}' is not about {kind.name}: take {', '.join(violations)}")
     value = problem.value(instance, named.answer)
     measures = problem.measures(instance, named.answer).items()
-    others = [f"{key.replace('_', ' ')} {as_text(float(each))}" for key, each in measures if each != value]
+    others = [f"{key.replace('_', ' ')} {short(float(each))}" for key, each in measures if each != value]
     verdict = f"valid for {', '.join(valid)}" if valid else "valid for no problem"
     if found := violations.get(problem.name) or problem.violations(instance, named.answer):
         verdict = f"invalid for {problem.name}: {found[0]}"
-    return ", ".join([f"{problem.name} {as_text(float(value))}", *map(said, others[:_MEASURES])]) + "\n" + verdict
+    return ", ".join([f"{problem.name} {short(float(value))}", *map(said, others[:_MEASURES])]) + "\n" + verdict
 
 
 def _check_fits(kind: Kind[Any, Any], instance: Any, named: _Named) -> None:

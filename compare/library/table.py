@@ -19,6 +19,7 @@ from msgspec import Struct, structs
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, read_text
+from ...instances.contract.numbers import exact
 from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status, relative_gap
 from ..studies.columns import gap
@@ -201,7 +202,7 @@ def line_of(item: Struct) -> tuple[str, ...]:
 
 def number_text(value: float) -> str:
     """A number as the files have it; "" for NaN."""
-    return "" if math.isnan(value) else f"{value:.{_DIGITS}g}"
+    return "" if math.isnan(value) else exact(value, _DIGITS)
 
 
 def _text(value: object) -> str:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ...instances.contract.errors import BadInput
+from ...instances.contract.numbers import plain
 from ...instances.contract.result import Result
 from ...instances.contract.time_units import SECOND
 from ..figures.draw import ON_PAGE, cells_of, embedded_json, page_panel, swatches, write_page
 from ..figures.style import DEFAULT, DrawOptions, styled
-from ..printable import plain
 from .panels import TraceOverlays
 
 _MOST_LINKS, _MOST_MOMENTS = 5_000, 5_000  # of all answers together

@@ -18,12 +18,12 @@ from ...instances.contract.catalogue import PROBLEMS, kind_of
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_file
 from ...instances.contract.method import Method
+from ...instances.contract.numbers import short
 from ...instances.contract.overlay import Overlay, read_overlay
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
-from ...instances.contract.shown import text
+from ...instances.runtime.status_line import StatusLine
 from ..catalogue import METHODS
-from ..printable import StatusLine
 from ..studies.isolation import Job, Solver, run_isolated
 from .tables import ResultTable
 
@@ -363,7 +363,7 @@ def compare_methods(
     rows = pd.DataFrame([_row(name, each, bound) for name, each in zip(names, results, strict=True)])
     title = "no method proved a lower bound"
     if bound is not None:
-        title = f"best proven lower bound {text(bound)}, by {bound_by}"
+        title = f"best proven lower bound {short(bound)}, by {bound_by}"
     notes = tuple(f"{name}: {each.reason}" for name, each in zip(names, results, strict=True) if each.reason)
     return MethodComparison(
         rows.assign(reason=[each.reason for each in results]),

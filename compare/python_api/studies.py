@@ -20,6 +20,7 @@ import pandas as pd
 
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.method import Method
+from ...instances.contract.numbers import exact
 from ...instances.contract.plug_in import is_defined_in
 from ..catalogue import METHODS, method_named, problem_named
 from ..intervals import mean_interval as student
@@ -30,7 +31,7 @@ from ..studies.comparison import StudyComparison, compared, results_of_version
 from ..studies.paired import Paired, explained
 from ..studies.paired import paired as paired_on
 from ..studies.plot import MEASURES, plot_of, report_of
-from ..studies.results import as_text, results
+from ..studies.results import results
 from ..studies.store import Store
 from .tables import ResultTable
 
@@ -361,7 +362,7 @@ def mean_interval(
         from ..figures.style import method_styles
 
         points = table.rename(columns={"method": "curve", "mean": "y"})
-        each = [table["problem"], *(f"{name.replace('_', ' ')} " + table[name].map(as_text) for name in keys[:-1])]
+        each = [table["problem"], *(f"{name.replace('_', ' ')} " + table[name].map(exact) for name in keys[:-1])]
         points["panel"] = [", ".join(texts) for texts in zip(*each, strict=True)]
         points = points.assign(x=points[keys[-1]] if keys else points["curve"])
         across = Axis(keys[-1].replace("_", " ") if keys else "")

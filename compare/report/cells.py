@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from ...instances.contract.numbers import number, percentage, ratio, seconds
 from ...instances.contract.result import Status
-from .. import printable
 
 _LARGE = 1_000_000
 _LONG, _CUT = 40, 12
@@ -35,34 +34,6 @@ def run_links(anchors: Iterable[str]) -> Markup:
 def listed_runs(anchors: Sequence[str]) -> Markup:
     """Links to runs after the word run or runs; nothing without a run."""
     return Markup("{} {}").format("runs" if len(anchors) > 1 else "run", run_links(anchors)) if anchors else Markup()
-
-
-def number(value: float, pattern: str = "") -> str:
-    """A number, by default as :func:`.printable.plain` writes it; a dash for NaN."""
-    if not np.isfinite(value):
-        return "–"
-    return format(value, pattern) if pattern else printable.plain(value, ",")
-
-
-def ratio(value: float) -> str:
-    """A ratio as :func:`.printable.ratio` writes it; a dash for NaN."""
-    return printable.ratio(value) if np.isfinite(value) else "–"
-
-
-def percentage(value: float) -> str:
-    """A share in per cent, or a dash."""
-    return number(100 * value, ".3g") + "%" if np.isfinite(value) else "–"
-
-
-def seconds(value: float) -> str:
-    """A time in ms, s, min or h."""
-    if not np.isfinite(value):
-        return "–"
-    if value < 1:
-        return f"{1000 * value:,.{2 if value < 0.001 else 1 if value < 0.01 else 0}f} ms"
-    if value < 120:
-        return f"{value:.{2 if value < 10 else 1}f} s"
-    return f"{value / 60:.1f} min" if value < 7200 else f"{value / 3600:,.1f} h"
 
 
 class ShownColumn(NamedTuple):

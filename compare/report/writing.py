@@ -19,6 +19,7 @@ from markupsafe import Markup
 from ...instances.contract.catalogue import KINDS, PROBLEMS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, make_folder
+from ...instances.contract.numbers import number, ratio, seconds
 from ...instances.contract.result import Status
 from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
@@ -34,7 +35,7 @@ from ..studies.latex import called, csv_text, latex_table
 from ..studies.plot import MEASURES, Plot, report_of
 from ..studies.progress import Bar
 from ..studies.store import Store
-from .cells import Anchors, PageTable, carried, linked, listed_runs, number, ratio, run_links, seconds, table
+from .cells import Anchors, PageTable, carried, linked, listed_runs, run_links, table
 from .domains import Section
 from .page_data import interactive
 from .tables import (

@@ -30,13 +30,14 @@ import psutil
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal, judged
+from ...instances.contract.numbers import plain
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.runtime.code import is_local
 from ...instances.runtime.run import PAUSES, Trajectory, die_with_parent, watched
 from ...instances.runtime.signals import SIGNALS, default_signals, forking, keeping, stopped
+from ...instances.runtime.status_line import StatusLine
 from ..catalogue import METHODS, method_named, problem_named
-from ..printable import StatusLine, plain
 
 MIB = 2**20
 _PAGE = resource.getpagesize()

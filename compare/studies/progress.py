@@ -22,7 +22,8 @@ from rich.text import Text
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, read_text
-from ..printable import StatusLine, in_notebook
+from ...instances.contract.numbers import duration
+from ...instances.runtime.status_line import StatusLine, in_notebook
 from .run_table import RunGroup
 from .store import Store
 
@@ -308,11 +309,3 @@ def saved(folder: Path) -> tuple[str, dict[str, int]]:
         return str(data.get("to_go", "")), {str(name): int(runs) for name, runs in data.get("planned", {}).items()}
     except (ValueError, AttributeError, TypeError):
         return "", {}
-
-
-def duration(seconds: float) -> str:
-    """A duration in its two largest units: ``13 h 22 min``, ``4 min 10 s``, ``7 s``."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    parts = {"h": hours, "min": minutes, "s": 0 if hours else rest}
-    return " ".join(f"{number} {unit}" for unit, number in parts.items() if number) or "0 s"

@@ -12,6 +12,7 @@ import pandas as pd
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.errors import BadInput, unknown, unknown_ending
 from ...instances.contract.files import atomic_write, make_folder
+from ...instances.contract.numbers import exact
 from ...instances.contract.result import Status
 from ..catalogue import METHODS, kind_named
 from ..intervals import mean_interval
@@ -158,16 +159,11 @@ def write_answers(folder: Path, rows: pd.DataFrame, out: Path) -> int:
     return written
 
 
-def as_text(value: object) -> str:
-    """A value as ``--where`` takes it."""
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
-
-
 def _is(value: object, wanted: str) -> bool:
     """Whether a value is meant by a text: numbers by their value or six digits of it, true and false in any case."""
     if isinstance(value, (bool, np.bool_)):
         return str(value).lower() == wanted.lower()
-    if isinstance(value, float) and wanted in (f"{value:g}", as_text(value)):
+    if isinstance(value, float) and wanted in (f"{value:g}", exact(value)):
         return True
     if isinstance(value, (int, float, np.number)):
         try:

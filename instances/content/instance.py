@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..contract.arrays import sampled
-from ..contract.errors import BadInput, distinct_texts
+from ..contract.errors import BadInput
 from ..contract.files import distinct_labels
+from ..contract.numbers import distinct
 from ..contract.shown import Digested, matrix
 
 if TYPE_CHECKING:
@@ -204,12 +205,12 @@ class ContentInstance(Digested):
         demands, limits = np.sort(self.demands)[::-1], self.load_limits()
         heaviest, widest = int(np.argmax(self.demands)), int(np.argmax(limits))
         pair = float(demands[self.num_brokers - 1 : self.num_brokers + 1].sum())
-        first, second, most = distinct_texts(float(demands[0]), pair, float(self.capacities[widest]))
+        first, second, most = distinct(float(demands[0]), pair, float(self.capacities[widest]))
         largest = f"the largest capacity is {most}, of broker '{self.broker_label(widest)}'"
         if demands[0] > limits[widest]:
             return f"user '{self.user_label(heaviest)}' has demand {first}, {largest}"
         if demands.sum() > limits.sum():
-            wanted, there = distinct_texts(float(demands.sum()), float(self.capacities.sum()))
+            wanted, there = distinct(float(demands.sum()), float(self.capacities.sum()))
             return f"the total demand is {wanted}, the total capacity {there}"
         if len(demands) > self.num_brokers and pair > limits[widest]:
             count = self.num_brokers + 1
@@ -289,7 +290,7 @@ def check_metric(prices: npt.NDArray[np.float64], labels: Sequence[str]) -> None
     for own in np.flatnonzero(np.diagonal(prices)).tolist():
         raise BadInput(f"the price of broker '{labels[own]}' to itself is {prices[own, own]:g}: give 0")
     for a, b in np.argwhere(prices != prices.T).tolist():
-        one, other = distinct_texts(prices[a, b], prices[b, a])
+        one, other = distinct(prices[a, b], prices[b, a])
         raise BadInput(
             f"the price between brokers '{labels[a]}' and '{labels[b]}' is {one} one way and {other} the other: make "
             "them equal"
@@ -297,7 +298,7 @@ def check_metric(prices: npt.NDArray[np.float64], labels: Sequence[str]) -> None
     lowered = prices * (1 - _TOLERANCE)
     for via in range(len(prices)):
         for a, b in np.argwhere(lowered > prices[:, via, None] + prices[via]).tolist():
-            direct, path = distinct_texts(prices[a, b], prices[a, via] + prices[via, b])
+            direct, path = distinct(prices[a, b], prices[a, via] + prices[via, b])
             raise BadInput(
                 f"the price between brokers '{labels[a]}' and '{labels[b]}', {direct}, exceeds the path through "
                 f"'{labels[via]}', {path}: lower it, or close the prices"

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..contract.arrays import Ids, Offsets, frozen
-from ..contract.errors import BadInput, distinct_texts
+from ..contract.errors import BadInput
+from ..contract.numbers import distinct
 from ..contract.problem import Implication, Problem, shortened
 from ..contract.shown import Drawn, facts, spread_of
 from .instance import ContentInstance, Flags, Floats
@@ -151,7 +152,7 @@ class ContentProblem(Problem[ContentInstance, ContentOverlay]):
         traffic = broker_traffic(instance, answer)
         overloaded = [
             f"broker '{instance.broker_label(b)}' carries "
-            + " of ".join(distinct_texts(float(traffic.loads[b]), float(instance.capacities[b])))
+            + " of ".join(distinct(float(traffic.loads[b]), float(instance.capacities[b])))
             for b in np.flatnonzero(traffic.loads > instance.load_limits()).tolist()
         ]
         faults = self.routing_faults(instance, answer, traffic)

@@ -33,22 +33,6 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def distinct_texts(*numbers: float) -> list[str]:
-    """Numbers as a message has them: to six digits, and more where only these tell different ones apart.
-
-    Examples
-    --------
-    >>> distinct_texts(12_000_000, 11_999_999), distinct_texts(0.5, 1 / 3)
-    (['12000000', '11999999'], ['0.5', '0.333333'])
-    """
-    for digits in range(6, 18):
-        whole = [abs(number) < 1e15 and number == int(number) for number in numbers]
-        texts = [f"{n:.0f}" if is_whole else f"{n:.{digits}g}" for n, is_whole in zip(numbers, whole, strict=True)]
-        if len({*texts}) == len({*numbers}):
-            break
-    return texts
-
-
 def not_utf8(where: str, data: bytes | bytearray) -> BadInput:
     """The error for a text that is not UTF-8, which `data` begins."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

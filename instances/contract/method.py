@@ -16,7 +16,8 @@ import numpy as np
 from ..runtime.compiled import Interpreter, compile_calls, interpreted, interpreting
 from ..runtime.run import PAUSES, OutOfTime, Trajectory, on_trial, setting, solving
 from ..runtime.signals import stopped
-from .errors import BadInput, distinct_texts, missing_extra
+from .errors import BadInput, missing_extra
+from .numbers import distinct
 from .option import Option, Value, complete, keyed
 from .problem import Answer, Instance, Problem, family_of
 from .result import OUT_OF_MEMORY, Result, Status, Trace
@@ -329,12 +330,12 @@ def judged(
     value = problem.value(instance, answer)
     tolerance = 0.0 if problem.integral else _ROUNDING * (abs(value) or 1.0)  # units are free
     if bound is not None and bound > value + tolerance:
-        return failed(reason="lower bound {} lies above the answer's value {}".format(*distinct_texts(bound, value)))
+        return failed(reason="lower bound {} lies above the answer's value {}".format(*distinct(bound, value)))
     closed = bound is not None and bound >= value - tolerance
     if status is Status.INFEASIBLE:
         return failed(reason="status infeasible with a valid answer")
     if status is Status.OPTIMAL and not closed:
-        below = distinct_texts(value) if bound is None else distinct_texts(value, bound)
+        below = distinct(value) if bound is None else distinct(value, bound)
         return failed(
             reason=f"status optimal with value {below[0]} and lower bound {None if bound is None else below[1]}"
         )

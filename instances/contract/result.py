@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, overload
 
 from ..runtime.run import Point
+from .numbers import short
 from .problem import Answer
-from .shown import facts, text
+from .shown import facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +95,7 @@ class Result(Generic[Answer]):
             raise ValueError(f"a {self.status} run needs its reason")
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name} {text(value)}" for name, value in self._summary().items() if value is not None)
+        shown = ", ".join(f"{name} {short(value)}" for name, value in self._summary().items() if value is not None)
         return f"Result({self.problem} by {self.method}: {self.status}, {shown})"
 
     def _repr_html_(self) -> str:

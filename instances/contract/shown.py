@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import ReadOnly
+from .numbers import short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Figure
@@ -108,17 +109,6 @@ class Digested(ReadOnly, ABC):
         return facts(type(self).__name__, {**self.size, **rows, "digest": self.digest[:12]}, picture)
 
 
-def text(value: object) -> str:
-    """A value in a table: numbers to four significant digits, "–" for None and NaN, ∞ for no limit."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
-    if isinstance(value, float) and math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value.is_integer() or abs(value) >= 10_000 else f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
 def spread_of(counts: npt.NDArray[np.integer]) -> str:
     """The range and the mean of counts: ``2 to 9, mean 5.2``."""
     low, high = int(counts.min()), int(counts.max())
@@ -129,7 +119,7 @@ def facts(title: str, rows: Mapping[str, object], picture: str = "") -> str:
     """A table of two columns under a title, beside it a drawing; values of None are left out."""
     body = "".join(
         f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
-        f'<td style="text-align:left">{escape(text(value))}</td></tr>'
+        f'<td style="text-align:left">{escape(short(value))}</td></tr>'
         for name, value in rows.items()
         if value is not None
     )
@@ -201,7 +191,7 @@ def _table(title: str, head: str, body: str) -> str:
 
 def _row(tag: str, values: Sequence[object], sides: Sequence[str]) -> str:
     cells = (
-        f'<{tag} style="text-align:{side}">{escape(text(value))}</{tag}>'
+        f'<{tag} style="text-align:{side}">{escape(short(value))}</{tag}>'
         for value, side in zip(values, sides, strict=True)
     )
     return f"<tr>{''.join(cells)}</tr>"

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..contract.arrays import connected_components
-from ..contract.errors import BadInput, distinct_texts, unknown
+from ..contract.errors import BadInput, unknown
+from ..contract.numbers import distinct
 from ..contract.overlay import Overlay
 from ..contract.terms import said
 from ..topics.instance import TopicInstance
@@ -189,7 +190,7 @@ class SOC(TopicProblem):
             return apart or [f"the {self.routing.summary} is infinite"]
         limited = ((self.degree, degree, self.most_degree), (self.routing, cost, self.most_cost))
         return [
-            f"the {function.name.replace('-', ' ')} is " + ", more than ".join(distinct_texts(value, limit))
+            f"the {function.name.replace('-', ' ')} is " + ", more than ".join(distinct(value, limit))
             for function, value, limit in limited
             if limit is not None and value > limit + _TOLERANCE
         ]

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..contract.arrays import Ids, Offsets, frozen
-from ..contract.errors import BadInput, distinct_texts
+from ..contract.errors import BadInput
+from ..contract.numbers import distinct
 from ..contract.shown import Digested
 from ..contract.time_units import SECOND
 
@@ -82,5 +83,5 @@ def check_order(start: int, times: Offsets, place: Callable[[int], str]) -> None
         event = int(late[0])
         at, previous = times[event] / SECOND, (times[event - 1] if event else start) / SECOND
         than = "the event before it" if event else "the start, and must be later"
-        now, before = distinct_texts(at, previous)
+        now, before = distinct(at, previous)
         raise BadInput(f"{place(event)}: time {now} is not after {before}, that of {than}: sort by time")

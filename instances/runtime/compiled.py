@@ -38,6 +38,7 @@ import numpy as np
 from .code import syntax
 from .run import PAUSES, die_with_parent, setting
 from .signals import default_signals, forking
+from .status_line import StatusLine
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -198,7 +199,7 @@ def compile_calls(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:
     if len(missing) < _FEW:
         return  # the first call compiles them
     _announce_compilation()
-    context, done = multiprocessing.get_context("fork"), 0
+    context, done, line = multiprocessing.get_context("fork"), 0, StatusLine(len(missing))
     queue = context.SimpleQueue()
     for number in (*range(len(missing)), *[-1] * (workers := min(os.cpu_count() or 1, len(missing)))):
         queue.put(number)
@@ -210,8 +211,9 @@ def compile_calls(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:
     while any(process.is_alive() for process in processes) or not finished.empty():
         while not finished.empty():
             done += finished.get()
-            _show_progress(done, len(missing))
+            line.show(done, f"kernels: {done} of {len(missing)} compiled")
         time.sleep(0.05)
+    line.clear()
 
 
 def _compile(missing: list[tuple[Kernel, Any]], queue: Any, finished: Any) -> None:
@@ -250,11 +252,6 @@ def number_apart() -> None:
 
     functions: Any = FunctionIdentity
     functions._unique_ids = _Numbers()
-
-
-def _show_progress(done: int, of: int) -> None:
-    if sys.stderr.isatty():
-        print(f"\rkernels: {done} of {of} compiled" + ("\n" if done == of else ""), end="", file=sys.stderr, flush=True)
 
 
 @cache

@@ -17,7 +17,8 @@ from click.shell_completion import ShellComplete
 
 import overlaybench as ob
 from overlaybench.compare.command_line import COMMANDS, cli
-from overlaybench.compare.printable import StatusLine, cell, printable, printable_rows
+from overlaybench.compare.printable import cell, printable, printable_rows
+from overlaybench.instances.runtime.status_line import StatusLine
 from tests.compare.conftest import Run
 from tests.outcomes import known
 
@@ -337,7 +338,7 @@ class _Terminal(io.StringIO):
 def test_a_status_line_is_written_at_most_ten_times_a_second(monkeypatch: pytest.MonkeyPatch, step: float) -> None:
     terminal, now, times = _Terminal(), 0.0, list[float]()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr("overlaybench.compare.printable.time.monotonic", lambda: now)
+    monkeypatch.setattr("overlaybench.instances.runtime.status_line.time.monotonic", lambda: now)
     line = StatusLine()
     for number in range(int(4 / step)):
         now, before = number * step, terminal.writes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.time_units import MINUTE, SECOND
+from ....instances.runtime.status_line import StatusLine
 from .broker import Broker
 from .messages import NEVER, Entries
 from .network import DETECTION, Issued, Process, SimulatedNetwork
@@ -122,19 +122,16 @@ class Director:
 
     def _publications(self) -> Process:
         times = (self._times() + self.start).tolist()
-        shown = 0
+        line = StatusLine(len(times))
         for number, time in enumerate(times):
             if time > self._network.now:
                 yield self._env.timeout(time - self._network.now)
             if self._given.publications.sources[number] not in self._leaving:
                 self._network.publish(number)
-            if sys.stderr.isatty() and 100 * number // len(times) > shown:
-                shown = 100 * number // len(times)
-                done = f"{(time - self.start) / SECOND:.0f} of {(self.end - self.start) / SECOND:.0f} s simulated"
-                messages = len(self._network.log.processed["time"])
-                print(f"\r{done}, {messages:,} messages", end="", file=sys.stderr)
-        if shown:
-            print(file=sys.stderr)
+            done, messages = (time - self.start) / SECOND, len(self._network.log.processed["time"])
+            of = (self.end - self.start) / SECOND
+            line.show(number, f"{done:.0f} of {of:.0f} s simulated, {messages:,} messages")
+        line.clear()
 
     def _every(self, gap: float, event: Callable[[], None]) -> Process:
         """Let something happen at `start` + `gap`, `start` + 2 `gap`, …, before `end`."""
