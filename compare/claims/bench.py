@@ -17,7 +17,7 @@ from ...instances.contract.result import Result, Status
 from ..catalogue import METHODS, method_named, problem_named, workload_named
 from ..studies.columns import parameters
 from ..studies.isolation import IsolatedRun
-from ..studies.row import object_in, row, spread
+from ..studies.row import object_in, row, spread, table_of
 from ..studies.run_table import run_table
 from ..studies.store import Index, Store, StoredInstance
 from ..studies.study import Runs, Study
@@ -139,7 +139,7 @@ def rows_here(experiment: Experiment, methods: Mapping[str, Method[Any, Any]]) -
         given = {"time_limit": task.time_limit if method.exact else None, **object_in(task.options)}
         result = method.run(instance, problem_named(task.problem), seed=task.seed, **given)
         rows.append(row(task, instance, IsolatedRun(result, 0.0)))
-    return _with_parameters(spread(pd.DataFrame(rows)))
+    return _with_parameters(spread(table_of(rows)))
 
 
 def run_grids(experiments: Sequence[Experiment], quick: bool, folder: Path, master: str) -> Store:

@@ -15,7 +15,7 @@ import pandas as pd
 from ...instances.contract.result import Status
 from ...instances.contract.terms import said
 from ..studies.bounds import problem_order, sorted_by
-from ..studies.columns import BOUND, VALUE, Steps, gap_steps, mean_steps
+from ..studies.columns import BOUND, VALUE, GapSteps, Steps
 from ..studies.paired import Paired
 from ..studies.plot import MEASURES
 from ..studies.proofs import TOLERANCE
@@ -417,13 +417,12 @@ def gap_curves(runs: pd.DataFrame) -> dict[tuple[str, str, str], Steps]:
     for problem, here in known.groupby("problem"):
         best = here.groupby("instance")["value"].min()
         rows = here[here["instance"].map(best).notna()]
-        points = dict(rows["points"].items())
-        if not any(len(each) > 1 for each in points.values()):
+        if not rows["points"].map(len).gt(1).any():
             continue
         for label, group in rows.groupby("label"):
             for of in (VALUE, BOUND) if group[BOUND].notna().any() else (VALUE,):
-                each = [gap_steps(points[i], best[name], of) for i, name in group["instance"].items()]
-                found[str(problem), str(label), of] = mean_steps(each)
+                steps = GapSteps.of(group["points"], group["instance"].map(best), of)
+                found[str(problem), str(label), of] = steps.mean()
     return found
 
 

@@ -21,7 +21,7 @@ from ...instances.contract.option import Value
 from ...instances.contract.result import Status
 from ..catalogue import kind_named, method_named, problem_named
 from ..studies.bounds import exceeds
-from ..studies.columns import gap_integral
+from ..studies.columns import GapSteps
 from ..studies.library_entries import TABLE, Entry
 from ..studies.proofs import CERTIFIED, PROOF, faults_of_evidence
 from ..studies.row import object_in
@@ -151,6 +151,11 @@ def library_runs(table: LibraryTable, store: Store) -> list[LibraryRun]:
     return [LibraryRun(row, _record(name, row, best[name, row["problem"]])) for name, row in found]
 
 
+def _integral(row: Mapping[str, Any], best: float) -> float:
+    steps = GapSteps.of([row["points"]], [best])
+    return math.nan if math.isnan(best) else float(steps.integrals([row["time_limit"]])[0])
+
+
 def _record(name: str, row: Mapping[str, Any], best: float) -> Record:
     seconds = row["cpu_seconds"]
     return Record(
@@ -162,7 +167,7 @@ def _record(name: str, row: Mapping[str, Any], best: float) -> Record:
         value=math.nan if row["value"] is None else float(row["value"]),
         bound=math.nan,
         seconds=math.nan if seconds is None else float(seconds),
-        integral=math.nan if math.isnan(best) else gap_integral(row["points"], best, row["time_limit"]),
+        integral=_integral(row, best),
         proof="",
         version=row["code_version"][:12],
         date=row["started"][:10],

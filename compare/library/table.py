@@ -230,7 +230,7 @@ def scored(table: LibraryTable, records: Iterable[Record] | None = None) -> pd.D
     pairs = [every["instance"], every["problem"]]
     every["known"] = [table.known(*pair).value for pair in zip(*pairs, strict=True)]
     best = every[["known", "value"]].min(axis=1).astype(float).groupby(pairs).transform("min")
-    every["gap"] = np.array([gap(*each) for each in zip(every["value"], best, strict=True)], dtype=float)
+    every["gap"] = gap(every["value"], best)
     every["improved"] = every["value"] < every["known"] * (1 - TOLERANCE)
     every["proved"] = every["status"] == Status.OPTIMAL
     lines = every.groupby(_METHOD, sort=False, as_index=False).agg(

@@ -128,7 +128,8 @@ def overlay_data(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstanc
     size = 0
     for digest, group in small.groupby("instance", sort=False):
         instance = _instance(load_instance(str(digest)), group.iloc[0])
-        codes = {run.anchor: "".join(_NODES[node] for node in run.answer) for run in group.itertuples()}
+        pairs = zip(group["anchor"], group["answer"], strict=True)
+        codes = {anchor: "".join(_NODES[node] for node in answer) for anchor, answer in pairs}
         size += len(json.dumps(instance)) + sum(len(code) + 20 for code in codes.values())
         if size > MOST_BYTES:
             break

@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -35,7 +36,7 @@ from ..studies.latex import called, csv_text, latex_table
 from ..studies.plot import MEASURES, Plot, report_of
 from ..studies.progress import Bar
 from ..studies.store import Store
-from .cells import Anchors, PageTable, carried, linked, listed_runs, run_links, table
+from .cells import Anchors, File, PageTable, carried, linked, listed_runs, run_links, table
 from .domains import Section
 from .page_data import interactive
 from .tables import (
@@ -49,6 +50,9 @@ from .tables import (
     run_columns,
     summary,
 )
+
+MOST_SHOWN, _SAMPLED = 20_000, 2_000
+"""Runs up to which the page lists and draws every one, and about how many it samples beyond."""
 
 PACKED_FROM = 3000  # runs, from which on the page carries their rows compressed, for its script to show on demand
 _NARROW = 2.9  # inches, of the overview on a telephone
@@ -125,12 +129,13 @@ def write_report(
     and traces that are drawn; `spec` is the study's file (TOML); `plots` are by default `default_plots`; without
     `strict` a plot that has no points is a note on the page. `names` are what methods and others are called in the
     files of figures and LaTeX, and `figure_options` are those of the files: the figures on the page have the default
-    ones. `bar` shows how many figures are drawn.
+    ones. `bar` shows how many figures are drawn. Beyond `MOST_SHOWN` runs the page lists and draws a sample
+    (:func:`sampled_runs`), and links to tables/runs.csv; its tables and plots of means are over all runs.
 
     Returns the page, which loads nothing: figures, tables (as data addresses), scripts and styles are inside. The same
-    rows give the same bytes. It has about 1.6 kilobytes a run, and a megabyte of scripts. Cost O(R log R) for R runs.
-    Bad input if a file cannot be written, an instance to draw cannot be read, a plot is of something that does not
-    vary, or the options of figures are not possible here.
+    rows give the same bytes. It has about 1.6 kilobytes a run shown, and a megabyte of scripts. Cost O(R log R) for R
+    runs. Bad input if a file cannot be written, an instance to draw cannot be read, a plot is of something that does
+    not vary, or the options of figures are not possible here.
     """
     rows, title = printable_rows(rows), printable(title)
     study = StudyPage(rows, names or {})
@@ -150,21 +155,23 @@ def write_report(
     parts = [study.part(one, load_instance) for one in sections if (study.runs["kind"] == one.kind).any()]
     on_page = replace(DEFAULT_OPTIONS, formats=figure_options.formats)
     apart = figure_options != on_page
-    drawn = partial(_drawn, study.runs, parts, load_instance, plotted, bar or Bar(0, "", quiet=True))
+    drawn = partial(_drawn, study.shown, parts, load_instance, plotted, bar or Bar(0, "", quiet=True))
     figures = drawn(replace(on_page, formats=()) if apart else on_page)
     shown = [_on_page(drawings) for drawings in figures]
+    if len(study.shown) < len(study.runs):
+        notes = [*notes, _SAMPLE_NOTE.format(len(study.shown), len(study.runs))]
     content = study.content([printable(note) for note in (*notes, *missing)])
     html = _template().render(
         **content,
-        **interactive(study.runs, load_instance, [plot for plot, _ in plotted]),
+        **interactive(study.shown, load_instance, [plot for plot, _ in plotted]),
         title=title,
         spec=spec,
-        narrow=Markup(_narrow_overview(study.runs)),
+        narrow=Markup(_narrow_overview(study.shown)),
         overview=[one for one in shown[0] if one[0].name == "overview"],
         figures=[one for one in shown[0] if one[0].name != "overview"],
         parts=list(zip(parts, shown[1:], strict=True)),
         endings=figure_options.formats,
-        packed=len(rows) > PACKED_FROM,
+        packed=len(study.shown) > PACKED_FROM,
     )
     files = {f"tables/{name}.csv": text for name, text in study.csv.items()}
     files |= {f"tables/{name}.tex": text.encode() for name, text in study.tex.items()}
@@ -230,12 +237,43 @@ def _template() -> Any:
     return environment.get_template("report.html")
 
 
+_SAMPLE_NOTE = (
+    "The page lists and draws a sample: the {:,} runs on some instances, of {:,}. Tables of results, and plots of "
+    "means with intervals, are over all runs. Every run is a row of tables/runs.csv."
+)
+
+
+def sampled_runs(runs: pd.DataFrame, named: Iterable[str] = ()) -> npt.NDArray[np.bool_]:
+    """Which runs (`judged_runs`) a page shows: beyond `MOST_SHOWN` all those on some instances, about `_SAMPLED` runs.
+
+    The instances are drawn by their digests, which are random; among them are those of the worst run and of a run that
+    failed for each reason, of each method on a problem; one of each family and size; and those of the `named` keys.
+    """
+    if len(runs) <= MOST_SHOWN:
+        return np.ones(len(runs), np.bool_)
+    worst = runs.sort_values("ratio", ascending=False, kind="stable")
+    failed = runs[runs["status"] == Status.FAILED]
+    needed = [runs[runs["key"].isin(list(named))], worst.drop_duplicates(["problem", "label"])]
+    needed += [
+        failed.drop_duplicates(["problem", "label", "reason"]),
+        runs.drop_duplicates(["kind", "family", "extent"]),
+    ]
+    counts = runs["instance"].value_counts().sort_index()
+    drawn = counts.index[counts.cumsum() <= _SAMPLED]
+    return np.isin(runs["instance"].to_numpy(), [*drawn, *pd.concat(needed)["instance"]])
+
+
 class StudyPage:
-    """The runs of a study, what is proven of their instances, and the tables of the page with their identifiers."""
+    """The runs of a study and those shown, what is proven of their instances, and the page's tables and identifiers."""
 
     def __init__(self, rows: pd.DataFrame, names: Mapping[str, str]) -> None:
         self.names, self.pairs = names, proven(rows)
         self.contradictions, self.runs = disagreements(rows, self.pairs), judged_runs(rows, self.pairs)
+        named = [key for keys in self.contradictions["keys"][:_SAMPLED] for key in keys]
+        sample = sampled_runs(self.runs, named)
+        if not sample.all():
+            self.runs["anchor"] = [f"run-{n}" if own else "" for n, own in zip(np.cumsum(sample), sample, strict=True)]
+        self.shown = self.runs[sample]
         self.anchors = Anchors()
         self.csv: dict[str, bytes] = {}
         self.tex: dict[str, str] = {}
@@ -290,7 +328,12 @@ class StudyPage:
             "run_lists": list(self._run_lists()),
             "implications": [(" × ".join(one.premises), target, one.proof) for target, one in implications()],
         }
-        return {**made, "files": {name: carried(f"{name}.csv", text) for name, text in self.csv.items()}}
+        apart = len(self.shown) < len(runs)
+        files = {
+            name: File(f"{name}.csv", f"tables/{name}.csv") if apart else carried(f"{name}.csv", text)
+            for name, text in self.csv.items()
+        }
+        return {**made, "files": files}
 
     def _facts(self) -> list[tuple[Markup, str]]:
         """The size of the study: a number that links to what it counts, and its name."""
@@ -354,6 +397,7 @@ class StudyPage:
         measured = ("runs", "bound", "best", "gap", "optimum")
         caption = f"{problem}: the best bound and the best value of each instance."
         kept = self.keep(f"{problem}-instances", pairs, caption, ("instance", "family", *sizes, *measured))
+        pairs = pairs[pairs["instance"].isin(self.shown["instance"])]
         runs_of = [[self._anchor_of[key] for key in keys] for keys in pairs["bound_keys"]]
         proofs = [
             listed_runs(own) + (f": {proof}" if proof else "" if own else "–")
@@ -392,7 +436,7 @@ class StudyPage:
         if rows.empty:
             return None
         anchors = failed.groupby(["problem", "label", "reason"], sort=False)["anchor"].agg(list)
-        shown = rows.assign(run=[listed_runs(each) for each in anchors])
+        shown = rows.assign(run=[listed_runs([one for one in each if one]) for each in anchors])
         kept = self.keep("failures", rows, "The runs that failed.")
         return table(shown, ("problem", "method", "runs", "reason", "run"), kept)
 
@@ -405,13 +449,13 @@ class StudyPage:
                 "problem": found.problem,
                 "instance": linked(found.instance[:8], self.anchors.of("instance", found.problem, found.instance)),
                 "sentence": found.sentence,
-                "runs": run_links(self._anchor_of[key] for key in found.keys),
+                "runs": run_links(filter(None, (self._anchor_of[key] for key in found.keys))),
             }
 
     def _origins(self) -> Iterator[dict[str, Any]]:
         """The instances by family and size, each with its recipe and its runs."""
-        names = self.runs.groupby("instance")["anchor"].agg(list).map(listed_runs)
-        for (kind, family, extent), group in self.runs.groupby(["kind", "family", "extent"]):
+        names = self.shown.groupby("instance")["anchor"].agg(list).map(listed_runs)
+        for (kind, family, extent), group in self.shown.groupby(["kind", "family", "extent"]):
             first, *others = KINDS[kind].sizes
             made = group.drop_duplicates("instance").drop(columns="exact")
             rows = made.assign(runs_listed=made["instance"].map(names))
@@ -424,7 +468,7 @@ class StudyPage:
 
     def _run_lists(self) -> Iterator[dict[str, Any]]:
         """All runs by variant, problem and label."""
-        by_variant = self.runs.groupby("variant")
+        by_variant = self.shown.groupby("variant")
         for variant, of_variant in sorted(by_variant, key=lambda each: (each[1]["exact"].min(), each[0])):
             lists = []
             for (problem, label), group in of_variant.groupby(["problem", "label"], sort=False):
@@ -455,6 +499,8 @@ class StudyPage:
             for name, title, sentence, rows in built
             if len(rows)
         ]
+        if len(self.shown) < len(self.runs):
+            runs = domain.runs(self.shown[self.shown["kind"] == domain.kind])
         series = domain.series(runs, load)
         if len(series):
             self.keep(f"{domain.kind}-over-time", series)

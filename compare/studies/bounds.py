@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,24 +47,21 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     pairs = grouped[["kind", "family", *sizes_of(rows), "extent", "volume"]].first()
     pairs = pairs.assign(runs=grouped.size()).reset_index()
     known = rows[rows["status"] != Status.FAILED].sort_values("key")  # ties do not depend on the order of rows
-    bounds, values = _Best(), _Best()
-    for run in known.itertuples():
-        _offer(bounds, (run.instance, run.problem), _Known(run.lower_bound, (run.key,)), highest=True)
-        _offer(values, (run.instance, run.problem), _Known(run.value, (run.key,)))
-    links, objectives = implications(rows["problem"]), _objectives(rows["problem"])
-    for of in rows.drop_duplicates("instance").itertuples():
-        _imply(bounds, of.instance, of.nodes, links)
-    for run in known[known["value"].notna() & known["problem"].isin(objectives.keys())].itertuples():
-        for target, objective in objectives.items():
-            if objectives[run.problem].answers(objective) and not objective.weighted:
-                value = objective.value(run.edges, run.max_degree)
-                _offer(values, (run.instance, target), _Known(value, (run.key,)))
+    bounds = {(i, p): _Known(bound, (key,)) for i, p, bound, key in _best(known, "lower_bound", highest=True)}
+    if bounds:
+        links = implications(rows["problem"])
+        sizes = rows.drop_duplicates("instance").set_index("instance")["nodes"]
+        for instance in dict.fromkeys(instance for instance, _ in bounds):
+            _imply(bounds, instance, sizes[instance], links)
+    values = {
+        (i, p): (value, key)
+        for i, p, value, key in _best(_with_implied_values(known, pairs["problem"].unique()), "value")
+    }
     at = list(zip(pairs["instance"], pairs["problem"], strict=True))
     pairs["bound"], pairs["bound_keys"], pairs["bound_proof"] = (
         [getattr(bounds.get(pair, _NOTHING), name) for pair in at] for name in _Known._fields
     )
-    pairs["best"] = [values.get(pair, _NOTHING).value for pair in at]
-    pairs["best_key"] = [(values.get(pair, _NOTHING).keys or ("",))[0] for pair in at]
+    pairs["best"], pairs["best_key"] = ([values.get(pair, (math.nan, ""))[i] for pair in at] for i in (0, 1))
     pairs["optimum"] = pairs["best"].where(near(pairs["bound"], pairs["best"], pairs["problem"]))
     pairs["gap"] = relative_gaps(pairs["best"], pairs["bound"])
     level = dict(zip(rows["key"], levels(rows), strict=True))
@@ -131,7 +128,9 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
 
 def problem_order(rows: pd.DataFrame) -> list[str]:
     """The problems that occur in `rows`, in the order ``overlaybench list problems`` has, others after."""
-    present = set(rows["problem"])
+    present = set(rows["problem"].unique())
+    if len(present) < 2:  # the order of all is costly to know
+        return list(present)
     return [name for name in PROBLEMS if name in present] + sorted(present - set(PROBLEMS))
 
 
@@ -175,27 +174,32 @@ class _Known(NamedTuple):
     proof: str = ""
 
 
-_NOTHING = _Known(math.nan, ())
-_Best = dict[tuple[str, str], _Known]  # by instance and problem
+_NOTHING, _UNBOUNDED = _Known(math.nan, ()), _Known(-math.inf, ())
 
 
-def _offer(best: _Best, at: tuple[str, str], offered: _Known, *, highest: bool = False) -> bool:
-    """Keep a finite number if it is better than what is known; returns whether it is."""
-    known, sign = best.get(at), 1 if highest else -1
-    better = math.isfinite(offered.value) and (known is None or sign * offered.value > sign * known.value)
-    if better:
-        best[at] = offered
-    return better
+def _best(rows: pd.DataFrame, name: str, *, highest: bool = False) -> Iterator[tuple[str, str, float, str]]:
+    """Instance, problem, the best finite number of a column, and the key of the first row that has it."""
+    finite = rows[np.isfinite(pd.to_numeric(rows[name]).astype(np.float64))]
+    best = finite.sort_values(name, ascending=not highest, kind="stable").drop_duplicates(["instance", "problem"])
+    yield from zip(*(best[column].tolist() for column in ("instance", "problem", name, "key")), strict=True)
 
 
-def _objectives(names: Iterable[str]) -> dict[str, Objective]:
-    """The objectives of topic problems: of those that are known, and of those of these names."""
-    problems = {name: PROBLEMS.get(name) for name in dict.fromkeys((*PROBLEMS, *names))}
-    objectives = {name: problem.objective for name, problem in problems.items() if problem}
-    return {name: objective for name, objective in objectives.items() if isinstance(objective, Objective)}
+def _with_implied_values(rows: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+    """The rows, and after them one for each of the problems that an overlay is an answer to as well."""
+    answered = rows.loc[rows["value"].notna(), ["instance", "problem", "value", "key", "edges", "max_degree"]]
+    problems = {name: PROBLEMS[name].objective for name in names if name in PROBLEMS}
+    objectives = {name: each for name, each in problems.items() if isinstance(each, Objective)}
+    implied = [answered]
+    for target, objective in objectives.items():
+        of = [name for name, other in objectives.items() if other.answers(objective) and not objective.weighted]
+        own = answered[answered["problem"].isin(of)]
+        measured = zip(own["edges"].tolist(), own["max_degree"].tolist(), strict=True)
+        found = [objective.value(edges, degree) for edges, degree in measured]
+        implied.append(own.assign(problem=target, value=np.array(found, np.float64)))
+    return pd.concat([answered, *implied[1:]])
 
 
-def _imply(bounds: _Best, instance: str, nodes: float, links: Sequence[Implied]) -> None:
+def _imply(bounds: dict[tuple[str, str], _Known], instance: str, nodes: float, links: Sequence[Implied]) -> None:
     """Apply every implication until none helps; false bounds can raise each other forever, hence the limit."""
     for _ in links:
         raised = False
@@ -209,7 +213,8 @@ def _imply(bounds: _Best, instance: str, nodes: float, links: Sequence[Implied])
             keys = dict.fromkeys(key for premise in premises for key in premise.keys)
             proofs = dict.fromkeys([*(premise.proof for premise in premises), one.proof])
             implied = _Known(bound, tuple(keys), "; ".join(filter(None, proofs)))
-            raised |= _offer(bounds, (instance, target), implied, highest=True)
+            if math.isfinite(bound) and bound > bounds.get((instance, target), _UNBOUNDED).value:
+                bounds[instance, target], raised = implied, True
         if not raised:
             return
 
@@ -243,4 +248,5 @@ def sized(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _kinds(rows: pd.DataFrame) -> list[Kind[Any, Any]]:
     present = set(rows["kind"])
-    return [TOPICS, *(kind for kind in KINDS.values() if kind.name in present and kind is not TOPICS)]
+    others = KINDS.values() if present - {TOPICS.name} else ()  # their order is costly to know
+    return [TOPICS, *(kind for kind in others if kind.name in present and kind is not TOPICS)]

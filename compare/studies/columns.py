@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...instances.contract.result import Status
 from ..catalogue import kind_named
@@ -139,36 +139,59 @@ Steps = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 VALUE, BOUND = "value", "lower_bound"
 
 
-def gap(number: float | None, best: float) -> float:
-    """|number − best| ÷ max(|number|, |best|), from 0 to 1: 1 without a number, or if the signs differ."""
-    if number is None or math.isnan(number) or math.isnan(best):
-        return 1.0
-    if number == best:
-        return 0.0
-    if math.isinf(number) or number * best < 0:
-        return 1.0
-    return abs(number - best) / max(abs(number), abs(best))
+def gap(numbers: npt.ArrayLike, best: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """|number − best| ÷ max(|number|, |best|), from 0 to 1: 1 without a number (NaN), or if the signs differ."""
+    numbers, best = (np.asarray(each, np.float64) for each in (numbers, best))
+    largest = np.maximum(np.abs(numbers), np.abs(best))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.where(np.isinf(largest) | (numbers * best < 0), 1.0, np.abs(numbers - best) / largest)
+    return np.where(np.isnan(numbers) | np.isnan(best), 1.0, np.where(numbers == best, 0.0, found))
 
 
-def gap_steps(points: Sequence[Mapping[str, Any]], best: float, of: str = VALUE) -> Steps:
-    """The primal (or dual) gap of a run's `points` to the best known value as a step function of time (seconds).
+class GapSteps(NamedTuple):
+    """The gaps of runs to the best value known of their instances, as step functions of time, one after the other.
 
-    From each time on, the gap is this one; before the first it is 1.
+    Those of run i stand at ``starts[i]`` to ``starts[i + 1]``: from each of the `times` (seconds) on, the gap is this
+    one; at time 0 it is 1.
     """
-    gaps = [(float(point["seconds"]), gap(point[of], best)) for point in points]
-    return np.array([0.0, *(at for at, _ in gaps)]), np.array([1.0, *(each for _, each in gaps)])
 
+    starts: npt.NDArray[np.int64]
+    times: npt.NDArray[np.float64]
+    gaps: npt.NDArray[np.float64]
 
-def gap_integral(points: Sequence[Mapping[str, Any]], best: float, limit: float, of: str = VALUE) -> float:
-    """The mean gap over the time from 0 to `limit`: the primal or dual integral (Berthold 2013) ÷ `limit`.
+    @classmethod
+    def of(cls, points: Any, best: Any, of: str = VALUE) -> GapSteps:
+        """The primal (or dual) gaps of runs with these points and best values known."""
+        lists = pa.array(points, SCHEMA.field("points").type)
+        lists = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
+        seconds, numbers = (lists.flatten().field(name).to_numpy(zero_copy_only=False) for name in ("seconds", of))
+        sizes = pc.list_value_length(lists).to_numpy(zero_copy_only=False).astype(np.int64)
+        ends = np.cumsum(sizes)
+        gaps = gap(numbers, np.repeat(np.asarray(best, np.float64), sizes))
+        starts = np.concatenate([[0], ends + np.arange(1, len(ends) + 1)])
+        return cls(starts, np.insert(seconds, ends - sizes, 0.0), np.insert(gaps, ends - sizes, 1.0))
 
-    0 is best: the best known value (or bound) from the start. 1 is no answer (or bound) in time. After the end of a
-    run its last gap remains.
-    """
-    times, gaps = gap_steps(points, best, of)
-    ends = np.append(times[1:], math.inf)
-    held = np.clip(ends, 0, limit) - np.clip(times, 0, limit)
-    return float(held @ gaps / limit)
+    def integrals(self, limits: Any) -> npt.NDArray[np.float64]:
+        """The mean gap of each run from 0 to its limit: the primal or dual integral ÷ limit (Berthold 2013).
+
+        0 is best: the best known value (or bound) from the start. 1 is no answer (or bound) in time. After the end of a
+        run its last gap remains.
+        """
+        limits = np.asarray(limits, np.float64)
+        until, ends = np.repeat(limits, np.diff(self.starts)), np.append(self.times[1:], np.inf)
+        ends[self.starts[1:] - 1] = np.inf
+        held = np.minimum(ends, until) - np.minimum(self.times, until)
+        integrals: npt.NDArray[np.float64] = np.add.reduceat(held * self.gaps, self.starts[:-1]) / limits
+        return integrals
+
+    def mean(self) -> Steps:
+        """The mean of the functions, as one."""
+        changes = np.diff(self.gaps, prepend=0.0)
+        changes[self.starts[:-1]] = 1.0
+        order = np.argsort(self.times, kind="stable")
+        times, total = self.times[order], np.cumsum(changes[order])
+        last = np.append(np.flatnonzero(np.diff(times)), len(times) - 1)
+        return times[last], total[last] / (len(self.starts) - 1)
 
 
 def with_integrals(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -177,23 +200,9 @@ def with_integrals(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     Both are NaN for skipped runs, without a time limit, and where no value is known. A failed run has 1. Cost
     O(points).
     """
-    best = rows[["instance", "problem"]].merge(pairs, on=["instance", "problem"], how="left")["best"]
-    limits = rows["time_limit"].mask(rows["status"] == Status.SKIPPED)
-    given = list(zip(rows["points"], best, limits, strict=True))
-    integrals = {
-        name: [
-            math.nan if pd.isna(known * limit) else gap_integral(points, known, limit, of)
-            for points, known, limit in given
-        ]
-        for name, of in (("primal_integral", VALUE), ("dual_integral", BOUND))
-    }
-    return rows.assign(**pd.DataFrame(integrals, rows.index, dtype="float64"))
-
-
-def mean_steps(steps: Sequence[Steps]) -> Steps:
-    """The mean of step functions, as one."""
-    times = np.unique(np.fromiter(itertools.chain.from_iterable(each[0] for each in steps), np.float64))
-    total = np.zeros(len(times))
-    for at, gaps in steps:
-        total += gaps[np.searchsorted(at, times, side="right") - 1]
-    return times, total / len(steps)
+    best = rows[["instance", "problem"]].merge(pairs, on=["instance", "problem"], how="left")["best"].to_numpy()
+    limits = rows["time_limit"].mask(rows["status"] == Status.SKIPPED).to_numpy(np.float64, na_value=np.nan)
+    limits = np.where(np.isnan(best.astype(np.float64)), np.nan, limits)
+    names = {"primal_integral": VALUE, "dual_integral": BOUND}
+    found = {name: GapSteps.of(rows["points"], best, of).integrals(limits) for name, of in names.items() if len(rows)}
+    return rows.assign(**{name: found.get(name, np.empty(0)) for name in names})

@@ -233,6 +233,8 @@ def levels(rows: pd.DataFrame) -> pd.Series[str]:
     over = rows["status"].isin([Status.FAILED, Status.SKIPPED])
     bound = pd.to_numeric(rows["lower_bound"]).astype(np.float64).mask(over)
     bound = bound.mask(rows["status"] == Status.INFEASIBLE, np.inf)
+    if not bound.notna().any():
+        return pd.Series("", rows.index)
     known = rows[_PAIR].assign(
         bound=bound,
         value=pd.to_numeric(rows["value"]).astype(np.float64).mask(over),

@@ -129,7 +129,9 @@ def export(
         case ".xlsx":
             atomic_write(file, workbook(plain))
         case ".parquet":
-            atomic_write(file, lambda path: rows.to_parquet(path, index=False, compression="zstd"))
+            # pandas cannot read nested types back that it has written as its own of Arrow
+            kept = rows.assign(points=rows["points"].astype(object)) if "points" in rows else rows
+            atomic_write(file, lambda path: kept.to_parquet(path, index=False, compression="zstd"))
         case ".tex":
             atomic_write(file, results_latex(rows, by, bold=bold, names=names))
         case _:

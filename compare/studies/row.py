@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS
 from ...instances.contract.errors import storable
@@ -228,26 +229,29 @@ def object_in(text: str) -> Mapping[str, Any]:
     return found
 
 
-def spread(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with typed columns: those of `TYPED`, and one for every size and measure in place of the two maps.
+def spread(table: pa.Table) -> pd.DataFrame:
+    """Rows as a frame with typed columns: those of `TYPED`, one for each size and measure in place of the two maps.
 
-    Sizes are integers where all rows are of one kind, and NaN where a row's kind does not have them.
+    Sizes are integers where all rows are of one kind, and NaN where a row's kind does not have them. Points stay in
+    Arrow's column until they are asked for.
     """
-    kinds = [kind for kind in KINDS.values() if kind.name in set(rows["kind"])] or [TOPICS]
+    present = table["kind"].unique().to_pylist()
+    several = KINDS if len(present) > 1 else present  # the order of all is costly to know
+    kinds = [KINDS[name] for name in several if name in present and name in KINDS] or [TOPICS]
     for column in ("sizes", "measures"):
-        wanted = dict.fromkeys(name for kind in kinds for name in getattr(kind, column))
-        maps = [dict(pairs) for pairs in rows[column]]
-        dtype = "int64" if column == "sizes" and len(kinds) == 1 else "float64"
-        at = rows.columns.tolist().index(column)
-        for offset, name in enumerate(wanted):
-            rows.insert(at + offset, name, pd.Series([each.get(name) for each in maps], rows.index, dtype))
-        rows = rows.drop(columns=column)
-    return typed(rows)
+        at = table.column_names.index(column)
+        maps, table = table[column], table.remove_column(at)
+        dtype = _INTEGER if column == "sizes" and len(kinds) == 1 else _NUMBER
+        for name in reversed(dict.fromkeys(name for kind in kinds for name in getattr(kind, column))):
+            table = table.add_column(at, name, pc.map_lookup(maps, name, "last").cast(dtype))
+    points = SCHEMA.field("points").type
+    return typed(table.to_pandas(types_mapper={points: pd.ArrowDtype(points)}.get))
 
 
 def typed(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows with the columns of `TYPED`: the fields of the recipe, the options and the counters, each a mapping."""
-    return rows.assign(**{name: rows[text].map(object_in) for text, name in TYPED.items()})
+    read = {text: {each: object_in(each) for each in rows[text].unique()} for text in TYPED}
+    return rows.assign(**{name: [read[text][each] for each in rows[text]] for text, name in TYPED.items()})
 
 
 @cache

@@ -339,10 +339,11 @@ class Store:
         Runs of the present study have the families and recipes that it gives them, which may have changed since the
         run.
         """
-        rows, labels = self.table(keys).to_pandas(), self.labels().to_pandas()
-        labels = labels.drop_duplicates("key").set_index("key")
+        rows, labels = self.table(keys), self.labels()
+        at = pc.index_in(rows["key"], value_set=labels["key"])
         for name in ("family", "recipe"):
-            rows[name] = rows["key"].map(labels[name]).fillna(rows[name])
+            own = pc.coalesce(labels[name].combine_chunks().take(at), rows[name])
+            rows = rows.set_column(rows.column_names.index(name), name, own)
         try:
             return spread(rows)
         except (ValueError, TypeError) as error:

@@ -460,7 +460,7 @@ def _contradictions(rows: Sequence[Row]) -> Iterator[Fault]:
     """
     if not rows:
         return
-    frame = spread(table_of([dict(row) for row in rows]).to_pandas())
+    frame = spread(table_of([dict(row) for row in rows]))
     pairs = proven(frame)
     best = {(pair.instance, pair.problem): pair.best for pair in pairs.itertuples()}
     above = set()

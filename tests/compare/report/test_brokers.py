@@ -176,7 +176,7 @@ def content_rows() -> pd.DataFrame:
                     )  # fmt: skip
                     result = ob.METHODS[name].run(instance, problem, seed=seed)
                     found.append(row(task, instance, IsolatedRun(result, 1.0)))
-    return spread(table_of(found).to_pandas())
+    return spread(table_of(found))
 
 
 @pytest.mark.interpreted

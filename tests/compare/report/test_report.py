@@ -22,7 +22,7 @@ from overlaybench.compare.report import writing
 from overlaybench.compare.report.cells import Anchors, carried
 from overlaybench.compare.report.page_data import overlay_data, plot_data
 from overlaybench.compare.report.tables import judged_runs, method_table, run_columns
-from overlaybench.compare.report.writing import write_report
+from overlaybench.compare.report.writing import sampled_runs, write_report
 from overlaybench.compare.studies.plot import Plot
 from overlaybench.compare.studies.row import typed
 from overlaybench.instances.topics.instance import TopicInstance
@@ -207,6 +207,38 @@ def test_a_page_of_many_runs_carries_their_rows_compressed(tmp_path: Path, monke
     assert anchors <= set(Page(html + inside).ids)
     assert {prefix for prefix, _ in folded} == {"instance-", "input-"}
     assert anchors
+
+
+def test_a_page_of_very_many_runs_shows_a_sample_and_links_to_the_rows(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "MOST_SHOWN", 5)
+    monkeypatch.setattr(writing, "_SAMPLED", 0)
+    rows = study_rows()
+    many = [rows, rows.assign(key=rows["key"] + "b", instance=rows["instance"] + "b", answer=None)]
+    page = Page(sampled := write(tmp_path, pd.concat(many, ignore_index=True)))
+    shown = len(set(re.findall(r'<tr id="(run-\d+)"', sampled)))
+    assert 0 < shown < 2 * len(rows)
+    assert f"a sample: the {shown} runs on some instances, of {2 * len(rows)}" in page.text
+    links = [value for tag, name, value in page.attributes if (tag, name) == ("a", "href")]
+    assert {link[1:] for link in links if link.startswith("#")} <= set(page.ids)
+    assert {link for link in links if link.startswith("tables/")} >= {"tables/runs.csv"}
+    assert not any(link.startswith("data:") for link in links)
+    assert len(pd.read_csv(tmp_path / "tables" / "runs.csv")) == 2 * len(rows)
+    both = [pd.read_csv(of / "tables" / "min-tco.csv") for of in (folder, tmp_path)]
+    assert (2 * both[0]["runs"]).tolist() == both[1]["runs"].tolist()
+    pd.testing.assert_series_equal(*(each["mean_ratio"] for each in both))
+
+
+def test_the_sample_has_all_runs_of_its_instances_and_the_worst_of_each_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = judged_runs(frame(*(run(instance=f"{i:08x}", value=3 + i % 7, seed=s) for i in range(40) for s in (1, 2))))
+    assert sampled_runs(runs).all()
+    monkeypatch.setattr(writing, "MOST_SHOWN", 79)
+    monkeypatch.setattr(writing, "_SAMPLED", 10)
+    chosen = runs[sampled_runs(runs, [runs["key"].iloc[-1]])]
+    assert 10 <= len(chosen) <= 16
+    assert (chosen.groupby("instance").size() == 2).all()
+    assert runs["key"].iloc[-1] in set(chosen["key"])
 
 
 def test_short_tables_are_latex_too_and_nothing_but_the_report_is_left_in_the_folder(folder: Path) -> None:

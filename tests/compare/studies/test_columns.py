@@ -16,11 +16,9 @@ from overlaybench.compare.figures.against import plot_table
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.studies.columns import (
     BOUND,
+    GapSteps,
     chosen_parameters,
     gap,
-    gap_integral,
-    gap_steps,
-    mean_steps,
     parameters,
     researched,
     varied,
@@ -169,7 +167,7 @@ def test_rows_of_steiner_trees_have_sizes_and_measures() -> None:
     result = ob.METHODS["mehlhorn"].run(instance, ob.PROBLEMS["steiner"], seed=1)
     text = json.dumps({"workload": workload.name, "parameters": workload.complete({})})
     task = Task(instance.digest, text, "f", "steiner", "mehlhorn", "{}", 1, 1.0, 1, "x")
-    rows = researched(spread(table_of([row(task, instance, IsolatedRun(result, 0.0))]).to_pandas()))
+    rows = researched(spread(table_of([row(task, instance, IsolatedRun(result, 0.0))])))
     assert rows["links"][0] == instance.num_edges
     assert rows["edges"][0] < rows["links"][0]
 
@@ -236,13 +234,14 @@ POINTS: list[dict[str, Any]] = [
 
 
 def test_integrals_are_mean_gaps_over_the_time_limit() -> None:
-    assert gap_integral(POINTS, 10.0, 10.0) == pytest.approx((2 * 1 + 3 * 0.5 + 5 * 0) / 10)
-    assert gap_integral(POINTS, 10.0, 10.0, BOUND) == pytest.approx((5 * 1 + 5 * 0.5) / 10)
-    assert gap_integral(POINTS, 10.0, 4.0) == pytest.approx((2 * 1 + 2 * 0.5) / 4)
-    assert gap_integral([], 10.0, 4.0) == 1.0
-    assert gap(None, 3) == gap(math.nan, 3) == gap(math.inf, 3) == gap(-3, 3) == gap(5, 0) == 1
-    assert gap(0, 0) == gap(4, 4) == 0
-    assert gap(4, 3) == gap(3, 4) == 0.25
+    steps = GapSteps.of([POINTS, [], POINTS], [10.0] * 3)
+    assert steps.integrals([10.0, 4.0, 4.0]) == pytest.approx(
+        [(2 * 1 + 3 * 0.5 + 5 * 0) / 10, 1, (2 * 1 + 2 * 0.5) / 4]
+    )
+    assert GapSteps.of([POINTS], [10.0], BOUND).integrals([10.0]) == pytest.approx((5 * 1 + 5 * 0.5) / 10)
+    assert np.isnan(steps.integrals([math.nan] * 3)).all()
+    assert gap([math.nan, math.inf, -3, 5, 3], [3, 3, 3, 0, math.nan]).tolist() == [1] * 5
+    assert gap([0, 4, 4, 3], [0, 4, 3, 4]).tolist() == [0, 0, 0.25, 0.25]
 
 
 times = st.lists(st.tuples(st.floats(0.001, 20), st.integers(1, 9)), min_size=1, max_size=6)
@@ -251,17 +250,14 @@ times = st.lists(st.tuples(st.floats(0.001, 20), st.integers(1, 9)), min_size=1,
 @settings(deadline=None)
 @given(runs=st.lists(times, min_size=1, max_size=4), at=st.floats(0, 25))
 def test_the_mean_of_step_functions_is_their_mean_at_every_time(runs: list[list[tuple[float, int]]], at: float) -> None:
-    steps = []
-    for one in runs:
-        at_times = sorted({seconds for seconds, _ in one})
-        points = [{"seconds": t, "value": 9.0 - i, "lower_bound": None} for i, t in enumerate(at_times)]
-        steps.append(gap_steps(points, 3.0))
-    mean = mean_steps(steps)
+    distinct = [sorted({seconds for seconds, _ in one}) for one in runs]
+    points = [[{"seconds": t, "value": 9.0 - i, "lower_bound": None} for i, t in enumerate(one)] for one in distinct]
 
-    def value_at(each: tuple[Any, Any]) -> float:
-        return float([g for t, g in zip(*each, strict=True) if t <= at][-1])
+    def mean_at(chosen: list[Any]) -> float:
+        steps = GapSteps.of(chosen, [3.0] * len(chosen)).mean()
+        return float([g for t, g in zip(*steps, strict=True) if t <= at][-1])
 
-    assert value_at(mean) == pytest.approx(np.mean([value_at(each) for each in steps]))
+    assert mean_at(points) == pytest.approx(np.mean([mean_at([one]) for one in points]))
 
 
 def test_integrals_of_rows_are_against_the_best_value_of_all_runs() -> None:
