@@ -1,10 +1,10 @@
 """Extremes over all ways to break ties, and traces: every step is greedy by the definition."""
 
-from itertools import combinations, permutations
+import math
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
@@ -25,7 +25,9 @@ from overlaybench.heuristics.topics.tie_breaking.ties import RULES
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.result import Status, Trace
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, nested_subscriptions
-from tests.heuristics.topics import twins
+from tests.heuristics.topics.test_every_tie import ends_of
+from tests.heuristics.topics.test_guarantees import middling
+from tests.heuristics.topics.twins import CONSTRUCTED
 from tests.outcomes import answer_of, known
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
@@ -44,51 +46,15 @@ def steps_of(name: str, instance: ob.TopicInstance) -> GreedySteps:
     return method.solve.steps(instance, **{name: value for name, value in options.items() if name != "ties"})
 
 
-def values_over_all_orders(name: str, problem: str, instance: ob.TopicInstance) -> list[float]:
-    """A run of greedy choices is the run under the priorities that list them first, in their order: try all."""
-    n, topics = instance.num_nodes, instance.num_topics
-    if name.startswith("cd-"):
-        candidates = list(range(n))
-    elif name == "2d-oda":
-        candidates = [u * topics + t for u in range(n) for t in instance.topics_of(u).tolist()]
-    else:
-        candidates = [u * n + v for u in range(n) for v in range(u + 1, n)]
-    interest = twins.interest_of(instance)
-    values = []
-    for order in permutations(candidates):
-        edges = twins.GREEDY[name](interest, {candidate: rank for rank, candidate in enumerate(order)}.__getitem__)
-        values.append(PROBLEMS[problem].value(instance, ob.Overlay.from_edges(n, sorted(edges))))
-    return values
-
-
 @property_test(6, instance=topic_instances(max_nodes=4, max_topics=4), data=st.data(), quick=2)
 @pytest.mark.parametrize("name", SEARCHED)
-def test_extremes_are_those_of_orders_of_candidates(name: str, instance: ob.TopicInstance, data: st.DataObject) -> None:
-    if name == "2d-oda" and instance.num_subscriptions > 6:
-        instance = instance.induced(few_subscriptions(instance))
-    problem = data.draw(st.sampled_from(["min-tco", "minmax-tco", "low-tco"]))
-    values = values_over_all_orders(name, problem, instance)
-    for extreme, expected in (("best", min(values)), ("worst", max(values))):
-        overlay = extreme_ties(steps_of(name, instance), PROBLEMS[problem], extreme).overlay
-        assert PROBLEMS[problem].value(instance, overlay) == expected
-
-
-def few_subscriptions(instance: ob.TopicInstance) -> npt.NDArray[np.int64]:
-    """As many of the first nodes as have at most six subscriptions together, at least one."""
-    sizes = np.cumsum(np.diff(instance.node_offsets))
-    kept = np.arange(max(1, int((sizes <= 6).sum())))
-    return kept if sizes[kept[-1]] <= 6 else np.array([int(np.argmin(np.diff(instance.node_offsets)))])
-
-
-@property_test(25, instance=topic_instances(max_nodes=6), quick=8)
-@pytest.mark.parametrize("name", SEARCHED)
-def test_the_first_candidates_are_the_choices_of_ties_lowest(name: str, instance: ob.TopicInstance) -> None:
+def test_extremes_are_those_over_all_choices(name: str, instance: ob.TopicInstance, data: st.DataObject) -> None:
+    problem = PROBLEMS[data.draw(st.sampled_from(["min-tco", "minmax-tco", "low-tco"]))]
     steps = steps_of(name, instance)
-    state = steps.start()
-    while candidates := steps.candidates(state):
-        state = steps.after(state, candidates[0])
-    answer = BY_NAME[name].run(instance, PROBLEMS["min-tco"], ties="lowest").answer
-    assert answer == ob.Overlay.from_edges(instance.num_nodes, steps.edges_of(state))
+    ends = [ob.Overlay.from_edges(instance.num_nodes, steps.edges_of(end)) for _, end in ends_of(steps, steps.start())]
+    values = {problem.value(instance, overlay) for overlay in ends}
+    for extreme, expected in (("best", min(values)), ("worst", max(values))):
+        assert problem.value(instance, extreme_ties(steps, problem, extreme).overlay) == expected
 
 
 def test_a_search_that_stops_early_fails_and_names_its_limit() -> None:
@@ -109,16 +75,42 @@ def test_divide_and_conquer_and_several_runs_have_no_exhaustive_ties() -> None:
 
 
 TRACED = {m.name: m for m in methods_of("overlaybench.heuristics.topics") if "trace" in m.inputs}
-CD_ODA = {"neighbours": 0, "weighted neighbours": 1, "connection density": 2}
+GREEDY: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, {}) for name in SEARCHED},
+    # The least k, one between small contributions, and one that is no exact float.
+    **{f"low-oda k={k}": ("low-oda", {"k": k}) for k in (1.0, 2.5, 0.1 + 0.2 + 1.7)},
+}
+LARGER = [[middling(seed, *sizes) for seed in range(3)] for sizes in ((14, 5, 3), (12, 20, 10), (18, 9, 5), (16, 2, 2))]
+SCORES = {"neighbours": 0, "weighted neighbours": 1, "connection density": 2, "neighbours, negated": 3}
 
 
 def trace_and_overlay(
-    name: str, instance: ob.TopicInstance, ties: str = "lowest", seed: int = 0
+    name: str, instance: ob.TopicInstance, ties: str = "lowest", seed: int = 0, **options: Any
 ) -> tuple[Trace, ob.Overlay]:
+    """A trace repeats a run step by step in plain Python, and fails if its overlay is another one."""
     orders = dict(zip(RULES, ORDERS, strict=True))
-    options: dict[str, Any] = {"ties": ties} if name != "ring-per-topic" else {"order": orders[ties]}
+    options |= {"ties": ties} if name != "ring-per-topic" else {"order": orders[ties]}
     result = TRACED[name].run(instance, PROBLEMS["min-tco"], seed=seed, trace=True, **options)
     return known(result.trace), answer_of(result)
+
+
+@property_test(100, instance=topic_instances(), seed=st.integers(-5, 2**40))
+@pytest.mark.parametrize("ties", RULES)
+@pytest.mark.parametrize("name", GREEDY)
+def test_a_method_builds_the_overlay_of_its_steps(name: str, ties: str, instance: ob.TopicInstance, seed: int) -> None:
+    method, options = GREEDY[name]
+    trace_and_overlay(method, instance, ties, seed, **options)
+
+
+@pytest.mark.parametrize(
+    ("ties", "seeds"), [("random", 1), *(pytest.param(each, 3, marks=pytest.mark.slow) for each in RULES)]
+)
+@pytest.mark.parametrize("name", GREEDY)
+def test_it_does_so_on_constructions_and_larger_instances(name: str, ties: str, seeds: int) -> None:
+    method, options = GREEDY[name]
+    for instances in (*([one] for one in CONSTRUCTED.values()), *(LARGER if seeds > 1 else LARGER[:2])):
+        for seed, instance in enumerate(instances[:seeds]):
+            trace_and_overlay(method, instance, ties, seed, **options)
 
 
 @property_test(300, topic_instances(), st.sampled_from(sorted(TRACED)), st.sampled_from(RULES))
@@ -168,7 +160,7 @@ def test_every_edge_chosen_contributes_most_of_those_allowed(name: str, instance
 
 
 @property_test(100, topic_instances(), st.sampled_from(RULES))
-@pytest.mark.parametrize("name", ["cd-oda", "cd-oda-1", "cd-oda-2"])
+@pytest.mark.parametrize("name", ["cd-oda", "cd-oda-1", "cd-oda-2", "cd-max"])
 def test_every_centre_chosen_has_the_highest_score(name: str, instance: ob.TopicInstance, ties: str) -> None:
     trace, _ = trace_and_overlay(name, instance, ties)
     left = set(range(instance.num_topics))
@@ -177,7 +169,8 @@ def test_every_centre_chosen_has_the_highest_score(name: str, instance: ob.Topic
         for v in range(instance.num_nodes):
             stars = [set(instance.subscribers(t).tolist()) for t in instance.topics_of(v).tolist() if t in left]
             neighbours, weighted = len(set().union(*stars)), sum(map(len, stars))
-            scores.append((neighbours, weighted, weighted / max(neighbours, 1))[CD_ODA[trace.measure]])
+            every = neighbours, weighted, weighted / max(neighbours, 1), -neighbours
+            scores.append(every[SCORES[trace.measure]] if stars else -math.inf)
         assert step.gain == pytest.approx(scores[step.nodes[0]]) == pytest.approx(max(scores))
         assert step.ties == sum(score == max(scores) for score in scores)
         assert set(step.topics) == left & set(instance.topics_of(step.nodes[0]).tolist())
@@ -185,10 +178,26 @@ def test_every_centre_chosen_has_the_highest_score(name: str, instance: ob.Topic
     assert not left
 
 
-def test_2d_oda_completes_one_star_a_step_and_the_search_for_extreme_ties_has_a_trace() -> None:
+@property_test(100, topic_instances(), st.sampled_from(RULES))
+def test_every_star_of_2d_oda_has_the_highest_topic_density(instance: ob.TopicInstance, ties: str) -> None:
+    trace, _ = trace_and_overlay("2d-oda", instance, ties)
+    left, adjacent = set(range(instance.num_topics)), set[tuple[int, int]]()
+    for step in trace:
+        scores = {
+            (u, t): sum(len(instance.subscribers(other)) for other in left & set(instance.topics_of(u).tolist()))
+            / sum((u, v) not in adjacent for v in instance.subscribers(t).tolist())
+            for t in left
+            for u in instance.subscribers(t).tolist()
+        }
+        (centre,), (topic,) = step.nodes, step.topics
+        assert step.gain == pytest.approx(scores[centre, topic]) == pytest.approx(max(scores.values()))
+        left.remove(topic)
+        adjacent |= {pair for u, v in step.edges for pair in ((u, v), (v, u))}
+    assert not left
+
+
+def test_the_search_for_extreme_ties_has_a_trace() -> None:
     instance = WORKLOADS["case-seven"].generate(seed=0, n=5)
-    trace, _ = trace_and_overlay("2d-oda", instance)
-    assert sorted(t for step in trace for t in step.topics) == list(range(instance.num_topics))
     worst = TRACED["gm"].run(instance, PROBLEMS["min-tco"], ties="worst", trace=True)
     trace = known(worst.trace)
     assert "; ".join(trace.choice(step).replace("–", " ") for step in trace) == worst.counters["choices"]

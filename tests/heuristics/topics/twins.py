@@ -1,4 +1,7 @@
-"""The heuristics in plain Python, as their papers define them: every quantity is recomputed at every step.
+"""Divide and conquer, rings and several runs of Greedy Merge in plain Python, as their papers define them.
+
+Every quantity is recomputed at every step. One run of a greedy method has its own steps in plain Python
+(:mod:`overlaybench.heuristics.topics.tie_breaking.tie_search`).
 
 Nodes are 0…n-1; `interest` is the list of their topic sets; an overlay is a set of edges (u, v) with u < v.
 `rank` maps a candidate to its rank among equally good ones; the lowest is taken.
@@ -6,8 +9,6 @@ Nodes are 0…n-1; `interest` is the list of their topic sets; an overlay is a s
 
 from collections import Counter
 from collections.abc import Callable
-from fractions import Fraction
-from functools import partial
 from itertools import combinations
 
 import overlaybench as ob
@@ -58,87 +59,6 @@ def ring_per_topic(interest: Interest) -> set[Edge]:
         ring = subscribers(interest, topic)
         overlay |= {(min(u, v), max(u, v)) for u, v in zip(ring, ring[1:] + ring[:1], strict=True) if u != v}
     return overlay
-
-
-def minmax_oda(interest: Interest, rank: Rank) -> set[Edge]:
-    overlay: set[Edge] = set()
-    while any((weights := contributions(interest, overlay)).values()):
-        best = heaviest(least_raising(weights, overlay), interest, rank)
-        assert best is not None
-        overlay.add(best)
-    return overlay
-
-
-def gm_m(interest: Interest, rank: Rank) -> set[Edge]:
-    overlay: set[Edge] = set()
-    while True:
-        weights = {edge: weight for edge, weight in contributions(interest, overlay).items() if weight > 0}
-        best = heaviest(least_raising(weights, overlay), interest, rank)
-        if best is None:
-            return overlay
-        overlay.add(best)
-
-
-def low_oda(interest: Interest, rank: Rank, k: Fraction) -> set[Edge]:
-    overlay: set[Edge] = set()
-    while True:
-        weights = contributions(interest, overlay)
-        e1 = heaviest(least_raising(weights, overlay), interest, rank)
-        e2 = heaviest(weights, interest, rank)
-        if e1 is None or e2 is None or weights[e2] == 0:
-            return overlay
-        overlay.add(e1 if weights[e1] >= weights[e2] / k else e2)
-
-
-def constant_diameter(interest: Interest, rank: Rank, score: Callable[[int, int], Fraction]) -> set[Edge]:
-    """CD-ODA and its variants: the score of a centre is of its weighted neighbours and its neighbours."""
-    overlay: set[Edge] = set()
-    left: set[int] = set().union(*interest)
-
-    def neighbours(u: int) -> list[int]:
-        return [v for v in range(len(interest)) if interest[u] & interest[v] & left]
-
-    def weighted(u: int) -> int:
-        return sum(len(subscribers(interest, topic)) for topic in interest[u] & left)
-
-    while left:
-        nodes = [u for u in range(len(interest)) if interest[u] & left]
-        centre = min(nodes, key=lambda u: (-score(weighted(u), len(neighbours(u))), rank(u)))
-        overlay |= {(min(centre, v), max(centre, v)) for v in neighbours(centre) if v != centre}
-        left -= interest[centre]
-    return overlay
-
-
-def two_diameter_oda(interest: Interest, rank: Rank) -> set[Edge]:
-    overlay: set[Edge] = set()
-    left: set[int] = set().union(*interest)
-    num_topics = len(left)
-
-    def density(u: int, topic: int) -> Fraction:
-        reached = sum(len(subscribers(interest, other)) for other in interest[u] & left)
-        missing = [v for v in subscribers(interest, topic) if (min(u, v), max(u, v)) not in overlay]
-        return Fraction(reached, len(missing))
-
-    while left:
-        candidates = [(u, topic) for u in range(len(interest)) for topic in interest[u] & left]
-        centre, topic = min(candidates, key=lambda c: (-density(*c), rank(c[0] * num_topics + c[1])))
-        overlay |= {(min(centre, v), max(centre, v)) for v in subscribers(interest, topic) if v != centre}
-        left.remove(topic)
-    return overlay
-
-
-GREEDY: dict[str, Callable[..., set[Edge]]] = {
-    "gm": greedy_merge,
-    "minmax-oda": minmax_oda,
-    "gm-m": gm_m,
-    "low-oda": partial(low_oda, k=Fraction(3)),
-    "cd-oda": partial(constant_diameter, score=lambda weighted, neighbours: Fraction(neighbours)),
-    "cd-oda-1": partial(constant_diameter, score=lambda weighted, neighbours: Fraction(weighted)),
-    "cd-oda-2": partial(constant_diameter, score=Fraction),
-    "cd-max": partial(constant_diameter, score=lambda weighted, neighbours: Fraction(-neighbours)),
-    "2d-oda": two_diameter_oda,
-}
-"""Those that choose under a rule for ties, by the name of the method."""
 
 
 def contributions(interest: Interest, overlay: set[Edge]) -> dict[Edge, int]:

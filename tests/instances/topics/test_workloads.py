@@ -12,13 +12,11 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import overlaybench as ob
 from overlaybench.instances.contract.workload import Weights, exponential, uniform, zipf
 from overlaybench.instances.topics.kernels import draw_subscriptions
-from tests.properties import property_test
 
 Outcome = TypeVar("Outcome")
 NODES = 40_000
@@ -108,65 +106,6 @@ def test_neighbouring_nodes_and_seeds_draw_independently(step: tuple[int, int]) 
     _, there = draw_subscriptions(weights, 1, 1, 3 + seed_step, 1 + node_step, 1 + node_step + NODES)
     expected = {(a, b): Fraction((3 - a) * (3 - b), 36) for a in range(3) for b in range(3)}
     assert_follows(Counter(zip(here.tolist(), there.tolist(), strict=True)), expected)
-
-
-def mixed(state: int) -> int:
-    """splitmix64's output function, in Python's integers."""
-    state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-    state = (state ^ (state >> 27)) * 0x94D049BB133111EB % 2**64
-    return state ^ (state >> 31)
-
-
-def plain_draw(weights: list[int], least: int, most: int, seed: int, node: int, peaked: bool) -> list[int]:
-    """The plain twin of the kernel, for one node."""
-    golden, total = 0x9E3779B97F4A7C15, sum(weights)
-    state = mixed((seed + golden) % 2**64) ^ mixed((node * golden + 1) % 2**64)
-
-    def step() -> int:
-        nonlocal state
-        state = (state + golden) % 2**64
-        return mixed(state)
-
-    def at(mark: int, topics: list[int]) -> int:
-        for topic in topics:
-            if mark < weights[topic]:
-                return topic
-            mark -= weights[topic]
-        raise AssertionError
-
-    everything = list(range(len(weights)))
-    taken: list[int] = []
-    half = (most - least) // 2 if peaked else 0
-    size = least + step() % (most - least - half + 1)
-    size += step() % (half + 1) if peaked else 0
-    for _ in range(size):
-        for _ in range(64):
-            topic = at(step() % total, everything)
-            if topic not in taken:
-                break
-        else:
-            free = [topic for topic in everything if topic not in taken]
-            topic = at(step() % sum(weights[topic] for topic in free), free)
-        taken.append(topic)
-    return sorted(taken)
-
-
-@property_test(
-    100,
-    st.lists(st.one_of(st.integers(1, 9), st.integers(1, 2**40)), min_size=1, max_size=7),
-    st.integers(0, 2**63 - 1),
-    st.one_of(st.integers(0, 10), st.integers(0, 2**31 - 10)),
-    st.booleans(),
-    st.data(),
-)
-def test_the_draw_is_its_twins(weights: list[int], seed: int, first: int, peaked: bool, data: st.DataObject) -> None:
-    most = data.draw(st.integers(1, len(weights)))
-    least = data.draw(st.integers(1, most))
-    sizes, topics = draw_subscriptions(
-        np.array(weights, dtype=np.uint64), least, most, seed, first, first + 3, peaked=peaked
-    )
-    expected = [plain_draw(weights, least, most, seed, node, peaked) for node in range(first, first + 3)]
-    assert [row.tolist() for row in np.split(topics, np.cumsum(sizes)[:-1])] == expected
 
 
 FIXED = ["uniform", "zipf", "exponential"]
