@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.content.routing import spanning_tree
-from ...instances.content.instance import ContentInstance, Floats, metric_closure
+from ...instances.content.instance import ContentInstance, metric_closure
 from ...instances.content.problems import ContentOverlay, broker_traffic
 from ...instances.content.workloads import relay_star, steiner_overlay
-from ...instances.contract.arrays import Ids
+from ...instances.contract.arrays import Ids, Reals
 from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Result, Status
@@ -193,12 +193,12 @@ def set_cover_overlay(contains: npt.NDArray[np.bool_]) -> ContentInstance:
 # Trees of brokers
 
 
-def spanning_price(core: Floats, members: Ids) -> float:
+def spanning_price(core: Reals, members: Ids) -> float:
     """The price of a minimum spanning tree of these brokers."""
     return float(spanning_tree(core, members).links.sum())
 
 
-def steiner_price(core: Floats, members: int) -> float:
+def steiner_price(core: Reals, members: int) -> float:
     """The price of the cheapest tree that connects the first `members` brokers, over all sets of relays."""
     wanted, others = range(members), range(members, len(core))
     return min(
@@ -208,7 +208,7 @@ def steiner_price(core: Floats, members: int) -> float:
     )
 
 
-def worst_metric(brokers: int, members: int, *, steps: int, seed: int = 0) -> tuple[float, Floats]:
+def worst_metric(brokers: int, members: int, *, steps: int, seed: int = 0) -> tuple[float, Reals]:
     """The largest ratio found of the spanning tree of the first `members` brokers to their cheapest tree, and its core.
 
     A local search changes a price of integers up to 10, takes the metric closure, and accepts the change if the ratio

@@ -13,10 +13,10 @@ import numpy as np
 from ...heuristics.content.assignment import assign_in_order, random_assignment
 from ...heuristics.content.migration import migrate, simulate_migration
 from ...heuristics.content.steiner_mixing import traffic_on_closure_trees, traffic_on_grown_trees
-from ...instances.content.instance import ContentInstance, Floats
+from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import ContentOverlay
 from ...instances.content.workloads import contained_cells, exact_cells, intersected_cells
-from ...instances.contract.arrays import Ids
+from ...instances.contract.arrays import Ids, Reals
 from ...instances.contract.catalogue import WORKLOADS
 from ...instances.contract.result import Status
 from ..intervals import mean_interval, share_interval
@@ -123,9 +123,9 @@ def CONFLICTS(bench: Bench) -> Judgement:
     return replace(found, sensitivity=(*found.sensitivity, line))
 
 
-def trees_traffic(instance: ContentInstance, grown: bool) -> Floats:
+def trees_traffic(instance: ContentInstance, grown: bool) -> Reals:
     """The traffic of phase 1 on each link between user and broker."""
-    traffic: Floats = (traffic_on_grown_trees if grown else traffic_on_closure_trees)(instance)
+    traffic: Reals = (traffic_on_grown_trees if grown else traffic_on_closure_trees)(instance)
     return traffic
 
 

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from ...heuristics.brokers.kernels.covering import WorkingTable, covering_set, predicates_evaluated
 from ...heuristics.brokers.kernels.forwarding import S1, S2, STRATEGIES
 from ...heuristics.brokers.kernels.working_map import WorkingMaps, add_link, has_bit, working_maps
-from ...heuristics.brokers.simulator.delta_move import DeltaMove, MovingNetwork
 from ...heuristics.brokers.soft_links import disseminate_over
 from ...instances.brokers.network import BrokerNetwork, BrokerTree
 from ...instances.brokers.predicates import Publications, Subscriptions
@@ -24,6 +23,7 @@ from ...instances.contract.result import Status
 from ..intervals import mean_interval, share_interval
 from .bench import SEED, Bench
 from .claim import RISES, CaseTally, Judgement, Limit, Line, Verdict, at_least, at_most, claim, exact, judged
+from .delta_move import DeltaMove, MovingNetwork
 from .p5_figures import DENSE, SPARSE
 
 _Link = tuple[int, int]

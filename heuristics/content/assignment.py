@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...instances.content.instance import ContentInstance, Flags, Floats
+from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay
-from ...instances.contract.arrays import Ids
+from ...instances.contract.arrays import Flags, Ids, Reals
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.result import Status
@@ -29,7 +29,7 @@ _ORDERS: dict[str, Callable[[ContentInstance, int], Any]] = {
 class CapacityExceeded(Exception):
     """No broker has enough residual capacity for a user; the message gives the numbers."""
 
-    def __init__(self, instance: ContentInstance, user: int, loads: Floats) -> None:
+    def __init__(self, instance: ContentInstance, user: int, loads: Reals) -> None:
         residual = instance.capacities - loads
         largest = int(np.argmax(residual))
         super().__init__(
@@ -41,11 +41,11 @@ class CapacityExceeded(Exception):
 class Users(NamedTuple):
     """The users as kernels take them: shapes (|U|, |B|), (|U|, |C|), (|U|, |C|), (|U|,) and (|B|,)."""
 
-    access: Floats
-    rates: Floats
+    access: Reals
+    rates: Reals
     subscriptions: Flags
-    demands: Floats
-    load_limits: Floats
+    demands: Reals
+    load_limits: Reals
 
 
 def users_of(instance: ContentInstance) -> Users:

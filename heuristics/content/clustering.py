@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...instances.content.instance import ContentInstance, Floats
-from ...instances.contract.arrays import Ids
+from ...instances.content.instance import ContentInstance
+from ...instances.contract.arrays import Ids, Reals
 from ...instances.runtime.compiled import kernel
 from .assignment import CapacityExceeded, Users, content_heuristic, users_of
 
@@ -56,14 +56,14 @@ def clustering(instance: ContentInstance) -> Ids:
     return brokers
 
 
-def _ratios(traffic: Floats, prices: Floats) -> Floats:
+def _ratios(traffic: Reals, prices: Reals) -> Reals:
     ratios = np.where(traffic > 0, np.inf, 0.0)
     np.divide(traffic, prices, out=ratios, where=prices > 0)
     return ratios
 
 
 @kernel
-def _best_pair(users: Users, out_rates: Floats, broker: int, unassigned: Ids, bounds: Floats) -> tuple[int, int]:
+def _best_pair(users: Users, out_rates: Reals, broker: int, unassigned: Ids, bounds: Reals) -> tuple[int, int]:
     """The pair of highest ratio that fits the broker, or none; `unassigned` is ordered by falling bound."""
     best, first, second = -1.0, _NONE, _NONE
     for k in range(len(unassigned)):
@@ -102,7 +102,7 @@ def _traffic(users: Users, a: int, b: int) -> float:
 
 
 @kernel
-def _assign_others(users: Users, brokers: Ids, loads: Floats) -> int:
+def _assign_others(users: Users, brokers: Ids, loads: Reals) -> int:
     """Assign the unassigned users; returns the first one that fits no broker, or none."""
     size = (len(loads), users.rates.shape[1])
     subscribers, rates = np.zeros(size), np.zeros(size)

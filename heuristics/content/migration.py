@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...instances.content.instance import ContentInstance, Flags, Floats
+from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
-from ...instances.contract.arrays import Ids, Offsets
+from ...instances.contract.arrays import Flags, Ids, Offsets, Reals
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
@@ -385,11 +385,11 @@ class Placement(NamedTuple):
     """
 
     brokers: Ids  # shape (|U|,)
-    loads: Floats  # shape (|B|,)
+    loads: Reals  # shape (|B|,)
     subscribers: Ids  # shape (|C|, |B|): the number of a broker's users who subscribe to a channel
-    rates: Floats  # shape (|C|, |B|): what the users of a broker publish on a channel
-    prices: Floats
-    core_costs: Floats  # shape (|C|,): the core cost of each channel
+    rates: Reals  # shape (|C|, |B|): what the users of a broker publish on a channel
+    prices: Reals
+    core_costs: Reals  # shape (|C|,): the core cost of each channel
 
 
 @kernel
@@ -419,7 +419,7 @@ def cost(users: Users, placement: Placement) -> float:
 
 
 @kernel
-def cost_changes(users: Users, network: BrokerArrays, placement: Placement, user: int, changes: Floats) -> None:
+def cost_changes(users: Users, network: BrokerArrays, placement: Placement, user: int, changes: Reals) -> None:
     """Set changes[b] to the change of cost if the user moves to broker b.
 
     Cost O(|B| |C|), and one tree for each channel that leaves the user's broker and each broker that it enters.
@@ -441,7 +441,7 @@ def cost_changes(users: Users, network: BrokerArrays, placement: Placement, user
 
 @kernel
 def _add_changes_of_subscriber(
-    network: BrokerArrays, placement: Placement, channel: int, home: int, rate: float, changes: Floats
+    network: BrokerArrays, placement: Placement, channel: int, home: int, rate: float, changes: Reals
 ) -> None:
     subscribers, rates = placement.subscribers[channel], placement.rates[channel]
     before = placement.core_costs[channel]
@@ -484,7 +484,7 @@ def move(users: Users, network: BrokerArrays, placement: Placement, user: int, b
 
 
 @kernel
-def _weighted_sum(rates: Floats, prices: Floats) -> float:
+def _weighted_sum(rates: Reals, prices: Reals) -> float:
     total = 0.0
     for b in range(len(rates)):
         total += rates[b] * prices[b]

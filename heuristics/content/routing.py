@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...instances.content.instance import ContentInstance, Flags, Floats
+from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import BrokerTraffic, ContentOverlay, RoutingTree, broker_traffic
-from ...instances.contract.arrays import Ids, Offsets
+from ...instances.contract.arrays import Flags, Ids, Offsets, Reals
 from ...instances.runtime.compiled import kernel, wrapping_kernel
 
 
@@ -42,7 +42,7 @@ def route(instance: ContentInstance, brokers: Ids, routing: str) -> ContentOverl
     return ContentOverlay(brokers, _steiner_trees(instance.core, traffic))
 
 
-def _steiner_trees(core: Floats, traffic: BrokerTraffic) -> tuple[RoutingTree, ...]:
+def _steiner_trees(core: Reals, traffic: BrokerTraffic) -> tuple[RoutingTree, ...]:
     channels, sources = np.nonzero(traffic.leaving.T)
     if not len(channels):
         return ()
@@ -61,7 +61,7 @@ def _steiner_trees(core: Floats, traffic: BrokerTraffic) -> tuple[RoutingTree, .
 
 
 @kernel
-def _relayed_links(core: Floats, members: Flags) -> tuple[Offsets, Offsets]:
+def _relayed_links(core: Reals, members: Flags) -> tuple[Offsets, Offsets]:
     """The links of trees with relays, without relays that are leaves, and where those of each tree end.
 
     A link of brokers a < b is the number a |B| + b; those of a tree are in increasing order.
@@ -92,7 +92,7 @@ def _shared_tree(instance: ContentInstance, traffic: BrokerTraffic) -> tuple[Rou
 
 
 @kernel
-def _shared_tree_cost(network: BrokerArrays, rates: Floats, subscribed: Flags) -> float:
+def _shared_tree_cost(network: BrokerArrays, rates: Reals, subscribed: Flags) -> float:
     """The core cost of a shared tree. Cost O(|B| |C|)."""
     total = 0.0
     prices = np.empty(len(subscribed))
@@ -119,11 +119,11 @@ class BrokerArrays(NamedTuple):
     """
 
     routing: int  # MST, STEINER or SHARED_TREE
-    core: Floats  # shape (|B|, |B|)
+    core: Reals  # shape (|B|, |B|)
     order: Ids
     parents: Ids
     sets: npt.NDArray[np.int64]
-    prices: Floats
+    prices: Reals
 
 
 class SpanningTree(NamedTuple):
@@ -131,10 +131,10 @@ class SpanningTree(NamedTuple):
 
     brokers: Ids  # shape (k,)
     parents: Ids  # shape (k,): the index in `brokers` of each broker's parent, which comes before it; -1 for the first
-    links: Floats  # shape (k,): the price of the link to the parent; 0 for the first
+    links: Reals  # shape (k,): the price of the link to the parent; 0 for the first
 
 
-def network_of(core: Floats, routing: str, links: Iterable[tuple[int, int]] = ()) -> BrokerArrays:
+def network_of(core: Reals, routing: str, links: Iterable[tuple[int, int]] = ()) -> BrokerArrays:
     """The brokers under a routing by name; `links` are those of the shared tree."""
     count = len(core)
     order, parents = np.arange(count, dtype=np.int32), np.full(count, -1, dtype=np.int32)
@@ -156,7 +156,7 @@ def network_of(core: Floats, routing: str, links: Iterable[tuple[int, int]] = ()
 
 
 @kernel
-def prices_from(network: BrokerArrays, destinations: Flags, prices: Floats) -> None:
+def prices_from(network: BrokerArrays, destinations: Flags, prices: Reals) -> None:
     """Set prices[b] to the price of the tree that connects broker b and all destinations.
 
     Exact for MST and SHARED_TREE; for STEINER the price of the tree of :func:`with_relays`. Cost O(|B|²), for STEINER
@@ -199,7 +199,7 @@ def _row_of(network: BrokerArrays, destinations: Flags) -> int:
 
 
 @kernel
-def spanning_tree(core: Floats, members: Ids) -> SpanningTree:
+def spanning_tree(core: Reals, members: Ids) -> SpanningTree:
     """A minimum spanning tree of one or more brokers, by Prim's algorithm in O(k²)."""
     count = len(members)
     brokers, parents, links = members.copy(), np.full(count, -1, dtype=np.int32), np.zeros(count)
@@ -226,7 +226,7 @@ def links_of(tree: SpanningTree) -> list[tuple[int, int]]:
 
 
 @kernel
-def set_insertion_prices(core: Floats, tree: SpanningTree, prices: Floats) -> None:
+def set_insertion_prices(core: Reals, tree: SpanningTree, prices: Reals) -> None:
     """Set prices[b] to the price of a minimum spanning tree of the tree's brokers and broker b (Chin, Houck 1978).
 
     From the tree's last broker to the first: of the link to its parent and the best connection of its branch to the new
@@ -244,7 +244,7 @@ def set_insertion_prices(core: Floats, tree: SpanningTree, prices: Floats) -> No
 
 
 @kernel
-def with_relays(core: Floats, tree: SpanningTree, prices: Floats) -> SpanningTree:
+def with_relays(core: Reals, tree: SpanningTree, prices: Reals) -> SpanningTree:
     """The tree with further brokers as relays: each time the one that saves most, until none saves anything.
 
     Sets prices[b] to the price of the tree with broker b added. The iterated 1-Steiner heuristic of Kahng and Robins
@@ -266,7 +266,7 @@ def with_relays(core: Floats, tree: SpanningTree, prices: Floats) -> SpanningTre
 
 
 @kernel
-def _shared_tree_prices(network: BrokerArrays, destinations: Flags, prices: Floats) -> None:
+def _shared_tree_prices(network: BrokerArrays, destinations: Flags, prices: Reals) -> None:
     """The price of the tree's links between destinations, plus that of the path from each broker to them."""
     order, parents, core = network.order, network.parents, network.core
     below = destinations.astype(np.int64)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...instances.content.instance import ContentInstance, Flags, Floats
-from ...instances.contract.arrays import Ids
+from ...instances.content.instance import ContentInstance
+from ...instances.contract.arrays import Flags, Ids, Reals
 from ...instances.contract.option import Option
 from ...instances.runtime.compiled import kernel
 from .assignment import assign_in_order, cheapest, content_heuristic
 
 
-def traffic_on_closure_trees(instance: ContentInstance) -> Floats:
+def traffic_on_closure_trees(instance: ContentInstance) -> Reals:
     """The traffic on each link between a user and a broker if every message has its own tree.
 
     For each channel a minimum spanning tree connects the subscribers under the prices of cheapest paths. The brokers
@@ -40,7 +40,7 @@ def traffic_on_closure_trees(instance: ContentInstance) -> Floats:
 
 
 @kernel
-def brokers_between(access: Floats, core: Floats) -> Flags:
+def brokers_between(access: Reals, core: Reals) -> Flags:
     """The brokers on the paths of a minimum spanning tree of users under the prices of cheapest paths, at least one.
 
     `access` has the prices of these users, shape (n, |B|). For a single user it is the cheapest broker.
@@ -66,7 +66,7 @@ def brokers_between(access: Floats, core: Floats) -> Flags:
 
 
 @kernel
-def _nearest_users(access: Floats, core: Floats) -> tuple[Ids, Ids, Floats]:
+def _nearest_users(access: Reals, core: Reals) -> tuple[Ids, Ids, Reals]:
     """For each broker, the last broker on its cheapest path to a user, this user, and the price."""
     brokers = len(core)
     first, price = np.empty(brokers, dtype=np.int32), np.empty(brokers)
@@ -82,7 +82,7 @@ def _nearest_users(access: Floats, core: Floats) -> tuple[Ids, Ids, Floats]:
 
 @kernel
 def _offer_paths(
-    access: Floats, core: Floats, near: Ids, reach: Floats, user: int, joined: Flags, keys: Floats, through: Ids
+    access: Reals, core: Reals, near: Ids, reach: Reals, user: int, joined: Flags, keys: Reals, through: Ids
 ) -> None:
     """Offer each user outside the tree the paths from the user added last."""
     for b in range(len(core)):
@@ -98,7 +98,7 @@ def _offer_paths(
 
 
 @kernel
-def _offer(user: int, price: float, first: int, last: int, keys: Floats, through: Ids) -> None:
+def _offer(user: int, price: float, first: int, last: int, keys: Reals, through: Ids) -> None:
     if price < keys[user]:
         keys[user] = price
         through[user, 0], through[user, 1] = first, last
@@ -107,7 +107,7 @@ def _offer(user: int, price: float, first: int, last: int, keys: Floats, through
 _NONE = -1
 
 
-def traffic_on_grown_trees(instance: ContentInstance) -> Floats:
+def traffic_on_grown_trees(instance: ContentInstance) -> Reals:
     """The traffic on each link between a user and a broker if every message has a tree grown from its publisher.
 
     The tree of a publisher and channel grows as in Prim's algorithm on the paths between users. The publisher enters
@@ -137,7 +137,7 @@ def traffic_on_grown_trees(instance: ContentInstance) -> Floats:
 
 @kernel
 def _add_channel(
-    access: Floats, core: Floats, rates: Floats, subscribed: Flags, lists: Ids, prices: Floats, traffic: Floats
+    access: Reals, core: Reals, rates: Reals, subscribed: Flags, lists: Ids, prices: Reals, traffic: Reals
 ) -> None:
     """Add the trees of a channel; row b of `lists` has its subscribers by their price to broker b."""
     entries = _entries(access, core, rates, subscribed, lists, prices)
@@ -157,7 +157,7 @@ def _add_channel(
 
 
 @kernel
-def _entries(access: Floats, core: Floats, rates: Floats, subscribed: Flags, lists: Ids, prices: Floats) -> Ids:
+def _entries(access: Reals, core: Reals, rates: Reals, subscribed: Flags, lists: Ids, prices: Reals) -> Ids:
     """The broker at which each publisher enters; none for users without messages to other users."""
     paths = _paths(core, lists, prices, _NONE)
     entries = np.full(len(rates), _NONE, dtype=np.int32)
@@ -169,7 +169,7 @@ def _entries(access: Floats, core: Floats, rates: Floats, subscribed: Flags, lis
 
 
 @kernel
-def _paths(core: Floats, lists: Ids, prices: Floats, excluded: int) -> Floats:
+def _paths(core: Reals, lists: Ids, prices: Reals, excluded: int) -> Reals:
     """From each broker the price of the cheapest path to a subscriber other than the excluded one."""
     first = prices[:, 0].copy()
     for b in range(len(core)):
@@ -182,7 +182,7 @@ def _paths(core: Floats, lists: Ids, prices: Floats, excluded: int) -> Floats:
 
 
 @kernel
-def _grow(core: Floats, lists: Ids, prices: Floats, start: int, joined: Ids) -> None:
+def _grow(core: Reals, lists: Ids, prices: Reals, start: int, joined: Ids) -> None:
     """Grow a tree from a broker over all subscribers; sets joined[u] to the broker of subscriber u."""
     count = lists.shape[1]
     joined[lists[0]] = _NONE

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...instances.contract.arrays import Ids
+from ...instances.contract.arrays import Flags, Ids, Reals
 from ...instances.runtime.compiled import kernel
 from ...instances.runtime.run import Clock
 from ..graph import Graph, root_of
-from .spanning_trees import Flags, Reals, prune, settle
+from .spanning_trees import prune, settle
 
 _STEPS = 5_000_000  # edges looked at between two looks at the clock
 _LEAST = 1e-9  # of a gain

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...instances.contract.arrays import Ids, Offsets
+from ...instances.contract.arrays import Flags, Ids, Offsets
 from ...instances.contract.overlay import Overlay
 from ...instances.runtime.compiled import kernel
 from ...instances.runtime.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..graph import Graph, graph_of
-from .spanning_trees import Flags, nearest_terminals, spanning_tree, steiner_heuristic
+from .spanning_trees import nearest_terminals, spanning_tree, steiner_heuristic
 
 
 def mehlhorn(instance: SteinerInstance, *, clock: Clock | None = None) -> Overlay | None:

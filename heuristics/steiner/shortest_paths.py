@@ -6,7 +6,7 @@ import heapq
 
 import numpy as np
 
-from ...instances.contract.arrays import Ids
+from ...instances.contract.arrays import Flags, Ids, Reals
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.runtime.compiled import kernel
@@ -14,7 +14,7 @@ from ...instances.runtime.run import Clock, offer
 from ...instances.steiner.instance import SteinerInstance
 from ..graph import Graph, graph_of
 from .local_search import improve_tree
-from .spanning_trees import Flags, Reals, spanning_tree, steiner_heuristic
+from .spanning_trees import spanning_tree, steiner_heuristic
 
 
 def shortest_paths_tree(

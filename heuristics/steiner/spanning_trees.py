@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ...instances.contract.arrays import Ids
+from ...instances.contract.arrays import Flags, Ids, Reals
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
@@ -17,9 +16,6 @@ from ...instances.runtime.compiled import kernel
 from ...instances.runtime.run import interruptible
 from ...instances.steiner.instance import SteinerInstance
 from ..graph import Graph, root_of
-
-Reals = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 @kernel

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import sampled
+from ..contract.arrays import Flags, Reals, sampled
 from ..contract.errors import BadInput
 from ..contract.files import distinct_labels
 from ..contract.numbers import distinct
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-_Array = TypeVar("_Array", Floats, Flags)
+_Array = TypeVar("_Array", Reals, Flags)
 FORMAT = "content/1"
 AXES: dict[str, tuple[str, ...]] = {
     "access": ("user", "broker"),
@@ -78,10 +76,10 @@ class ContentInstance(Digested):
     [3.0, 3.0]
     """
 
-    access: Floats
-    core: Floats
-    capacities: Floats
-    rates: Floats
+    access: Reals
+    core: Reals
+    capacities: Reals
+    rates: Reals
     subscriptions: Flags
     user_labels: Sequence[str] | None = None
     broker_labels: Sequence[str] | None = None
@@ -108,7 +106,7 @@ class ContentInstance(Digested):
         self._set(access=_read_only(self._with_prohibitive_prices()))
         check_metric(self.core, [self.broker_label(b) for b in range(brokers)])
 
-    def _numbers(self, name: str) -> Floats:
+    def _numbers(self, name: str) -> Reals:
         """The values as a new array, not negative; infinite ones only where that has a meaning."""
         values = np.array(getattr(self, name), dtype=np.float64, order="C")
         values += 0.0  # no negative zero, which would change the digest
@@ -125,7 +123,7 @@ class ContentInstance(Digested):
             raise BadInput("subscriptions must be true or false")
         return _read_only(np.array(values, dtype=np.bool_, order="C"))
 
-    def _with_prohibitive_prices(self) -> Floats:
+    def _with_prohibitive_prices(self) -> Reals:
         """The access prices, with one above the cost of any overlay in place of each infinite price."""
         unknown = self.unknown
         known = self.access[~unknown]
@@ -157,12 +155,12 @@ class ContentInstance(Digested):
         return int(self.rates.shape[1])
 
     @cached_property
-    def out_rates(self) -> Floats:
+    def out_rates(self) -> Reals:
         """What each user publishes, with or without subscribers: Σ_c g_uc. Shape (|U|,)."""
         return _read_only(self.rates.sum(axis=1))
 
     @cached_property
-    def in_rates(self) -> Floats:
+    def in_rates(self) -> Reals:
         """What each user receives: the rates of all other users on its channels. Shape (|U|,)."""
         totals = self.rates.sum(axis=0)
         received = np.empty(self.num_users)
@@ -173,7 +171,7 @@ class ContentInstance(Digested):
         return _read_only(received)
 
     @cached_property
-    def demands(self) -> Floats:
+    def demands(self) -> Reals:
         """The traffic between each user and its broker, published and received. Shape (|U|,)."""
         return _read_only(self.out_rates + self.in_rates)
 
@@ -191,7 +189,7 @@ class ContentInstance(Digested):
         capacities = np.full(5, unlimited.demands.sum() / 2)
         return ContentInstance(unlimited.access, distances, capacities, rates, subscriptions)
 
-    def load_limits(self) -> Floats:
+    def load_limits(self) -> Reals:
         """The capacities with the tolerance for rounding errors in a sum of demands. Shape (|B|,), a new array."""
         return self.capacities * (1 + _TOLERANCE)
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids, Offsets, frozen
+from ..contract.arrays import Flags, Ids, Offsets, Reals, frozen
 from ..contract.errors import BadInput
 from ..contract.numbers import distinct
 from ..contract.problem import Implication, Problem, shortened
 from ..contract.shown import Drawn, facts, spread_of
-from .instance import ContentInstance, Flags, Floats
+from .instance import ContentInstance
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -104,9 +104,9 @@ class BrokerTraffic:
     (|B|, |C|); and the traffic between a broker and its users (`loads`), shape (|B|,).
     """
 
-    rates: Floats
+    rates: Reals
     subscribed: Flags
-    loads: Floats
+    loads: Reals
 
     @property
     def leaving(self) -> Flags:
@@ -299,7 +299,7 @@ def _reached(links: Iterable[tuple[int, int]], start: int) -> set[int]:
     return reached
 
 
-def _spanning_cost(core: Floats, traffic: BrokerTraffic) -> float:
+def _spanning_cost(core: Reals, traffic: BrokerTraffic) -> float:
     """Σ rate times price of the minimum spanning tree of the source broker and the destinations, channel by channel."""
     channels, sources = np.nonzero(traffic.leaving.T)
     inside = traffic.subscribed[sources, channels]
@@ -315,7 +315,7 @@ def _spanning_cost(core: Floats, traffic: BrokerTraffic) -> float:
     return float(np.cumsum(np.append(0.0, traffic.rates[sources, channels] * prices[tree]))[-1])
 
 
-def _spanning_prices(core: Floats, members: Flags, sources: Offsets) -> Floats:
+def _spanning_prices(core: Reals, members: Flags, sources: Offsets) -> Reals:
     """The price of a minimum spanning tree of each row's source and members: Prim's algorithm, all rows at once."""
     rows = np.arange(len(members))
     outside = members.copy()

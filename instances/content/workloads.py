@@ -13,17 +13,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..contract.arrays import Flags, Reals
 from ..contract.errors import BadInput
 from ..contract.option import Option
 from ..contract.workload import Workload
 from ..steiner.instance import SteinerInstance
 from ..steiner.workloads import STEINER_WORKLOADS
-from .instance import ContentInstance, Flags, Floats, metric_closure
+from .instance import ContentInstance, metric_closure
 
 _VALUES_AT_ONCE = 1_000_000
 
 
-def exact_cells(low: Floats, high: Floats) -> Floats:
+def exact_cells(low: Reals, high: Reals) -> Reals:
     """The ends of the k ≤ 2n + 1 cells with a boundary wherever one of n subscriptions begins or ends.
 
     Every subscription is a union of cells, so histograms on them are exact: all messages of a cell have the same
@@ -32,7 +33,7 @@ def exact_cells(low: Floats, high: Floats) -> Floats:
     return np.unique(np.concatenate([low, high, [0.0, 1.0]]))
 
 
-def cut_quadratic_histogram(coefficients: Floats, ends: Floats, scale: float) -> Floats:
+def cut_quadratic_histogram(coefficients: Reals, ends: Reals, scale: float) -> Reals:
     """The integer number of units that each publisher generates in each cell of the content space (P4 §IV.A, §VI.A).
 
     The generating function is the positive part of a quadratic on [0, 1]. A cell's rate is the integral: the mean on
@@ -52,7 +53,7 @@ def cut_quadratic_histogram(coefficients: Floats, ends: Floats, scale: float) ->
     return rates
 
 
-def cut_quadratic_integral(coefficients: Floats, ends: Floats) -> Floats:
+def cut_quadratic_integral(coefficients: Reals, ends: Reals) -> Reals:
     """The integrals of max(0, a·x² + b·x + c) from 0 to each end, shape (n, k).
 
     Between consecutive ones of 0, the roots and 1 the quadratic has one sign, and so has its integral.
@@ -67,7 +68,7 @@ def cut_quadratic_integral(coefficients: Floats, ends: Floats) -> Floats:
     return total
 
 
-def _roots(coefficients: Floats) -> Floats:
+def _roots(coefficients: Reals) -> Reals:
     """Both roots, without cancellation; NaN or infinite if there is none. Shape (n, 2)."""
     a, b, c = coefficients.T
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -75,13 +76,13 @@ def _roots(coefficients: Floats) -> Floats:
         return np.stack([half / a, c / half], axis=1)
 
 
-def _primitive(coefficients: Floats, x: Floats) -> Floats:
+def _primitive(coefficients: Reals, x: Reals) -> Reals:
     a, b, c = (coefficient[:, None] for coefficient in coefficients.T)
-    integral: Floats = ((a / 3 * x + b / 2) * x + c) * x
+    integral: Reals = ((a / 3 * x + b / 2) * x + c) * x
     return integral
 
 
-def intersected_cells(low: Floats, high: Floats, intervals: int) -> Flags:
+def intersected_cells(low: Reals, high: Reals, intervals: int) -> Flags:
     """The intervals of equal length of [0, 1] that each subscription intersects, shape (n, intervals) (P4 §IV.A).
 
     There are false positives, no false negatives. Intervals are half-open at the upper end, except the last one.
@@ -92,7 +93,7 @@ def intersected_cells(low: Floats, high: Floats, intervals: int) -> Flags:
     return (numbers >= first[:, None]) & (numbers <= last[:, None])
 
 
-def contained_cells(low: Floats, high: Floats, ends: Floats) -> Flags:
+def contained_cells(low: Reals, high: Reals, ends: Reals) -> Flags:
     """The cells within each subscription, shape (n, k); on :func:`exact_cells` it does not intersect any other."""
     return (ends[:-1] >= low[:, None]) & (ends[1:] <= high[:, None])
 
@@ -104,7 +105,7 @@ _MOST_RATES = 2**31 - 1
 
 def _grid(
     random: np.random.Generator, users: int, intervals: int, dimensions: int, cells: str, width: float
-) -> Iterator[tuple[Floats, Flags]]:
+) -> Iterator[tuple[Reals, Flags]]:
     """For each dimension the ends of its cells, and those of each user's subscription.
 
     A subscription lies between two uniform points, shrunk about its middle; it is a union of exact cells, or has all
@@ -156,26 +157,26 @@ def _content(
     return ContentInstance(access, core, np.full(brokers, capacity), unlimited.rates, unlimited.subscriptions)
 
 
-def _plane(random: np.random.Generator, users: int, brokers: int) -> tuple[Floats, Floats]:
+def _plane(random: np.random.Generator, users: int, brokers: int) -> tuple[Reals, Reals]:
     """Points in a square, distances rounded up, which preserves the triangle inequality."""
     user_points, broker_points = random.random((users, 2)), random.random((brokers, 2))
     access = np.maximum(1.0, np.ceil(_SIDE * _distances(user_points, broker_points)))
     return access, _distances(broker_points, broker_points)
 
 
-def _distances(points: Floats, others: Floats) -> Floats:
+def _distances(points: Reals, others: Reals) -> Reals:
     across, along = (points[:, None, axis] - others[None, :, axis] for axis in (0, 1))
     return np.sqrt(across * across + along * along)
 
 
-def _independent(random: np.random.Generator, users: int, brokers: int) -> tuple[Floats, Floats]:
+def _independent(random: np.random.Generator, users: int, brokers: int) -> tuple[Reals, Reals]:
     """Independent prices from half the largest to the largest, which always form a metric."""
     access, core = (0.5 + 0.5 * random.random((count, brokers)) for count in (users, brokers))
     upper = np.triu(core, 1)
     return np.ceil(_SIDE * access), upper + upper.T
 
 
-def _cheapest_paths(random: np.random.Generator, users: int, brokers: int) -> tuple[Floats, Floats]:
+def _cheapest_paths(random: np.random.Generator, users: int, brokers: int) -> tuple[Reals, Reals]:
     """Uniform prices; between brokers their metric closure."""
     access, core = random.random((users, brokers)), np.triu(random.random((brokers, brokers)), 1)
     return np.maximum(1.0, np.ceil(_SIDE * access)), metric_closure(core + core.T)
@@ -184,7 +185,7 @@ def _cheapest_paths(random: np.random.Generator, users: int, brokers: int) -> tu
 _METRICS = {"plane": _plane, "independent": _independent, "cheapest-ways": _cheapest_paths}
 
 
-def _scaled(core: Floats, mean: float) -> Floats:
+def _scaled(core: Reals, mean: float) -> Reals:
     """The metric scaled to a mean link price, rounded up."""
     pairs = core[np.triu_indices(len(core), 1)]
     total = float(np.cumsum(pairs)[-1]) if len(pairs) else 0.0  # unlike sum, in one order on every machine
@@ -267,7 +268,7 @@ def relay_star(*, rim: int) -> ContentInstance:
     return _one_publisher(access, core, [f"u{i}" for i in range(1, rim + 1)], [f"b{i}" for i in range(rim + 1)])
 
 
-def _one_publisher(access: Floats, core: Floats, users: list[str], brokers: list[str]) -> ContentInstance:
+def _one_publisher(access: Reals, core: Reals, users: list[str], brokers: list[str]) -> ContentInstance:
     """The first user publishes one unit on one channel, all others subscribe; capacities are infinite."""
     first = np.arange(len(access))[:, None] == 0
     return ContentInstance(

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.content.routing import route
-from ...instances.content.instance import ContentInstance, Flags, Floats
+from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, ContentProblem
+from ...instances.contract.arrays import Flags, Reals
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.problem import Problem
@@ -68,7 +69,7 @@ class ContentCuts(SparseRelaxation):
         first = fractional[fractional < self.model.x.size]
         return first if len(first) else fractional
 
-    def violated(self, x: Floats, *, exact: bool) -> SparseRows:
+    def violated(self, x: Reals, *, exact: bool) -> SparseRows:
         """Violated directed cuts, those of the shared tree, and covers; always exact."""
         rows = RowList()
         model = self.model
@@ -90,14 +91,14 @@ class ContentCuts(SparseRelaxation):
         self._add_covers(x, rows)
         return rows.rows()
 
-    def _add_shared_tree_cuts(self, x: Floats, rows: RowList) -> None:
+    def _add_shared_tree_cuts(self, x: Reals, rows: RowList) -> None:
         links = self.model.t[self._tails, self._heads]
         for target in range(1, self.model.instance.num_brokers):
             for side in minimum_cut(self._tree_network, x[links], 0, target, 1 - _VIOLATION) or ():
                 inside = np.flatnonzero(~side).tolist()
                 rows.add(np.sort(links[side[self._tails] & ~side[self._heads]]), 1, 1, ("tree", *inside))
 
-    def _add_covers(self, x: Floats, rows: RowList) -> None:
+    def _add_covers(self, x: Reals, rows: RowList) -> None:
         """Users who together exceed the capacity of the broker that the LP assigns them to."""
         instance = self.model.instance
         there = x[self.model.x] > 1 - _INTEGRAL
@@ -124,7 +125,7 @@ class ContentIncumbent(Incumbent):
     def offer_chosen(self, columns: object, chosen: Flags) -> None:
         self._offer(self.model.answer(chosen.astype(np.float64)))
 
-    def build_along(self, columns: object, x: Floats) -> ContentOverlay | None:
+    def build_along(self, columns: object, x: Reals) -> ContentOverlay | None:
         """Assign users by falling largest LP value, each to the feasible broker of largest LP value."""
         instance = self.model.instance
         shares, residual = x[self.model.x], instance.load_limits()
@@ -142,7 +143,7 @@ class ContentIncumbent(Incumbent):
         self._offer(overlay)
         return overlay
 
-    def improve_along(self, columns: object, x: Floats, clock: Clock, *, goal: float, steps: int) -> None:
+    def improve_along(self, columns: object, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
         """As :meth:`build_along`, followed by moves of single users."""
         overlay = self.build_along(columns, x)
         if overlay is not None and not self.problem.violations(self.model.instance, overlay):

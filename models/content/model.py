@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.content.routing import links_of, spanning_tree
-from ...instances.content.instance import ContentInstance, Floats
+from ...instances.content.instance import ContentInstance
 from ...instances.content.problems import ContentOverlay, RoutingTree
-from ...instances.contract.arrays import Ids
+from ...instances.contract.arrays import Ids, Reals
 from ...instances.contract.option import Option
 from ...instances.runtime.run import Clock
 from ..engine.exact_method import check_size
@@ -170,7 +170,7 @@ class ContentModel(IntegerModel):
                 return list(tree.links)
         return []
 
-    def answer(self, x: Floats) -> ContentOverlay:
+    def answer(self, x: Reals) -> ContentOverlay:
         """The answer of integral values of the columns."""
         brokers: Ids = np.argmax(x[self.x], axis=1).astype(np.int32)
         if self.routing == "mst":
@@ -212,7 +212,7 @@ def _commodities(instance: ContentInstance) -> tuple[list[Audience], list[Commod
     return audiences, commodities
 
 
-def _integral_demands(demands: Floats, limits: Floats) -> tuple[Columns, Floats, float]:
+def _integral_demands(demands: Reals, limits: Reals) -> tuple[Columns, Reals, float]:
     """Demands and load limits as integers that cut off no feasible assignment, and their scale; exact for integers."""
     largest = float(demands.max()) or 1.0
     exact = largest < _EXACT and (demands == np.floor(demands)).all()
@@ -220,7 +220,7 @@ def _integral_demands(demands: Floats, limits: Floats) -> tuple[Columns, Floats,
     return np.floor(demands * unit).astype(np.int64), np.floor(limits * unit), unit
 
 
-def _spanning_links(core: Floats, members: set[int]) -> list[tuple[int, int]]:
+def _spanning_links(core: Reals, members: set[int]) -> list[tuple[int, int]]:
     return links_of(spanning_tree(core, np.array(sorted(members), dtype=np.int32)))
 
 

@@ -12,7 +12,8 @@ from ...heuristics.graph import Graph, graph_of
 from ...heuristics.steiner.local_search import improve_tree
 from ...heuristics.steiner.mehlhorn import mehlhorn
 from ...heuristics.steiner.shortest_paths import evenly_spaced, grown_nodes
-from ...heuristics.steiner.spanning_trees import Flags, spanning_tree
+from ...heuristics.steiner.spanning_trees import spanning_tree
+from ...instances.contract.arrays import Flags
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.graph import Graph
-from ...heuristics.steiner.spanning_trees import Flags
-from ...instances.contract.arrays import Ids, Offsets
+from ...instances.contract.arrays import Flags, Ids, Offsets
 from ...instances.runtime.compiled import kernel
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.minimum_cuts import ArcNetwork, maximum_flow, network_of, reachable

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.graph import graph_of
-from ...heuristics.steiner.spanning_trees import Flags, nearest_terminals, spanning_tree
-from ...instances.contract.arrays import Ids
+from ...heuristics.steiner.spanning_trees import nearest_terminals, spanning_tree
+from ...instances.contract.arrays import Flags, Ids
 from ...instances.runtime.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import NO_FILE, ProofFile

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...heuristics.graph import Graph, graph_of
-from ...heuristics.steiner.spanning_trees import Flags, spanning_tree
-from ...instances.contract.arrays import Ids, Offsets
+from ...heuristics.steiner.spanning_trees import spanning_tree
+from ...instances.contract.arrays import Flags, Ids, Offsets
 from ...instances.runtime.compiled import kernel, wrapping_kernel
 from ...instances.runtime.run import Clock
 from ...instances.steiner.instance import SteinerInstance

@@ -12,8 +12,6 @@ Messages (`messages.py`)
     broker applies the step, passes it on, and confirms it to the sender once all to whom it was passed have confirmed.
     The steps of a Δ-move are waves in the affected region. Joins and departures at the edge spread Δ hops. Loads are
     exchanged with primary neighbours once an interval.
-Δ-moves by themselves (`delta_move.py`)
-    One move under traffic whose interleaving the caller determines; its steps are waves too.
 Events (`network.py`)
     simpy carries the messages in simulated time. The events of a trace are given, and its series have levels; here one
     event causes others, and series count messages: so the clock alone is shared (`instances/over_time/timed.py`). A

@@ -1,8 +1,8 @@
 """A Δ-move at the brokers that it affects: two views of the primary tree, one derived from the other (P5 §6).
 
-The steps are initiate, drain, update, drain, end; each is a wave. As in `delta_move.py`, a publication keeps the view
-of the first affected broker that has it. Beyond the paper, the mover waits twice until no copy is under way: after
-initiation for those from before the change, which name no view, and after the update for those of the old view.
+The steps are initiate, drain, update, drain, end; each is a wave. A publication keeps the view of the first affected
+broker that has it. Beyond the paper, the mover waits twice until no copy is under way: after initiation for those from
+before the change, which name no view, and after the update for those of the old view.
 """
 
 from __future__ import annotations

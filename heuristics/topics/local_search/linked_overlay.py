@@ -11,13 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.arrays import Flags, Ids, Offsets
 from ....instances.contract.overlay import Overlay
 from ....instances.runtime.compiled import kernel
 from ....instances.topics.instance import TopicInstance
 from ..kernels.interest import interest_of, positions_of
-
-Flags = npt.NDArray[np.bool_]
 
 
 class VertexTable(NamedTuple):

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.contract.arrays import Ids, Offsets
+from ....instances.contract.arrays import Flags, Ids, Offsets
 from ....instances.runtime.compiled import kernel, wrapping_kernel
 from ....instances.runtime.run import Clock
 from ..kernels.interest import EdgeCosts, contribution, cost_of
-from .linked_overlay import Flags, Links, VertexTable, add_edge, mark_bridges, next_redundant, remove_edge, set_bridge
+from .linked_overlay import Links, VertexTable, add_edge, mark_bridges, next_redundant, remove_edge, set_bridge
 
 Keys = npt.NDArray[np.int64]
 Weights = npt.NDArray[np.float32]

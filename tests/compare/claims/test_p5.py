@@ -15,12 +15,12 @@ from overlaybench.compare.claims import p5, p5_figures
 from overlaybench.compare.claims.bench import Bench, Experiment, rows_here, runs
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.data import FIGURES, TABLES
+from overlaybench.compare.claims.delta_move import MovingNetwork
 from overlaybench.compare.claims.p5 import COVERING
 from overlaybench.compare.claims.p5_figures import BOTH, DENSE, SPARSE, UNCAPPED
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.studies.task import Recipe, freeze
 from overlaybench.heuristics.brokers.kernels.working_map import working_maps
-from overlaybench.heuristics.brokers.simulator.delta_move import MovingNetwork
 from overlaybench.heuristics.brokers.soft_links import disseminate_over
 from overlaybench.instances.brokers.files import BROKERS
 from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree

@@ -29,7 +29,7 @@ from overlaybench.heuristics.content.steiner_mixing import (
     traffic_on_closure_trees,
     traffic_on_grown_trees,
 )
-from overlaybench.instances.content.instance import ContentInstance, Floats
+from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.problems import (
     CONTENT_PROBLEMS,
     ContentOverlay,
@@ -38,7 +38,7 @@ from overlaybench.instances.content.problems import (
     SteinerRouting,
     broker_traffic,
 )
-from overlaybench.instances.contract.arrays import Ids
+from overlaybench.instances.contract.arrays import Ids, Reals
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.runtime.compiled import Interpreter, interpreted
 from tests.content_brute_force import Network, Tree, cost
@@ -224,7 +224,7 @@ def test_closure_trees_use_the_brokers_of_a_minimum_spanning_tree_of_users(users
 @property_test(40, content_instances(max_users=7, max_brokers=4))
 @pytest.mark.parametrize("trees", [traffic_on_closure_trees, traffic_on_grown_trees])
 def test_every_message_with_another_subscriber_puts_its_rate_on_each_of_its_users(
-    trees: Callable[[ContentInstance], Floats], instance: ContentInstance
+    trees: Callable[[ContentInstance], Reals], instance: ContentInstance
 ) -> None:
     alone = instance.subscriptions.sum(axis=0) - instance.subscriptions == 0
     sent = np.where(alone, 0.0, instance.rates)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from overlaybench.instances.content.instance import ContentInstance, Flags, Floats, metric_closure
+from overlaybench.instances.content.instance import ContentInstance, metric_closure
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
 from overlaybench.instances.content.workloads import (
     contained_cells,
@@ -17,6 +17,7 @@ from overlaybench.instances.content.workloads import (
     exact_cells,
     intersected_cells,
 )
+from overlaybench.instances.contract.arrays import Flags, Reals
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.result import Status
@@ -60,7 +61,7 @@ def check(instance: ContentInstance, problem: str, name: str, options: dict[str,
 
 SMALL = st.one_of(content_instances(), content_instances(tight=True))
 STARTS = st.sampled_from(["best", "none"])
-GivenUsers = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
+GivenUsers = tuple[Reals, Reals, Reals, Reals, Reals, Reals]
 
 
 @property_test(150, SMALL, STARTS, quick=4)
@@ -82,7 +83,7 @@ def few_valued_instances(draw: st.DrawFn) -> ContentInstance:
     small = st.sampled_from([(0.0, 0.2), (0.0, 0.1, 1 / 3), (0.0, 1e-3, 1.0), (0.1,)])
     large = st.one_of(small, st.sampled_from([(0.0, 1.0, 1e6), (0.0, 1e4, 0.1)]))
 
-    def numbers(rows: int, columns: int, values: st.SearchStrategy[tuple[float, ...]] = large) -> Floats:
+    def numbers(rows: int, columns: int, values: st.SearchStrategy[tuple[float, ...]] = large) -> Reals:
         entries = st.lists(st.sampled_from(draw(values)), min_size=rows * columns, max_size=rows * columns)
         return np.array(draw(entries)).reshape(rows, columns)
 
@@ -228,7 +229,7 @@ def intervals_of_users(draw: st.DrawFn, grain: int) -> GivenUsers:
     return coefficients, low, high, prices[:users, users:], prices[users:, users:], np.full(brokers, capacity)
 
 
-def on_cells(given: GivenUsers, ends: Floats, wanted: Flags) -> ContentInstance:
+def on_cells(given: GivenUsers, ends: Reals, wanted: Flags) -> ContentInstance:
     coefficients, _, _, access, core, capacities = given
     return ContentInstance(access, core, capacities, cut_quadratic_histogram(coefficients, ends, 1000), wanted)
 

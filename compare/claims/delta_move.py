@@ -14,13 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....instances.brokers.network import BrokerTree
-from ....instances.contract.arrays import Ids
-from ....instances.contract.errors import BadInput
-from ..kernels.forwarding import NOWHERE, S1, find_anchors, forward_common, forward_far, workspace_for
-from ..kernels.working_map import working_maps
-from .messages import NEW, OLD
-from .tree_changes import OpenWave, Waves
+from ...heuristics.brokers.kernels.forwarding import (
+    NOWHERE,
+    S1,
+    find_anchors,
+    forward_common,
+    forward_far,
+    workspace_for,
+)
+from ...heuristics.brokers.kernels.working_map import working_maps
+from ...heuristics.brokers.simulator.messages import NEW, OLD
+from ...heuristics.brokers.simulator.tree_changes import OpenWave, Waves
+from ...instances.brokers.network import BrokerTree
+from ...instances.contract.arrays import Ids
+from ...instances.contract.errors import BadInput
 
 Link = tuple[int, int]
 _FOLLOWING = {"initiate": "update", "update": "end"}
