@@ -82,7 +82,7 @@ def examine(instance, proof):
     """Check a proof; returns the model, the cases as (facts, bound), the answer's value, the bound and the claim."""
     number = 0
     try:
-        reading = Reading(instance, deque(ends_of(proof)))
+        reading = ProofReading(instance, deque(ends_of(proof)))
         for number, line in lines_of(proof):  # noqa: B007, an error names it
             reading.take(line)
         return reading.concluded()
@@ -94,7 +94,7 @@ def examine(instance, proof):
         raise Wrong(f"line {number}: {type(error).__name__}: {error}") from None
 
 
-class Reading:
+class ProofReading:
     """A proof as far as it is read; there is a method for each kind of line, or for several."""
 
     def __init__(self, instance, ends):
@@ -181,20 +181,20 @@ class Reading:
         return model, self.cases, value, proven, self.claim
 
 
-WITHIN = dict.fromkeys(("bound", "none", "paths"), Reading.bound) | {
+WITHIN = dict.fromkeys(("bound", "none", "paths"), ProofReading.bound) | {
     "row": None,
-    "drop": Reading.drop,
-    "tree": Reading.tree,
-    "trees": Reading.weigh,
-    "branch": Reading.branch,
-    "end": Reading.end,
+    "drop": ProofReading.drop,
+    "tree": ProofReading.tree,
+    "trees": ProofReading.weigh,
+    "branch": ProofReading.branch,
+    "end": ProofReading.end,
 }
-OUTSIDE = dict.fromkeys(("node", "edge", "leaf"), Reading.reduction) | {
-    "proof": Reading.head,
-    "snapshot": Reading.snapshot,
-    "case": Reading.begin,
-    "seen": Reading.seen,
-    "claim": Reading.last,
+OUTSIDE = dict.fromkeys(("node", "edge", "leaf"), ProofReading.reduction) | {
+    "proof": ProofReading.head,
+    "snapshot": ProofReading.snapshot,
+    "case": ProofReading.begin,
+    "seen": ProofReading.seen,
+    "claim": ProofReading.last,
 }
 
 
