@@ -46,19 +46,22 @@ class GraphInFile(NamedTuple):
     edges: Iterable[tuple[str, str]]
     numbered_by: str = ""
 
-    def labelled_edges(self, known: Set[str]) -> list[tuple[str, str]]:
+    def labelled_edges(self, known: Set[str], *, some: bool = False) -> list[tuple[str, str]]:
         """The edges by label, of those that are `known`; every node must have one of its own.
 
         Labels are an attribute that is named like one, or else the identifiers, unless these are numbers of a program.
-        Raises BadInput if there are no such labels, or two ways to read them.
+        With `some`, where none has known labels alone, it is enough that one of its labels is known. Raises BadInput if
+        there are no such labels, or two ways to read them.
         """
-        label_of = self._labels(known)
+        label_of = self._labels(known, some)
         return [(label_of[u], label_of[v]) for u, v in self.edges]
 
-    def _labels(self, known: Set[str]) -> Mapping[str, str]:
+    def _labels(self, known: Set[str], some: bool) -> Mapping[str, str]:
         own = {node: node for node in self.nodes}
         attributes = {name for given in self.nodes.values() for name in given if name.lower() in _NAMES}
         named = {name: {node: given.get(name, "") for node, given in self.nodes.items()} for name in attributes}
+        if some and not any(_fit(labels, known) for labels in (own, *named.values())):
+            known = known.union(*(each.values() for each in (own, *named.values()) if known & {*each.values()})) - {""}
         fitting = {name: labels for name, labels in named.items() if _fit(labels, known)}
         if fitting:
             if _fit(own, known) and not self._are_numbers():

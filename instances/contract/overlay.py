@@ -170,8 +170,9 @@ class Overlay(Drawn):
         return cls._of_graph(GraphInFile(nodes, ((str(u), str(v)) for u, v in graph.edges())), instance)
 
     @classmethod
-    def _of_graph(cls, graph: GraphInFile, instance: LabelledNodes) -> Overlay:
-        return cls.from_labels(graph.labelled_edges(_labels(instance)), instance)
+    def _of_graph(cls, graph: GraphInFile, instance: LabelledNodes, *, known_only: bool = False) -> Overlay:
+        edges = graph.labelled_edges(_labels(instance), some=known_only)
+        return cls.from_labels(edges, instance, known_only=known_only)
 
     @classmethod
     def from_labels(
@@ -257,9 +258,9 @@ def read_overlay(path: str | Path, instance: LabelledNodes, *, known_only: bool 
             edges = zip(*([one.distinct[at] for at in one.codes.tolist()] for one in ends), strict=True)
             return of_labels(edges)
         if ending == GRAPHML:
-            return Overlay._of_graph(graph_of_graphml(read_text(path)), instance)
+            return Overlay._of_graph(graph_of_graphml(read_text(path)), instance, known_only=known_only)
         if ending in DOT:
-            return Overlay._of_graph(graph_of_dot(read_text(path)), instance)
+            return Overlay._of_graph(graph_of_dot(read_text(path)), instance, known_only=known_only)
         if ending in TABLES:
             return of_labels(edges_of_table(separated(path), _labels(instance)))
     document = read_json(path, FORMAT, _OverlayInFile)

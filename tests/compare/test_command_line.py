@@ -153,7 +153,7 @@ NEW = {"ann": ["a", "b"], "bob": ["b"], "dan": ["b"], "eve": ["a", "b"]}
 
 
 @pytest.mark.parametrize("method", ["gm-incremental", "auto"])
-@pytest.mark.parametrize("ending", ["json", "csv"])
+@pytest.mark.parametrize("ending", ["json", "csv", "graphml", "dot"])
 def test_the_overlay_of_yesterday_is_repaired(run: Run, tmp_path: Path, method: str, ending: str) -> None:
     today, yesterday, new = tmp_path / "today.csv", tmp_path / f"yesterday.{ending}", tmp_path / "new.json"
     ob.write_topics(ob.read(NEW), today)
