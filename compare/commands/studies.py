@@ -209,7 +209,7 @@ def _by_method(table: pd.DataFrame, planned: Mapping[str, int]) -> Iterator[str]
 
 
 @click.command("report")
-@click.argument("folder", type=FILE)
+@click.argument("folders", metavar="FOLDER…", type=FILE, nargs=-1, required=True)
 @click.option("--x", metavar="PARAM", help="Plot against this parameter, option or size.  [default: what one varies]")
 @click.option("--y", type=click.Choice(list(MEASURES)), help="Plot this measure.  [default: ratio]")
 @click.option("--group", metavar="COLUMN", help="A curve for each value of it.  [default: variant]")
@@ -218,18 +218,26 @@ def _by_method(table: pd.DataFrame, planned: Mapping[str, int]) -> Iterator[str]
 @figure_options
 @trade_option
 def report(
-    folder: Path, more: tuple[str, ...], every: bool, figure_options: FigureOptions, **first: str | None
+    folders: tuple[Path, ...], more: tuple[str, ...], every: bool, figure_options: FigureOptions, **first: str | None
 ) -> None:
     """Write the report of the study in FOLDER: report.html, tables/ and figures/ there.
 
-    The plots that the options choose take the place of those in the study's [report] table.
+    The plots that the options choose take the place of those in the study's [report] table. With several folders an
+    index of their reports is written beside them, reports.html.
     """
-    plots, planned = _plots(first, more), len(Store.existing(folder).keys())
-    if planned >= _MANY:
+    plots, stores = _plots(first, more), [Store.existing(folder) for folder in dict.fromkeys(folders)]
+    if (planned := sum(len(store.keys()) for store in stores)) >= _MANY:
         click.echo(f"writing the report of {planned:,} runs", err=True)
+    from ..report.index import write_index
     from ..report.writing import report_study
 
-    click.echo(report_study(folder, all_runs=every, plots=plots, figure_options=figure_options, quiet=False))
+    pages = {}
+    for folder, store in zip(dict.fromkeys(folders), stores, strict=True):
+        page = report_study(folder, all_runs=every, plots=plots, figure_options=figure_options, quiet=False)
+        pages[page] = store.plan().name
+        click.echo(page)
+    if len(pages) > 1:
+        click.echo(write_index(pages))
 
 
 @click.command("watch")

@@ -24,6 +24,7 @@ _PANEL_WIDTH, _PANEL_HEIGHT, _COLUMNS = 150, 118, 3  # points, and panels side b
 _LEAST_PANEL = 117  # points at a font size of 7
 _HANDLE, _CHARACTER = 20, 0.6  # of a legend: points, and a letter's width as a share of the font size
 _MOST_TICKS = 8
+_DODGE = 2.2  # points, from the interval of a curve to that of the next
 _DATA = ("values", "datasets")  # of a specification
 _SHOWN = (*_DATA, "title", "domain", "sort")
 _TIME = "datum.value < 1 ? format(datum.value * 1000, '~g') + ' ms' : format(datum.value, ',~g') + ' s'"
@@ -62,8 +63,26 @@ def curves(
     """
     names = list(dict.fromkeys(points["curve"]))
     chosen = rank_styles(names) if styles is None else {name: styles[name] for name in styles if name in set(names)}
+    if form == "line" and not shaded:
+        points = dodged(points, chosen, log=x.log)
     layers = curve_layers(points, x, y, chosen, form=form, shaded=shaded)
     return drawing(panels([*across(rule), *layers], points, chosen), name, caption)
+
+
+def dodged(points: pd.DataFrame, curves: Iterable[str], *, log: bool) -> pd.DataFrame:
+    """The points with `at`, their x moved a little by their curve, so that intervals do not cover each other."""
+    if "low" not in points or points["low"].isna().all() or not pd.api.types.is_numeric_dtype(points["x"]):
+        return points
+    order, parts, points = list(curves), [], points.reset_index(drop=True)
+    panel = points["panel"] if "panel" in points else pd.Series("", points.index)
+    for _, own in points.groupby(panel, sort=False):
+        along = np.log(own["x"]) if log else own["x"]
+        rank = {name: place for place, name in enumerate(sorted(own["curve"].unique(), key=order.index))}
+        xs = np.unique(along)
+        apart = min(_DODGE / _PANEL_WIDTH * np.ptp(xs), 0.6 * np.diff(xs).min() / len(rank)) if len(xs) > 1 else 0.0
+        at = along + apart * (own["curve"].map(rank) - (len(rank) - 1) / 2)
+        parts.append(np.exp(at) if log else at)
+    return points.assign(at=pd.concat(parts))
 
 
 def across(*values: float | None) -> list[alt.Chart]:
@@ -84,7 +103,7 @@ def curve_layers(
     """The layers of `curves` for `panels`."""
     published = bool(points.get("published", pd.Series(False)).any())
     legend: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 1.2} if form == "step" else {}
-    along = x_channel(x, points["x"], few=form != "step")
+    along = x_channel(x, points["x"], "at" if "at" in points else "x", few=form != "step")
     given = {"x": along, "y": y_channel(y), "color": colours(styles, **legend)}
     own = alt.Chart().transform_filter("!datum.published") if published else alt.Chart()
     tooltip = [
@@ -158,6 +177,13 @@ def panels(
     )
     spec: dict[str, Any] = _called(chart.to_dict(validate=False))
     spec["data"] = {"values": records(table)}
+    ticks = {
+        panel: sorted(set(own)) for panel, own in table.dropna(subset=["x"]).groupby("panel")["x"].agg(list).items()
+    }
+    for layer in spec["spec"]["layer"]:
+        axis = layer["encoding"].get("x", {}).get("axis", {})
+        if "values" in axis and len(ticks) > 1:  # those of the panel, which is the parent of its axes
+            axis["values"] = {"expr": f"({json.dumps(ticks)})[parent.panel]"}
     return spec | {
         "config": _config(options, entries, columns * (width + 40)),
         "usermeta": {"width": 72 * options.width},

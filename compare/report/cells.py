@@ -15,15 +15,16 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ...instances.contract.numbers import number, percentage, ratio, seconds
 from ...instances.contract.result import Status
+from ..studies.proofs import LEVELS
 
 _LARGE = 1_000_000
 _LONG, _CUT = 40, 12
 _WITHOUT_LINK = ("", "–", "none")
 
 
-def linked(text: object, to: str = "") -> Markup:
-    """A text as HTML, a link to an identifier of the page if there is one."""
-    return Markup('<a href="#{}">{}</a>').format(to, text) if to else escape(text)
+def linked(text: object, to: str = "", *, page: str = "") -> Markup:
+    """A text as HTML, a link to an identifier of the page, or to another `page`, if there is one."""
+    return Markup('<a href="{}">{}</a>').format(page or f"#{to}", text) if to or page else escape(text)
 
 
 def run_links(anchors: Iterable[str]) -> Markup:
@@ -50,6 +51,7 @@ class ShownColumn(NamedTuple):
 
 
 _BOUND, _OPTIMUM, _INTERVAL = "ratio to the best bound", "ratio where the optimum is proven", "95% interval"
+_SOLVED, _OPEN = "optimum proven", "optimum open"
 COLUMNS: Mapping[str, ShownColumn] = {
     "compared_instances": ShownColumn("instances", group=_BOUND),
     "mean_ratio": ShownColumn("mean", ratio, _BOUND),
@@ -65,6 +67,17 @@ COLUMNS: Mapping[str, ShownColumn] = {
     "mean_seconds": ShownColumn("mean time", seconds),
     "seeds": ShownColumn("seeds of the runs", look="n"),
     "time_limits": ShownColumn("time limit", look="n"),
+    "solved": ShownColumn("all", group=_SOLVED),
+    **{level: ShownColumn(group=_SOLVED) for level in LEVELS},
+    "widest_gap": ShownColumn("largest gap", percentage, _OPEN),
+    "mean_gap": ShownColumn("mean gap", percentage, _OPEN),
+    "open_ended": ShownColumn("without bound or answer", group=_OPEN),
+    "compared_with": ShownColumn("heuristics compared with", look="n"),
+    **{
+        end + of: ShownColumn(head, write, f"{end} heuristic")
+        for end in ("closest", "farthest")
+        for of, head, write in (("", "method", str), ("_mean", "mean", ratio), ("_worst", "worst", ratio))
+    },
     **{str(status): ShownColumn(group="runs that ended as") for status in Status},
     "longest": ShownColumn("longest run", seconds),
     "peak_memory": ShownColumn(write=lambda value: number(value / 2**20, ",.0f") + " MiB" if value == value else "–"),

@@ -42,14 +42,18 @@ def interactive(
     `runs` are those of `judged_runs`; `load_instance` maps a digest to its instance.
     """
     overlays = overlay_data(runs, load_instance)
-    scripts = ((Path(__file__).parent / name).read_text(encoding="utf-8") for name in _OWN)
     return {
-        "scripts": Markup("\n".join(scripts)),
+        "scripts": page_scripts(*_OWN),
         "library": plot_library() if len(runs) else "",
         "plot_json": Markup(embedded_json(plot_data(runs, plots))) if len(runs) else "",
         "overlay_json": Markup(embedded_json(overlays)) if overlays else "",
         "left_out": overlays["left_out"] if overlays else "",
     }
+
+
+def page_scripts(*names: str) -> Markup:
+    """Scripts of this folder as one."""
+    return Markup("\n".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in names))
 
 
 def plot_library() -> Markup:

@@ -1,5 +1,6 @@
 "use strict";
-// One plot whose problem, axes and methods are chosen: the charts of the data, of which the axes are filled in here.
+// The picture of the page: the overview of all problems, or a plot of one whose axes and methods are chosen. The charts
+// are those of the data, with axes that are filled in here.
 {
   const data = embedded("plot-data");
   const CANVAS_FROM = 3000;  // points; below, the plot is SVG with a description of each point
@@ -21,15 +22,18 @@
     let view = null;
     let redrawn = 0;
 
-    const ofProblem = () => runs.filter(
-      (run) => run.problem === choice.problem.value && (!choice.family.value || run.family === choice.family.value));
+    const live = document.getElementById("live");
+    const overview = document.getElementById("figure-overview");
+    const usual = runs.length > CANVAS_FROM ? "means" : "runs";
+    const within = (run, name) => !choice[name].value || run[name] === choice[name].value;
+    const ofProblem = () => runs.filter((run) => within(run, "problem") && within(run, "family"));
     const given = (value) => value != null && value !== "";
     const distinct = (rows, name) => [...new Set(rows.map((row) => row[name]).filter(given))];
     const title = (name) => data.x[name] || name;
     const colour = (label) => readable(data.styles[label][0]);
 
     const choices = () => {
-      const families = distinct(runs.filter((run) => run.problem === choice.problem.value), "family");
+      const families = distinct(runs.filter((run) => within(run, "problem")), "family");
       fill(choice.family, [["", "all families"], ...families.sort().map((name) => [name, name])]);
       const rows = ofProblem();
       const first = data.first[0] || [];
@@ -133,13 +137,16 @@
     const draw = async () => {
       const turn = ++redrawn;
       const [show, x, y] = [choice.show.value, choice.x.value, choice.y.value];
+      live.hidden = show === "overview";
+      if (overview) overview.hidden = !live.hidden;
+      if (live.hidden) return undefined;
       for (const control of [choice.x, choice.y, choice.steps]) control.disabled = show === "profile" || !control.options.length;
       const [rows, sentence] = chosen(show, x, y);
       const quiet = getComputedStyle(note).color;
       const ink = getComputedStyle(document.body).color;
       const font = getComputedStyle(legend).fontFamily;
       const axis = {
-        labelColor: ink, titleColor: ink, domainColor: quiet, tickColor: quiet, gridColor: getComputedStyle(box).borderTopColor,
+        labelColor: ink, titleColor: ink, domainColor: quiet, tickColor: quiet, gridColor: getComputedStyle(form.querySelector("fieldset")).borderTopColor,
         labelFontSize: 12, titleFontSize: 12.5, titleFontWeight: "normal", labelFont: font, titleFont: font,
       };
       const subject = show === "profile" ? "performance profile" : `${title(y)} against ${title(x)}`;
@@ -164,13 +171,25 @@
       return undefined;
     };
 
-    if (runs.length > CANVAS_FROM) choice.show.value = "means";
-    fill(choice.problem, data.texts.problem.map((name) => [name, name]));
-    form.addEventListener("change", (event) => {
-      if (["problem", "family"].includes(event.target.name)) choices();
-      if (["x", "y"].includes(event.target.name)) scales();
-      if (event.target.name) draw();
-    });
+    const choose = ({ target: { name } }) => {
+      const whole = name === "problem" ? !choice.problem.value : name === "show" && choice.show.value === "overview";
+      if (whole) {
+        choice.show.value = "overview";
+        choice.problem.value = choice.family.value = "";
+      } else {
+        if (choice.show.value === "overview") choice.show.value = usual;
+        if (!choice.problem.value) choice.problem.value = ofProblem()[0].problem;
+      }
+      if (["problem", "family", "show"].includes(name)) choices();
+      if (["x", "y"].includes(name)) scales();
+      draw();
+      const plots = document.getElementById("plots");
+      if (plots.getBoundingClientRect().bottom < innerHeight / 2) plots.scrollIntoView();
+    };
+    const all = overview ? [["", "all problems"]] : [];
+    fill(choice.problem, [...all, ...data.texts.problem.map((name) => [name, name])]);
+    if (!overview) choice.show.value = usual;
+    for (const control of form.elements) if (control.name) control.addEventListener("change", choose);
     for (const [id, wanted] of [["legend-all", true], ["legend-none", false]]) {
       document.getElementById(id).addEventListener("click", () => {
         for (const label of Object.keys(data.styles)) wanted ? off.delete(label) : off.add(label);

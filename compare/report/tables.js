@@ -47,6 +47,15 @@
     }
   };
   for (const body of document.querySelectorAll("tbody")) prepare(body);
+  for (const box of document.querySelectorAll(".scroll:has(table)")) {  // a screen at most, before all is asked for
+    if (box.scrollHeight < box.clientHeight + 8) continue;
+    const more = element("button", { type: "button" }, `All ${box.querySelector("tbody").rows.length} rows`);
+    more.addEventListener("click", () => {
+      box.classList.add("whole");
+      more.remove();
+    });
+    box.after(more);
+  }
   document.addEventListener("rows", ({ detail }) => prepare(detail.querySelector("tbody")));
 
   const OPENED_AT_MOST = 200;

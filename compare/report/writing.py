@@ -35,12 +35,12 @@ from ..studies.bounds import disagreements, implications, problem_order, proven
 from ..studies.latex import called, csv_text, latex_table
 from ..studies.plot import MEASURES, Plot, report_of
 from ..studies.progress import Bar
+from ..studies.proofs import LEVELS
 from ..studies.store import Store
 from .cells import Anchors, File, PageTable, carried, linked, listed_runs, run_links, table
 from .domains import Section
 from .page_data import interactive
 from .tables import (
-    INSTANCES,
     effort_table,
     failure_table,
     family_ratios,
@@ -48,7 +48,7 @@ from .tables import (
     judged_runs,
     method_table,
     run_columns,
-    summary,
+    summary_table,
 )
 
 MOST_SHOWN, _SAMPLED = 20_000, 2_000
@@ -161,7 +161,7 @@ def write_report(
     if len(study.shown) < len(study.runs):
         notes = [*notes, _SAMPLE_NOTE.format(len(study.shown), len(study.runs))]
     content = study.content([printable(note) for note in (*notes, *missing)])
-    html = _template().render(
+    html = template("report.html").render(
         **content,
         **interactive(study.shown, load_instance, [plot for plot, _ in plotted]),
         title=title,
@@ -182,6 +182,14 @@ def write_report(
     for name, data in {**files, "report.html": html.encode()}.items():
         atomic_write(folder / name, data)
     return folder / "report.html"
+
+
+def summary_columns(rows: pd.DataFrame) -> list[str]:
+    """The columns of `summary_table` that a page shows: those that say something of any problem."""
+    told = [level for level in LEVELS if rows[level].any()]
+    others = [name for name in ("widest_gap", "open_ended") if rows[name].fillna(0).any()]
+    ends = [end + of for end in ("closest", "farthest") for of in ("", "_mean", "_worst")]
+    return ["problem", "instances", *ends, "compared_with", "solved", *told, *others, "failed"]
 
 
 def _drawn(
@@ -224,7 +232,8 @@ def _on_page(drawings: Sequence[Drawing]) -> list[tuple[Drawing, Markup, Markup]
     return [(one, Markup(one.svg), spec) for one, spec in zip(drawings, shown, strict=True)]
 
 
-def _template() -> Any:
+def template(name: str) -> Any:
+    """A template of the pages, with the filters that they use."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -234,7 +243,7 @@ def _template() -> Any:
     )
     environment.filters["said"] = said
     environment.filters["compressed"] = lambda rows: b64encode(gzip.compress(str(rows).encode(), mtime=0)).decode()
-    return environment.get_template("report.html")
+    return environment.get_template(name)
 
 
 _SAMPLE_NOTE = (
@@ -321,6 +330,7 @@ class StudyPage:
             "versions": versions,
             "contradictions": list(self._contradictions()),
             "failures": self._failures(),
+            "summary": self._summary(),
             "problems": [self._problem(name) for name in problem_order(runs)],
             "inputs": self._inputs(),
             "efforts": self._efforts(),
@@ -347,14 +357,29 @@ class StudyPage:
         facts = [(linked(f"{count:,}", to), noun if count == 1 else noun + "s") for count, noun, to in counted]
         return [*facts, (linked(seconds(runs["seconds"].sum()), "what-was-run"), "of solving in total")]
 
+    def _summary(self) -> PageTable:
+        """A row a problem: what is proven, and the closest and the farthest heuristic."""
+        rows = summary_table(self.runs, self.pairs)
+        names = summary_columns(rows)
+        caption = "Each problem: what is proven, the closest and the farthest heuristic."
+        kept = self.keep("summary", rows, caption, names)
+        instances = [self.anchors.of("instances", name) for name in rows["problem"]]
+        of_method = {
+            column: [self.rows_of(*pair) if pair[1] else "" for pair in zip(rows["problem"], rows[end], strict=True)]
+            for end in ("closest", "farthest")
+            for column in (end, f"{end}_mean", f"{end}_worst")
+        }
+        failed = ["failed" if count else "" for count in rows["failed"]]
+        to_problem = [self.anchors.of("problem", name) for name in rows["problem"]]
+        links = {**of_method, "problem": to_problem, "failed": failed}
+        return table(rows, names, kept, to=instances, links=links, heads={"failed": "failed runs"})
+
     def _problem(self, name: str) -> dict[str, Any]:
         instances, results = self.anchors.of("instances", name), method_table(self.runs, name)
-        to = {label: self.rows_of(name, label) for label in results["method"]} | {INSTANCES: instances}
         return {
             "name": name,
             "summary": PROBLEMS[name].summary if name in PROBLEMS else "",
             "anchor": self.anchors.of("problem", name),
-            "verdict": summary(self.runs, self.pairs, name, to.__getitem__),
             "methods": self._methods(name, results),
             "families": self._families(name, results),
             "proofs": self._proofs(name),

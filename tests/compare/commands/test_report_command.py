@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,3 +104,26 @@ def test_bad_options_are_found_before_anything_is_read(given: dict[str, Any], wo
     with pytest.raises(BadInput, match=message):
         invoke(*words)
     assert not given
+
+
+def test_several_folders_have_an_index_beside_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(writing, "Store", Stub)
+    monkeypatch.setattr(studies, "Store", Stub)
+    folders = [str(tmp_path / name) for name in ("a b", "<c>")]
+    result = CliRunner().invoke(report, [*folders, folders[0], "--formats", "svg"], catch_exceptions=False)
+    assert result.output.splitlines()[-1] == str(tmp_path / "reports.html")
+    html = (tmp_path / "reports.html").read_text(encoding="utf-8")
+    body = html[html.index("<main") : html.index("</main>")]
+    assert re.findall(r'<a href="([^#"]*)">(.*?)</a>', body) == [
+        (f"{name}/report.html", "a study") for name in 2 * ("a%20b", "%3Cc%3E")
+    ]
+    lines = [re.sub(r"<[^>]*>", " ", line).split() for line in re.findall(r"<tr>(.*?)</tr>", body, flags=re.DOTALL)]
+    assert lines[1][:7] == ["a", "study", "1", "1", "1", "1", "0"]
+    assert lines[-1][:5] == ["a", "study", "min-tco", "1", "gm"]
+
+
+def test_a_report_of_one_folder_writes_no_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(writing, "Store", Stub)
+    monkeypatch.setattr(studies, "Store", Stub)
+    CliRunner().invoke(report, [str(tmp_path / "a"), "--formats", "svg"], catch_exceptions=False)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]

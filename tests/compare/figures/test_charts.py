@@ -23,7 +23,7 @@ from overlaybench.compare.figures.charts import (
     spread,
 )
 from overlaybench.compare.figures.curves import Axis, curve_layers, curves
-from overlaybench.compare.figures.files import FORMATS, as_bytes
+from overlaybench.compare.figures.files import FORMATS, as_bytes, vega_svg
 from overlaybench.compare.figures.style import FigureOptions, rank_styles, styled
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.studies.plot import Plot
@@ -279,3 +279,23 @@ def test_the_chart_of_growth_names_the_exponents_apart_from_each_other() -> None
         assert all(b - a >= 0.055 - 1e-12 for a, b in pairwise(moved))
         assert max(moved, default=1) <= 1
     assert spread([0.1, 0.5]) == [0.1, 0.5]
+
+
+def test_intervals_at_one_x_stand_beside_each_other_and_ticks_are_those_of_the_panel() -> None:
+    rows = [
+        at(1, 12 + seed % 3 + (method == "gm-m"), method=method, seed=seed + nodes, nodes=nodes, family=family)
+        for family, sizes in (("a", (12, 24, 48)), ("b", (15, 30)))
+        for nodes in sizes
+        for method in ("gm", "gm-m")
+        for seed in range(3)
+    ]
+    runs, plot = judged(*rows), Plot("nodes")
+    chart = known(plot_drawing(runs, plot, plot_table(runs, plot)).chart)
+    shown = pd.DataFrame(chart["data"]["values"])
+    first = shown[(shown["panel"] == "min-tco, a") & (shown["x"] == 12)]
+    assert first["low"].notna().all()
+    assert first["at"].nunique() == 2
+    assert np.abs(first["at"] - 12).max() < 2, "nearer than half of the way to the next size"
+    assert {layer["encoding"]["x"]["field"] for layer in chart["spec"]["layer"] if "x" in layer["encoding"]} == {"at"}
+    ticks = re.findall(r">(\d+)</text>", vega_svg(chart))
+    assert [tick for tick in ticks if int(tick) > 9] == ["12", "24", "48", "15", "30"]

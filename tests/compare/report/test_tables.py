@@ -10,7 +10,6 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.figures.charts import common_instances, profile
 from overlaybench.compare.report.tables import (
-    above,
     effort_table,
     failure_table,
     family_ratios,
@@ -18,8 +17,7 @@ from overlaybench.compare.report.tables import (
     judged_runs,
     listed,
     method_table,
-    percent,
-    summary,
+    summary_table,
 )
 from overlaybench.compare.studies.bounds import disagreements, implications, proven
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS
@@ -34,8 +32,8 @@ def pair(rows: pd.DataFrame, problem: str, instance: str = "i1") -> pd.Series:
     return pairs[(pairs["problem"] == problem) & (pairs["instance"] == instance)].iloc[0]
 
 
-def summarised(rows: pd.DataFrame, problem: str = "min-tco") -> str:
-    return summary(judged_runs(rows), proven(rows), problem, lambda rows: rows).striptags()
+def summarised(rows: pd.DataFrame, problem: str = "min-tco") -> pd.Series:
+    return summary_table(judged_runs(rows), proven(rows)).set_index("problem").loc[problem]
 
 
 def proof(problem: str, value: float, **given: Any) -> dict[str, Any]:
@@ -226,50 +224,33 @@ def test_false_bounds_do_not_lift_each_other_for_ever() -> None:
 
 
 def test_the_summary_states_what_is_proven_and_what_is_not() -> None:
-    text = summarised(four_instances())
-    for sentence in (
-        "2 of 4 instances were solved to proven optimality (2 claimed).",
-        "On 1 the best bound is within 20% of the best overlay",
-        "1 instance has no lower bound above 0",
-        "Compared with the proven optimum over 2 instances, the only heuristic, gm, is on average 12% above it and at "
-        "most 25% above it (optimal in 1 of 2 runs).",
-        "Failed runs: 1 of ilp.",
-    ):
-        assert sentence in text
-    text = summarised(frame(run(method="ilp", value=12, lower_bound=10, status="time-limit"), run(value=11)))
-    assert text.startswith("0 of 1 instance was solved to proven optimality. On 1 the best bound is within 9.1%")
-    assert "the best bound (no optimum is proven) over 1 instance, the only heuristic, gm, is 10% above it." in text
-    text = summarised(frame(proof("min-tco", 10), run(method="gm", value=9)))
-    assert "1 instance has an overlay below a proven bound" in text
-    assert "of the best overlay" not in text, "no gap where results contradict each other"
+    line = summarised(four_instances())
+    assert line[["instances", "solved", "claimed", "certified", "open_ended", "failed"]].tolist() == [4, 2, 2, 0, 1, 1]
+    assert line[["widest_gap", "mean_gap"]].tolist() == pytest.approx([0.2, 0.2])
+    assert line[["closest", "compared_with", "farthest"]].tolist() == ["gm", "2 optima", ""]
+    assert line[["closest_mean", "closest_worst"]].tolist() == pytest.approx([1.125, 1.25])
+    line = summarised(frame(run(method="ilp", value=12, lower_bound=10, status="time-limit"), run(value=11)))
+    assert line[["solved", "compared_with", "closest_mean"]].tolist() == [0, "1 bound", pytest.approx(1.1)]
+    assert line["widest_gap"] == pytest.approx(1 / 11)
+    line = summarised(frame(proof("min-tco", 10), run(method="gm", value=9)))
+    assert np.isnan(line["widest_gap"]), "no gap where results contradict each other"
+    line = summarised(frame(proof("min-tco", 10)))
+    assert line[["closest", "compared_with"]].tolist() == ["", ""], "without a heuristic"
 
 
 def test_the_closest_heuristic_is_one_that_ran_on_the_most_instances_by_the_mean() -> None:
     rows = [proof("min-tco", value, instance=name) for name, value in (("easy", 10), ("hard", 20))]
     rows += [run(instance="easy", value=11), run(instance="hard", value=22)]
-    text = summarised(frame(*rows, run(method="ring-per-topic", instance="easy", value=10)))
-    assert "the only heuristic, gm, is on average 10% above it" in text
-    assert text.endswith("Not compared, because they ran on fewer instances: ring-per-topic.")
+    line = summarised(frame(*rows, run(method="ring-per-topic", instance="easy", value=10)))
+    assert line[["closest", "closest_mean", "farthest"]].tolist() == ["gm", pytest.approx(1.1), ""]
     # gm-m has the worst single run, and gm the worst mean.
     values = {"gm": (13, 13, 13), "gm-m": (10, 10, 16), "low-oda": (10, 11, 10)}
     rows = [proof("min-tco", 10, instance=f"i{i}") for i in range(4)]
     rows += [run(method=name, instance=f"i{i}", value=v) for name, vs in values.items() for i, v in enumerate(vs)]
     rows += [run(instance="i3", value=10), run(method="gm-m", instance="i3", value=30)]
-    text = summarised(frame(*rows, run(method="low-oda", instance="i3")))
-    assert "By the mean ratio to the proven optimum over 3 instances, the closest of 3 heuristics, low-oda," in text
-    assert "the farthest, gm, is on average 30% above it" in text
-
-
-@pytest.mark.parametrize(
-    ("shown", "expected"),
-    [
-        *((percent(share, up=True), text) for share, text in ((0.031, "3.1%"), (0.0311, "3.2%"), (0, "0%"))),
-        *((percent(share, up=True), text) for share, text in ((0.25, "25%"), (1.004, "101%"), (0.00052, "0.052%"))),
-        *((above(ratio), text) for ratio, text in ((1.125, "13% above"), (11.875, "11.9 times"))),
-    ],
-)
-def test_a_limit_is_rounded_up_and_far_values_are_multiples(shown: str, expected: str) -> None:
-    assert shown == expected
+    line = summarised(frame(*rows, run(method="low-oda", instance="i3")))
+    assert line[["compared_with", "closest", "farthest"]].tolist() == ["3 optima", "low-oda", "gm"]
+    assert line["farthest_mean"] == pytest.approx(1.3)
 
 
 def test_failed_runs_are_grouped_by_reason_and_what_was_run_adds_up() -> None:
