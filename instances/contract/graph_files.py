@@ -61,7 +61,9 @@ class GraphInFile(NamedTuple):
         attributes = {name for given in self.nodes.values() for name in given if name.lower() in _NAMES}
         named = {name: {node: given.get(name, "") for node, given in self.nodes.items()} for name in attributes}
         if some and not any(_fit(labels, known) for labels in (own, *named.values())):
-            known |= {label for each in (own, *named.values()) if known & {*each.values()} for label in each.values()} - {""}
+            known |= {
+                label for each in (own, *named.values()) if known & {*each.values()} for label in each.values()
+            } - {""}
         fitting = {name: labels for name, labels in named.items() if _fit(labels, known)}
         if fitting:
             if _fit(own, known) and not self._are_numbers():
