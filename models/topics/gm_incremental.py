@@ -29,7 +29,6 @@ GM_INCREMENTAL: Method[TopicInstance, Overlay] = Method(
     cost="as gm for the components that are left, and the subscribers of each dropped link's topics",
     bounds=True,
     engine="branch-and-cut",
-    random=True,
     solve=partial(solve_in_stages, stages),
     inputs=("overlay",),
     repairs=True,

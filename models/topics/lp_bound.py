@@ -33,7 +33,7 @@ from .relaxation.node_cover import node_cover
 from .relaxation.presolve import PRESOLVE
 from .relaxation.separation import Goal
 from .relaxation.topic_rows import count_links
-from .stages import STARTS, Run, Stage, first_answers, is_searched, solve_in_stages
+from .stages import PARAMETERS, STARTS, Run, Stage, first_answers, is_searched, solve_in_stages
 
 _PRICING, _LP_STALL = PricingParameters(smoothing=0.005, stall=2e-5), 1e-3
 _BUILD_EVERY, _STEPS = 10, 10_000
@@ -61,6 +61,7 @@ def lower_bound(
     method: str = "auto",
     log: SearchLog | None = None,
     enough: float = math.inf,
+    start: Overlay | None = None,
 ) -> LowerBound:
     """Bound the edges, their cost, or the maximum degree, of every topic-connected overlay from below.
 
@@ -72,7 +73,8 @@ def lower_bound(
     For the maximum degree only ``lp`` weighs the nodes; the others take the larger of the mean degree and
     :func:`.node_cover`. The cost of the edges must be below 2^28 in total; ``fitting`` counts each as 1. Cutting planes
     stop when ten rounds raise the bound by less than 0.001. What a known overlay has is `enough`: a bound as large
-    ends the computation, as does one that an overlay found here has. Costs: :mod:`.cutting_planes`,
+    ends the computation, as does one that an overlay found here has. It begins with `start`, by default the overlay of
+    Greedy Merge. Costs: :mod:`.cutting_planes`,
     :mod:`.cost_splitting`, :mod:`.dual_fitting`. Min-TCO is P1 §4, MinMax-TCO P2 §2.1.
     """
     log = log or SearchLog("off")
@@ -87,7 +89,7 @@ def lower_bound(
     if math.ceil(least) >= enough:
         method = "fitting"
     if method != "fitting":
-        start = greedy_merge_or_stars(instance, clock)
+        start = start or greedy_merge_or_stars(instance, clock)
         goal = Goal(costs=edge_costs(instance) if weighted else None)
         incumbent = GuidedIncumbent(instance, goal, start, 0)
         if method == "splitting":
@@ -153,8 +155,15 @@ def bounds(run: Run) -> None:
     """
     objective, clock = run.objective, run.clock
     factors = (False, True) if objective.first == "product" else (objective.of_degree,)
-    instance = run.reduce(implied=True, leaves=objective == CONNECTED).instance
-    by = run.by
+    reduced = run.reduce(implied=True, leaves=objective == CONNECTED)
+    instance, by, start = reduced.instance, run.by, None
+    if (
+        run.best is not None
+        and objective.free
+        and not objective.of_degree
+        and count_links(instance) > PARAMETERS.at_once
+    ):
+        start = reduced.moved(run.best)
     if objective.weighted and run.instance.total_cost(stars(run.instance).edges) >= MOST_PROVEN:
         by = "fitting"
     log = SearchLog(run.settings.progress, on_bound=offer_bound if len(factors) == 1 else None)
@@ -168,6 +177,7 @@ def bounds(run: Run) -> None:
             method=by,
             log=log,
             enough=min((_size(run, overlay, of_degree) for overlay in run.answers), default=math.inf),
+            start=start,
         )
         value *= math.ceil(bound.value)
         offer(lower_bound=float(value))

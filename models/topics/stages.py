@@ -180,7 +180,7 @@ def repair(run: Run) -> None:
     """The earlier overlay, if there is one, as :func:`.repaired` for these subscriptions; where it is valid."""
     if run.earlier is None:
         return
-    work = partial(repaired, run.instance, run.earlier, seed=run.settings.seed, passed=lambda: run.clock.passed)
+    work = partial(repaired, run.instance, run.earlier, lambda: run.clock.passed)
     overlay = finished_within(run.clock, work, steps=float(count_links(run.instance)))
     if overlay is not None and not run.problem.violations(run.instance, overlay):
         run.take(overlay)

@@ -154,11 +154,16 @@ def lists_of(n: int, keys: Keys, weights: Weights | None = None) -> CandidateLis
     return CandidateLists(offsets, others[order].astype(np.int32), both[order].astype(np.float32))
 
 
-_MOST_VISITS = 2_000_000_000
+_MOST_VISITS, _NODES_AT_ONCE = 2_000_000_000, 10_000
 
 
 def nearest_pairs(
-    instance: TopicInstance, count: int = 40, *, by_cost: bool = False, reach: int = 2**31 - 1
+    instance: TopicInstance,
+    count: int = 40,
+    *,
+    by_cost: bool = False,
+    reach: int = 2**31 - 1,
+    passed: Callable[[], bool] = lambda: False,
 ) -> npt.NDArray[np.int64]:
     """The pairs u < v, as ascending numbers u·|V| + v, of every node with its `count` ≥ 1 nearest neighbours.
 
@@ -166,11 +171,14 @@ def nearest_pairs(
     With `by_cost` it is divided by the cost of the edge. Of equally near nodes the first are taken.
 
     Time O(Σ_t |V_t|²) and memory O(|V| · count). Each node considers the subscribers of its topics at most `reach`
-    positions from its own, and fewer where Σ_t |V_t|² exceeds 2·10⁹.
+    positions from its own, and fewer where Σ_t |V_t|² exceeds 2·10⁹. Nodes have no list once the time has `passed`.
     """
-    costs = edge_costs(instance) if by_cost else None
-    nodes = np.arange(instance.num_nodes, dtype=np.int32)
-    return np.unique(nearest_to(nodes, interest_of(instance), count, costs, reach))
+    costs, found = edge_costs(instance) if by_cost else None, [np.empty(0, np.int64)]
+    for first in range(0, instance.num_nodes, _NODES_AT_ONCE):
+        if not passed():
+            nodes = np.arange(first, min(instance.num_nodes, first + _NODES_AT_ONCE), dtype=np.int32)
+            found.append(nearest_to(nodes, interest_of(instance), count, costs, reach))
+    return np.unique(np.concatenate(found))
 
 
 def nearest_to(

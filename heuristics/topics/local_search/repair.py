@@ -12,19 +12,15 @@ from ....instances.topics.instance import TopicInstance
 from ..greedy_merge import extend_greedily
 from ..kernels.partial_overlay import PartialOverlay
 from ..tie_breaking.ties import LOWEST, TieOrder
-from .linked_overlay import subscriptions_of
-from .overlay_search import OverlaySearch, lists_of
+from .linked_overlay import without_redundant
 
 
-def repaired(
-    instance: TopicInstance, earlier: Overlay, *, seed: int = 0, passed: Callable[[], bool] = lambda: False
-) -> Overlay:
+def repaired(instance: TopicInstance, earlier: Overlay, passed: Callable[[], bool] = lambda: False) -> Overlay:
     """A topic-connected overlay with most edges of an earlier one, which any edges between the nodes may be.
 
     Edges between nodes without a common topic go. Greedy Merge (P1 §6.1) then joins the components that are left, and
-    edges that are redundant go, in random order by the seed, until the time has `passed`. Time and memory of
-    :func:`.greedy_merge`, of which little is left to do where most topics are connected, and O(|V_t|) for each topic of
-    an edge that goes.
+    edges that are redundant go, new ones first, until the time has `passed`. Time and memory of :func:`.greedy_merge`,
+    of which little is left to do where most topics are connected, and of :func:`.without_redundant`.
 
     Examples
     --------
@@ -39,8 +35,8 @@ def repaired(
     parts = connected_components(instance.num_subscriptions, *links).astype(np.int32)
     partial.start_from(parts, kept.degrees.astype(np.int32), kept.max_degree)
     extend_greedily(partial)
-    added = np.stack(np.divmod(partial.edges, n), axis=1)
-    joined = Overlay.from_edges(n, np.concatenate([kept.edges, added]))
-    search = OverlaySearch(subscriptions_of(instance), joined, lists_of(n, np.empty(0, np.int64)), seed)
-    search.drop_redundant(passed)
-    return search.overlay
+    new = np.arange(kept.num_edges + len(partial.edges)) >= kept.num_edges
+    keys = np.concatenate([kept.edges.astype(np.int64) @ [n, 1], partial.edges])
+    joined = Overlay.from_edges(n, np.stack(np.divmod(keys, n), axis=1))
+    order = np.argsort(~new[np.argsort(keys)], kind="stable")
+    return without_redundant(instance, joined, order, passed)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +16,8 @@ from ....heuristics.graph import root_of
 from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.kernels.interest import interest_of
 from ....heuristics.topics.local_search.linked_overlay import (
-    Links,
-    VertexTable,
-    edges_of,
-    links_of,
-    mark_all_bridges,
-    mark_bridges,
-    remove_edge,
     subscriptions_of,
+    without_redundant,
 )
 from ....heuristics.topics.local_search.overlay_search import (
     MOST_STEPS,
@@ -82,9 +77,8 @@ _PROMISING = {
 }
 """The heuristics for a problem that run before faster ones: their overlays were the best where all were measured."""
 ANY_OVERLAY = 2.0**61  # as a goal: any overlay within the limits
-_NOISE, _PACE = 5e-4, 2e-6
+_NOISE, _STEPS_A_LINK = 5e-4, 20
 _ROUNDS, _FEW_ROUNDS = 2_000, 350  # few of a large instance without a time limit
-_LONGEST_GREEDY = 30.0
 _SET_UP = 1e-5  # seconds for each subscription and edge, on a machine with other work
 _FAST = 10  # a method's pace
 _HOT, _COLD = 0.2, 0.05
@@ -189,8 +183,8 @@ def weighted_greedy(edges: CandidateEdges, weights: Reals, *, cap: int, overload
 
     The `edges` together connect every topic; `weights`, one an edge, are positive, for instance LP values plus a small
     constant. At a node of degree `cap`, another edge costs 1 + `overload` instead of 1. The seed breaks ties. The
-    overlay is topic-connected, without redundant edges. Cost O(links log candidates), and O(|V_t|) for each topic of a
-    dropped edge.
+    overlay is topic-connected, without redundant edges. Cost O(links log candidates), and that of
+    :func:`.without_redundant`.
     """
     instance, n = edges.instance, edges.instance.num_nodes
     state = np.array([np.uint64(seed) * np.uint64(2) + np.uint64(1)], np.uint64)
@@ -199,17 +193,13 @@ def weighted_greedy(edges: CandidateEdges, weights: Reals, *, cap: int, overload
         *ends_by_edge(edges), edges.u, edges.v, weights, cap, overload, np.zeros(n, np.int32), components, state
     )
     by_key = chosen[np.argsort(edges.keys[chosen])]
-    subscriptions = subscriptions_of(instance)
-    links = links_of(edges.overlay(chosen), subscriptions, spare_edges=0, spare_links=0)
-    work = np.zeros((5, int(np.diff(instance.topic_offsets).max())), np.int32)
-    mark_all_bridges(subscriptions, links, work)
-    _drop_redundant(np.argsort(weights[by_key], kind="stable"), subscriptions, links, work)
-    return Overlay.from_edges(n, np.stack(np.divmod(edges_of(links), n), axis=1))
+    return without_redundant(instance, edges.overlay(chosen), np.argsort(weights[by_key], kind="stable"))
 
 
-def _seconds_of_greedy(edges: CandidateEdges) -> float:
-    """About as long as :func:`weighted_greedy` takes, on a slow machine."""
-    return _PACE * len(edges.links.edge)
+def _greedy_within(clock: Clock | None, edges: CandidateEdges, weights: Reals, **given: Any) -> Overlay | None:
+    """The overlay of :func:`weighted_greedy`, None if it takes longer than the time left."""
+    work = partial(weighted_greedy, edges, weights, **given)
+    return work() if clock is None else finished_within(clock, work, steps=float(_STEPS_A_LINK * len(edges.links.edge)))
 
 
 def ends_by_edge(edges: CandidateEdges) -> tuple[Offsets, Ids]:
@@ -266,18 +256,6 @@ def _connect(
     return chosen[:count].copy()
 
 
-@kernel
-def _drop_redundant(slots: npt.NDArray[np.int64], subscriptions: VertexTable, links: Links, work: Ids) -> None:
-    """Drop the edges that are a bridge of no topic, in the given order; all marks of bridges must be up to date."""
-    for slot in slots:
-        if links.bridges[slot] == 0:
-            one = links.first[slot]
-            remove_edge(slot, links)
-            while one >= 0:
-                mark_bridges(links.topic[one], subscriptions, links, work)
-                one = links.following[one]
-
-
 def guided_candidates(
     instance: TopicInstance,
     start: Overlay,
@@ -309,10 +287,9 @@ def guided_candidates(
         near = np.union1d(nearest_pairs(instance, by_cost=weighted), keys_of(start))
         return candidate_lists(instance, near, priced_weights(instance, near) if weighted else None), []
     kept, usage = splitting.used_or_in(start)
-    overlays = []
-    if _seconds_of_greedy(kept) < min(_LONGEST_GREEDY, clock.left):
-        worth = (usage + 0.01) / (instance.edge_costs(kept.u, kept.v) if weighted else 1)
-        overlays.append(weighted_greedy(kept, worth, cap=instance.num_nodes, overload=0.0, seed=0))
+    worth = (usage + 0.01) / (instance.edge_costs(kept.u, kept.v) if weighted else 1)
+    built = _greedy_within(clock, kept, worth, cap=instance.num_nodes, overload=0.0, seed=0)
+    overlays = [] if built is None else [built]
     if steps is not None and not in_parts:
         best = min([start, *overlays], key=lambda overlay: overlay.num_edges)
         least = -(-splitting.units // UNIT)
@@ -357,10 +334,10 @@ def flatter_along(
 
     It begins at the greedy overlay along the values, and takes as long as so many steps of ruin and recreate.
     """
-    if _seconds_of_greedy(edges) > clock.left:
-        return best
     values = _padded(x, len(edges))
-    start = weighted_greedy(edges, values + 0.01, cap=least, overload=_OVERLOAD, seed=seed)
+    start = _greedy_within(clock, edges, values + 0.01, cap=least, overload=_OVERLOAD, seed=seed)
+    if start is None:
+        return best
     search = RowWeighting(*_searched(edges, values), start, seed)
     for found in search.overlays(best.max_degree, clock, steps * ENTRIES_A_STEP, least, of_degree=True):
         offer(best := found)
@@ -420,8 +397,8 @@ class GuidedIncumbent(tree_search.Incumbent):
     def offer_chosen(self, edges: CandidateEdges, chosen: Flags) -> None:
         self.offer(edges.overlay(np.flatnonzero(chosen)))
 
-    def build_along(self, edges: CandidateEdges, x: Reals) -> Overlay | None:
-        """Build an overlay along LP values, one a candidate edge, and offer it.
+    def build_along(self, edges: CandidateEdges, x: Reals, clock: Clock | None = None) -> Overlay | None:
+        """Build an overlay along LP values, one a candidate edge, and offer it; None if the clock passes before.
 
         Edges are chosen by contribution × (LP value + 0.01) ÷ cost, and redundant ones dropped.
         """
@@ -430,8 +407,9 @@ class GuidedIncumbent(tree_search.Incumbent):
         weights = _padded(x, len(edges)) + 0.01
         if self._costs is not None:
             weights /= self.instance.edge_costs(edges.u, edges.v)
-        overlay = weighted_greedy(edges, weights, cap=self.cap, overload=self._overload, seed=self._next())
-        self.offer(overlay)
+        overlay = _greedy_within(clock, edges, weights, cap=self.cap, overload=self._overload, seed=self._next())
+        if overlay is not None:
+            self.offer(overlay)
         return overlay
 
     def improve_along(self, edges: CandidateEdges, x: Reals, clock: Clock, *, goal: float, steps: int) -> None:
@@ -443,9 +421,7 @@ class GuidedIncumbent(tree_search.Incumbent):
         if that is shorter. Of 10,000 nodes or more without a cap, :class:`.PartitionedSearch` goes on from the best
         overlay until the time is over, if there is a limit. If there is no time to build, nothing is done.
         """
-        if self.overlay is not None and _seconds_of_greedy(edges) > clock.left:
-            return
-        start = self.build_along(edges, x)
+        start = self.build_along(edges, x, None if self.overlay is None else clock)
         if start is None or self.value <= goal or clock.passed:
             return
         if self._costs is None and (self.cap >= self.instance.num_nodes or goal >= ANY_OVERLAY):

@@ -26,7 +26,7 @@ from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog
 from ...engine.proof import Multipliers
 from ...engine.relaxation import UNIT, Units
-from .price_join import pairs_above, price_trees, prices_of
+from .price_join import FEW_SUBSCRIPTIONS, pairs_above, price_trees, prices_of, threads
 from .topic_rows import (
     CandidateEdges,
     Edges,
@@ -44,7 +44,7 @@ MOST_PROVEN = 2**28
 _SHORT, _SPAN = 1e-3, 200
 _USED = 0.02
 _SHORTER, _TRIES = 0.7, 10
-_SPARSE, _BUCKETS = 20, 2**14
+_SPARSE, _BUCKETS, _PARTS = 20, 2**14, 8
 
 
 @dataclass
@@ -82,6 +82,8 @@ class Splitting:
 
     def usage_of(self, keys: Edges) -> Reals:
         """The usage of some edges, 0 where they are no columns."""
+        if not len(self.columns):
+            return np.zeros(len(keys))
         place = np.minimum(np.searchsorted(self.columns, keys), len(self.columns) - 1)
         return np.where(self.columns[place] == keys, self.usage[place], 0.0)
 
@@ -202,7 +204,7 @@ def _trees_of(split: Splitting) -> tuple[Ids, Offsets, Units]:
     return _rows_of_trees(edges.interest, links.offsets, links.a, links.b, split.shares, in_tree)
 
 
-def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[np.int64, Flags]]:
+def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[int, Flags]]:
     """The function from links' weights to the total of minimum spanning trees of all topics, and their links."""
     topic_offsets, links = edges.instance.topic_offsets, edges.links
     sizes, counts = np.diff(topic_offsets), np.diff(links.offsets)
@@ -212,7 +214,19 @@ def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[np.int64, Flags]]
     order = np.argsort(ends, kind="stable")
     starts = offsets_of(ends, int(topic_offsets[-1]))
     others, via = np.concatenate([b, a])[order], np.concatenate([dense, dense])[order]
-    return lambda weight: _span(topic_offsets, links, starts, others, via, weight)
+    parts = np.searchsorted(links.offsets, np.linspace(0, links.offsets[-1], _PARTS + 1)).tolist()
+    parts[0], parts[-1] = 0, len(sizes)
+
+    def span(weight: Units) -> tuple[int, Flags]:
+        in_tree = np.zeros(len(weight), np.bool_)
+
+        def total(first: int, last: int) -> int:
+            return int(_span(first, last, topic_offsets, links, starts, others, via, weight, in_tree))
+
+        with threads(edges.instance) as apply:
+            return sum(apply(total, parts[:-1], parts[1:])), in_tree
+
+    return span
 
 
 @kernel
@@ -230,16 +244,23 @@ def rounded_shares(shares: Reals, costs: Reals, offsets: Offsets, order: Offsets
 
 @kernel
 def _span(
-    topic_offsets: Offsets, links: TopicEdges, starts: Offsets, others: Ids, via: Offsets, weight: Units
-) -> tuple[np.int64, Flags]:
-    """The total weight of minimum spanning trees of all topics, and their links.
+    first_topic: int,
+    last_topic: int,
+    topic_offsets: Offsets,
+    links: TopicEdges,
+    starts: Offsets,
+    others: Ids,
+    via: Offsets,
+    weight: Units,
+    in_tree: Flags,
+) -> np.int64:
+    """The total weight of minimum spanning trees of some topics; marks their links.
 
     By Prim's algorithm without a heap, where subscriber p has links to ``others[starts[p]:starts[p + 1]]``; or by
     Kruskal's where links are so few that sorting them takes less.
     """
     total = np.int64(0)
-    in_tree = np.zeros(len(weight), np.bool_)
-    for t in range(len(topic_offsets) - 1):
+    for t in range(first_topic, last_topic):
         first, n = topic_offsets[t], topic_offsets[t + 1] - topic_offsets[t]
         begin, end = links.offsets[t], links.offsets[t + 1]
         if n < 2:
@@ -274,7 +295,7 @@ def _span(
             v = outside[np.argmin(nearest[outside[:left]])]
             total += nearest[v]
             in_tree[best[v]] = True
-    return total, in_tree
+    return total
 
 
 @kernel
@@ -348,7 +369,7 @@ def _step(shares: Reals, direction: Reals, costs: Reals, offsets: Offsets, lengt
 
 
 _FEW = 0.5
-_LINKS_A_SECOND, _ROWS_A_SECOND, _MOST_SUBSCRIPTIONS = 200_000_000, 50_000, 4_000_000
+_ROWS_A_SECOND, _MOST_SUBSCRIPTIONS = 100_000, 4_000_000
 _TOLERANCE = 1e-8
 _ROUNDED = 1 - 1e-12  # more than floating point numbers round up
 
@@ -377,7 +398,6 @@ class PricingParameters:
     """The least relative rise of the bound in 200 rounds."""
 
 
-_FEW_SUBSCRIPTIONS = 300_000
 _OF_MANY = PricingParameters(nearest=5, reach=100, shortest=8, longest=50, listed=0.6, unused=0.002, stall=2e-5)
 
 
@@ -385,15 +405,14 @@ def pricing_parameters(instance: TopicInstance, of_few: PricingParameters = Pric
     """`of_few` up to 300,000 subscriptions. Beyond, lists are short and priced early: a round takes as long as its list
     is, and there is time for few.
     """
-    return of_few if instance.num_subscriptions <= _FEW_SUBSCRIPTIONS else _OF_MANY
+    return of_few if instance.num_subscriptions <= FEW_SUBSCRIPTIONS else _OF_MANY
 
 
 def is_affordable(instance: TopicInstance, clock: Clock) -> bool:
-    """Whether there is time and memory to split costs by pricing: a second for 200,000,000 pairs of subscribers of a
-    topic and one for 50,000 subscriptions, of which there are at most 4,000,000.
+    """Whether there is time and memory to begin to split costs by pricing, which then measures its own pace: a second
+    for 100,000 subscriptions, of which there are at most 4,000,000.
     """
-    seconds = count_links(instance) / _LINKS_A_SECOND + instance.num_subscriptions / _ROWS_A_SECOND
-    return seconds <= clock.left and instance.num_subscriptions <= _MOST_SUBSCRIPTIONS
+    return instance.num_subscriptions <= min(_MOST_SUBSCRIPTIONS, clock.left * _ROWS_A_SECOND)
 
 
 def split_by_pricing(
@@ -420,8 +439,10 @@ def split_by_pricing(
     given = parameters or pricing_parameters(instance)
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
     begin, enough = time.perf_counter(), min(enough, target)
-    near = nearest_pairs(instance, given.nearest, by_cost=weighted, reach=given.reach)
-    listed = CandidateEdges(instance, useful_edges(instance, np.union1d(near, keys_of(start))))
+    near = nearest_pairs(instance, given.nearest, by_cost=weighted, reach=given.reach, passed=lambda: clock.passed)
+    if clock.left <= time.perf_counter() - begin:  # to list their links takes no longer
+        return Splitting.of(CandidateEdges(instance, near[:0]))
+    listed = CandidateEdges(instance, np.union1d(near, useful_edges(instance, keys_of(start))))
     split_for = partial(split_costs, instance, target, stall=given.stall, smoothing=given.smoothing, weighted=weighted)
     if len(listed.links.edge) >= _FEW * count_links(instance):
         return split_for(clock, rounds=given.rounds, progress=progress, enough=enough)
@@ -460,11 +481,11 @@ def _with_cheap(
     are their shares or less. The shares ÷ this number hold among all pairs. None if the clock passes.
     """
     few = split.edges
-    instance, interest = few.instance, few.interest
+    instance = few.instance
     _, in_tree = spanning(few)(split.shares)
     trees = price_trees(instance.topic_offsets, few.links, split.shares, in_tree)
     link_costs = edge_costs(instance) if weighted else unit_costs(instance.num_nodes)
-    found = pairs_above(interest, trees, link_costs, 1 + _TOLERANCE, most, clock)
+    found = pairs_above(instance, trees, link_costs, 1 + _TOLERANCE, most, clock)
     if found is None:
         return None
     keys, _, excess = found

@@ -11,19 +11,26 @@ subscriptions of weight 0 are filtered from the inverted lists (Bayardo, Ma and 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, positions_of
+from ....heuristics.topics.kernels.interest import EdgeCosts, Interest, cost_of, interest_of, positions_of
 from ....instances.contract.arrays import Flags, Ids, Offsets, Reals
 from ....instances.runtime.compiled import in_place_kernel, kernel
 from ....instances.runtime.run import Clock
+from ....instances.topics.instance import TopicInstance
 from ...engine.relaxation import UNIT, Units
 from .topic_rows import Edges, TopicEdges
 
-_PARTS, _LEAST_PART = 64, 1000
+FEW_SUBSCRIPTIONS = 300_000
+_PARTS, _LEAST_PART, _MOST_THREADS = 64, 1000, 4
 _ROOT = 2**62
+Apply = Callable[..., Iterable[Any]]
 
 
 class PriceTrees(NamedTuple):
@@ -92,30 +99,46 @@ def prices_of(topic_offsets: Offsets, links: TopicEdges, chosen: Offsets, trees:
     return prices
 
 
+@contextmanager
+def threads(instance: TopicInstance) -> Iterator[Apply]:
+    """A ``map`` on the processors of this process, at most four; of few subscriptions the built-in one."""
+    count = min(_MOST_THREADS, len(os.sched_getaffinity(0)))
+    if count == 1 or instance.num_subscriptions <= FEW_SUBSCRIPTIONS:
+        yield map
+    else:
+        with ThreadPoolExecutor(count) as pool:
+            yield pool.map
+
+
 def pairs_above(
-    interest: Interest, trees: PriceTrees, costs: EdgeCosts, least: float, most: int, clock: Clock
+    instance: TopicInstance, trees: PriceTrees, costs: EdgeCosts, least: float, most: int, clock: Clock
 ) -> tuple[Edges, Reals, float] | None:
     """The pairs whose prices add up to more than a multiple of their cost: keys, prices ÷ cost, and this multiple.
 
     The multiple is `least`, or a larger one such that at most `most` pairs are above it. None if the clock passes.
-    Cost O(Σ_t |V_t|·|positive subscribers of t|) steps of 2 ns, memory 4 bytes for each subscription, 12 for each node
-    and 32 for each of `most` pairs and of those in a 64th of the nodes.
+    Cost O(Σ_t |V_t|·|positive subscribers of t|) steps of 2 ns, memory 4 bytes for each subscription, 32 for each of
+    `most` pairs, and for each thread 12 bytes for each node and 32 for each pair in a 64th of them.
     """
-    n = len(interest.node_offsets) - 1
+    n, interest = instance.num_nodes, interest_of(instance)
     position, positive = positions_of(interest), np.flatnonzero(trees.to_core > 0).astype(np.int32)
     ends = np.searchsorted(positive, interest.topic_offsets)
-    following, keys, ratios = ends[:-1].copy(), np.empty(0, np.int64), np.empty(0)
-    step = max(_LEAST_PART, -(-n // _PARTS))
-    sums, others = np.zeros(n, np.int64), np.empty(n, np.int32)
-    for first in range(0, n, step):
+    keys, ratios = np.empty(0, np.int64), np.empty(0)
+    cuts = [*range(0, n, max(_LEAST_PART, -(-n // _PARTS))), n]
+
+    def above(first: int, last: int) -> tuple[Edges, Reals] | None:
         if clock.passed and first != 0:
             return None
-        part = first, min(n, first + step)
-        found = _above(interest, position, trees, positive, ends, following, costs, least, *part, sums, others)
-        keys, ratios = np.concatenate([keys, found[0]]), np.concatenate([ratios, found[1]])
-        if len(keys) > most:
-            least = float(np.partition(ratios, len(ratios) - most - 1)[len(ratios) - most - 1])
-            keys, ratios = keys[ratios > least], ratios[ratios > least]
+        found: tuple[Edges, Reals] = _above(interest, position, trees, positive, ends, costs, least, first, last)
+        return found
+
+    with threads(instance) as apply:
+        for found in apply(above, cuts[:-1], cuts[1:]):
+            if found is None:
+                return None
+            keys, ratios = np.concatenate([keys, found[0]]), np.concatenate([ratios, found[1]])
+            if len(keys) > most:
+                least = float(np.partition(ratios, len(ratios) - most - 1)[len(ratios) - most - 1])
+            keys, ratios = keys[ratios > least], ratios[ratios > least]  # a thread may have begun with a smaller one
     return keys, ratios, least
 
 
@@ -126,21 +149,22 @@ def _above(
     trees: PriceTrees,
     positive: Ids,
     ends: Offsets,
-    following: Offsets,
     costs: EdgeCosts,
     least: float,
     first: int,
     last: int,
-    total: Units,
-    others: Ids,
 ) -> tuple[Edges, Reals]:
-    """The pairs u < v with u from `first` to `last`; ``following[t]`` is the first positive subscription beyond u's."""
+    """The pairs u < v with u from `first` to `last`."""
     n, topics, b = len(interest.node_offsets) - 1, interest.node_topics, trees.to_core
+    total, others = np.zeros(n, np.int64), np.empty(n, np.int32)
+    following = np.full(len(ends), -1, np.int64)  # of each topic the first positive subscription beyond u's
     keys, ratios, size, enough = np.empty(1024, np.int64), np.empty(1024), 0, np.int64(least * UNIT)
     for u in range(first, last):
         touched = 0
         for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
             t, p = topics[i], position[i]
+            if following[t] < 0:
+                following[t] = np.searchsorted(positive, p)
             while following[t] < ends[t + 1] and positive[following[t]] <= p:
                 following[t] += 1
             own = b[p]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
-from overlaybench.heuristics.topics.kernels.interest import costs_of, edge_costs, interest_of, unit_costs
+from overlaybench.heuristics.topics.kernels.interest import costs_of, edge_costs, unit_costs
 from overlaybench.heuristics.topics.local_search.overlay_search import nearest_pairs
 from overlaybench.heuristics.topics.merge.minmax_oda import minmax_oda
 from overlaybench.heuristics.topics.merge.weighted_gm import weighted_greedy_merge
@@ -25,7 +25,7 @@ from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine.relaxation import UNIT, Bound
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_bound import lower_bound
-from overlaybench.models.topics.relaxation import cost_splitting, dual_fitting
+from overlaybench.models.topics.relaxation import cost_splitting, dual_fitting, price_join
 from overlaybench.models.topics.relaxation.cost_splitting import (
     MOST_PROVEN,
     PricingParameters,
@@ -391,8 +391,14 @@ def test_the_widest_gap_in_a_row_is_the_heaviest_edge_on_the_path(seeds: range) 
                 assert gap[begin + 1 : end + 1].max() == _heaviest(tree, u, v), f"seed {seed}, topic {t}, {u} to {v}"
 
 
+@pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("seeds", tiers(20, 200))
-def test_the_join_finds_exactly_the_pairs_whose_prices_exceed_their_cost(seeds: range) -> None:
+def test_the_join_finds_exactly_the_pairs_whose_prices_exceed_their_cost(
+    seeds: range, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: range(threads))
+    monkeypatch.setattr(price_join, "FEW_SUBSCRIPTIONS", 0)
+    monkeypatch.setattr(price_join, "_LEAST_PART", 3)
     found_above = 0
     for seed in seeds:
         random = np.random.default_rng(seed)
@@ -414,7 +420,7 @@ def test_the_join_finds_exactly_the_pairs_whose_prices_exceed_their_cost(seeds: 
         paid = costs_of(u.astype(np.int32), v.astype(np.int32), costs)
         ratios = dict(zip(totals, np.array(list(totals.values())) / UNIT / paid, strict=True))
         for most_pairs in (10**6, 3):
-            found = pairs_above(interest_of(instance), trees, costs, 1.0, most_pairs, Clock(None))
+            found = pairs_above(instance, trees, costs, 1.0, most_pairs, Clock(None))
             assert found is not None
             keys, given, least = found
             assert sorted(keys.tolist()) == sorted(key for key, ratio in ratios.items() if ratio > least)
