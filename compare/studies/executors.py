@@ -22,7 +22,7 @@ from threading import Thread
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ...instances.contract.errors import BadInput
-from ...models.engine.stoppable import Fork
+from ...instances.runtime.stoppable import Fork
 
 Item = TypeVar("Item")
 Output = TypeVar("Output")

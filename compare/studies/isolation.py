@@ -42,7 +42,7 @@ from ..catalogue import METHODS, method_named, problem_named
 MIB = 2**20
 _PAGE = resource.getpagesize()
 _POLL_SECONDS, _POLL_CHILDREN_SECONDS, _SHOW_SECONDS = 0.05, 0.25, 1.0
-_GRACE_SECONDS, _GRACE_SHARE = 0.7, 0.05
+_GRACE_SECONDS, _GRACE_SHARE, _GRACE_ROW = 0.7, 0.05, 1e-6
 _AROUND_SECONDS, _AROUND_SHARE = 5.0, 0.25  # for preparing before a method, and for judging its answer
 _AROUND_ROW = 1e-5  # the same for each subscription, on a machine with other work
 _INTERRUPT_SECONDS, _INTERRUPTED = 1.2, "interrupted"
@@ -90,11 +90,11 @@ class IsolatedRun:
 def run_isolated(job: Job) -> IsolatedRun:
     """Run a method in a forked process and return its result, or a failed one with the reason.
 
-    A method has `time_limit` seconds and then a grace of 0.7 s and a twentieth to return its answer; after Ctrl-C it
-    has 1.2 s. `memory_limit` bounds the solver process's address space, and the resident memory of it and its children,
-    both above what it starts with. A run that is stopped by a limit or Ctrl-C has the best answer and bound that it
-    offered (:func:`.offer`); without any it is ``failed``, as is one that crashes or raises. Bad input if the method
-    does not answer the problem, or an option is unknown or out of range.
+    A method has `time_limit` seconds and then a grace of 0.7 s, a twentieth, and 1 µs a subscription to return its
+    answer; after Ctrl-C it has 1.2 s. `memory_limit` bounds the solver process's address space, and the resident memory
+    of it and its children, both above what it starts with. A run that is stopped by a limit or Ctrl-C has the best
+    answer and bound that it offered (:func:`.offer`); without any it is ``failed``, as is one that crashes or raises.
+    Bad input if the method does not answer the problem, or an option is unknown or out of range.
     """
     with Solver(attended=True) as solver, keeping():
         run = solver.run(job)
@@ -401,9 +401,9 @@ class _Heard:
         self.read_notes()
         if job.time_limit is None or self._paused:
             return ""
-        grace = _GRACE_SECONDS + _GRACE_SHARE * job.time_limit
+        rows = getattr(job.instance, "num_subscriptions", 0)
+        grace = _GRACE_SECONDS + _GRACE_SHARE * job.time_limit + _GRACE_ROW * rows
         if self._stage != "solving":
-            rows = getattr(job.instance, "num_subscriptions", 0)
             grace = max(_AROUND_SECONDS, _AROUND_SHARE * job.time_limit, _AROUND_ROW * rows)
         passed = time.monotonic() - self.start
         if passed <= job.time_limit + grace:

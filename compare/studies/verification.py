@@ -26,7 +26,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal, judged
 from ...instances.contract.result import Status
 from ...instances.runtime.run import Point, Trajectory
-from ...models.engine.stoppable import Fork
+from ...instances.runtime.stoppable import Fork
 from ..catalogue import METHODS, version_of, workload_version
 from .bounds import disagreements, exceeds, proven
 from .executors import DEATHS, Batches, Executors, LocalProcesses, run_batches, work_of

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from ...instances.contract.option import Option
 from ...instances.runtime.run import Clock
+from ...instances.runtime.stoppable import Fork
 from .exact_method import SearchLog
 from .proof import NotedTree, Record
 from .relaxation import Bound, Reals
-from .stoppable import Fork
 from .tree_search import BranchStep, Node, TreeSearch
 
 Keys = npt.NDArray[np.int64]

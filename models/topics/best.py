@@ -14,6 +14,7 @@ from ...heuristics.topics.local_search.overlay_search import candidate_lists
 from ...heuristics.topics.local_search.polish import (
     THREADS,
     fault_tolerant_polish,
+    is_searchable,
     least_edges,
     polish,
     searches_in_parts,
@@ -24,10 +25,10 @@ from ...instances.contract.method import Method
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.runtime.run import Clock
+from ...instances.runtime.stoppable import finished_within
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
-from ..engine.stoppable import finished_within
-from .lp_heuristics.lp_guided import flatter_overlays, guided_candidates, is_promising, is_searchable
+from .lp_heuristics.lp_guided import flatter_overlays, guided_candidates, is_promising
 from .search.star_search import starred
 from .stages import FIRST_ANSWERS, Run, Stage, is_searched, solve_in_stages
 

@@ -12,12 +12,12 @@ from ...instances.contract.method import Method
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
 from ...instances.runtime.run import Clock, OutOfTime, offer
+from ...instances.runtime.stoppable import finished_within
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.objective import CONNECTED, Objective
 from ...instances.topics.problems import TOPIC_PROBLEMS
 from ..engine.exact_method import PROGRESS, ModelTooLarge, SolverOutcome
 from ..engine.parallel_tree import THREADS
-from ..engine.stoppable import finished_within
 from .compact.overlay_model import SimpleBounds, Subproblem, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
 from .relaxation.cost_splitting import MOST_PROVEN

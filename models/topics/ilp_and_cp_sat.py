@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ...heuristics.topics.heuristic import DIAMETER_TWO
+from ...heuristics.topics.local_search.polish import is_judged_within
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
@@ -25,7 +26,7 @@ from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exa
 from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
 from .compact.overlay_model import OverlayModel, Subproblem, build_model, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
-from .lp_heuristics.lp_guided import any_overlay, heuristic_overlays
+from .lp_heuristics.lp_guided import heuristic_overlays, quick_overlays
 from .relaxation.dual_fitting import quick_bounds
 
 
@@ -75,17 +76,21 @@ def _solve(
     if start == "best" and limits:
         starts = limits.starts(instance, problem, seed=seed, clock=clock.share(0.25))
     elif start == "best":
-        known = any_overlay(instance, problem)[0] if time_limit is not None else None  # heuristics may take longer
-        offer(known, objective.value(*quick_bounds(instance)))
+        known, bound = None, objective.value(*quick_bounds(instance))
+        if time_limit is not None:  # heuristics may take longer
+            known = next(quick_overlays(instance, problem))
+            if not is_judged_within(instance, known, clock):
+                return Proposal(known, bound, Status.TIME_LIMIT, reason="time: none left to search")
+        offer(known, bound)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock, known_answer=known)
     offer(min(starts, key=value, default=None))
     try:
         requirements = requirements_of(instance, clock, objective)
         simple = simple_bounds(requirements, clock)
     except (OutOfTime, ModelTooLarge) as error:
-        bound = None if limits else objective.value(*quick_bounds(instance))
+        quick = None if limits else objective.value(*quick_bounds(instance))
         status = Status.MEMORY_LIMIT if isinstance(error, ModelTooLarge) else Status.TIME_LIMIT
-        return Proposal(min(starts, key=value, default=None), bound, status, reason=str(error))
+        return Proposal(min(starts, key=value, default=None), quick, status, reason=str(error))
     least = limits.least(problem, *simple) if limits else objective.value(*simple)
 
     def minimise(subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:

@@ -16,19 +16,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...heuristics.topics.local_search.polish import JUDGING
+from ...heuristics.topics.local_search.polish import is_judged_within
 from ...heuristics.topics.local_search.repair import repaired
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.method import Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
 from ...instances.runtime.run import Clock, OutOfTime, interruptible, offer, on_trial
+from ...instances.runtime.stoppable import finished_within
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.objective import Objective
 from ...instances.topics.problems import AnyTopicProblem
 from ..engine.exact_method import SolverOutcome
 from ..engine.proof import ProofFile
-from ..engine.stoppable import finished_within
 from .lp_heuristics.lp_guided import heuristic_overlays, quick_overlays
 from .relaxation.cutting_planes import begin_proof
 from .relaxation.dual_fitting import quick_bounds
@@ -45,17 +45,13 @@ class StartParameters:
     ----------
     at_once : int
         Pairs of subscribers of a topic up to which any heuristic ends within a second: no quick answer comes before.
-    judging : float
-        Seconds, at most, in which an answer is judged, for each subscription and edge, on a machine with other work. An
-        answer is offered only if the time left allows it; the last one is judged after the run.
     presolving : float
-        The same for presolve, for each pair of topics of a node: without the time, there is none.
+        Seconds, at most, of presolve, for each pair of topics of a node: without the time, there is none.
     first_share, share : float
         The part of the time left that the first heuristic has, and that all others have together.
     """
 
     at_once: int = 1_000_000
-    judging: float = JUDGING
     presolving: float = 5e-7
     first_share: float = 1.0
     share: float = 0.5
@@ -114,7 +110,7 @@ class Run:
             self.answers.append(overlay)
             if (value := self.problem.value(self.instance, overlay)) < self._value:
                 self._best, self._value, self.counters["value_by"] = overlay, value, self.stage
-                if PARAMETERS.judging * (self.instance.num_subscriptions + overlay.num_edges) < self.clock.left:
+                if is_judged_within(self.instance, overlay, self.clock):
                     offer(overlay)
 
     def prove(self, bound: float) -> None:
@@ -201,11 +197,13 @@ def first_answers(run: Run, *, always: bool = False) -> None:
     Time O(Σ|T_v| log Σ|T_v|), and that of :func:`.quick_bounds`.
     """
     if always or on_trial.get() or count_links(run.instance) > PARAMETERS.at_once:
-        simple_bound(run)
         for overlay in quick_overlays(run.instance, run.problem):
             run.take(overlay)
+            if run.bound == -math.inf:
+                simple_bound(run)
             if run.clock.passed:
-                break
+                return
+        simple_bound(run)
 
 
 def heuristic_starts(run: Run, parameters: StartParameters = PARAMETERS) -> None:

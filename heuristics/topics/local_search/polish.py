@@ -21,6 +21,7 @@ from ....instances.contract.overlay import Overlay
 from ....instances.contract.result import Status
 from ....instances.runtime.compiled import kernel
 from ....instances.runtime.run import Clock, offer, until_interrupted
+from ....instances.runtime.stoppable import finished_within
 from ....instances.topics.instance import TopicInstance
 from ....instances.topics.objective import rank
 from ....instances.topics.problems import AnyTopicProblem, FaultTolerantTCO, MinTCO
@@ -69,8 +70,8 @@ _SPARE, _AT_ONCE, _ANY = 64, 50, 10**15
 _LEAST_NODES = 10_000
 _HOT, _COLD = 0.2, 0.05
 _SECONDS_A_CALL = 0.2
-JUDGING = 2.5e-6
-"""Seconds, at most, to judge an overlay, for each subscription and edge, on a machine with other work."""
+_NO_TIME = "time: none left to search from the first overlay"
+_JUDGING, _SET_UP = 2.5e-6, 1e-5  # seconds, at most, for each subscription and edge, on a machine with other work
 
 
 def polish(
@@ -154,6 +155,16 @@ def polish(
             candidates = priced_candidates(instance, overlay) if first == "cost" else candidate_lists(instance)
         annealing.run(candidates)
     return annealing.overlay
+
+
+def is_judged_within(instance: TopicInstance, overlay: Overlay, clock: Clock) -> bool:
+    """Whether the time left suffices to judge an overlay; without it, the answer of a run is judged after it."""
+    return _JUDGING * (instance.num_subscriptions + overlay.num_edges) < clock.left
+
+
+def is_searchable(instance: TopicInstance, overlay: Overlay, clock: Clock) -> bool:
+    """Whether the time left suffices to set up a local search from an overlay, which cannot be interrupted."""
+    return _SET_UP * (instance.num_subscriptions + overlay.num_edges) < clock.left
 
 
 def searches_in_parts(num_nodes: int, first: str) -> bool:
@@ -486,21 +497,25 @@ def _solve(
     overlay: Overlay | None = None,
     **options: Any,
 ) -> Proposal[Overlay]:
-    """Search from an overlay or from a method's; under a time limit the `quick` one is offered before.
+    """Search from an overlay or from a method's, which ends with the time; the `quick` one is offered before.
 
-    Without the time to judge what would be offered, it is the answer, and judged after the run.
+    Without the time to judge or to search from what would be offered, it is the answer, and judged after the run.
     """
-    clock = Clock(time_limit)
+    clock, first = Clock(time_limit), overlay
     if time_limit is not None:
         first = quick(instance) if overlay is None else overlay
-        if JUDGING * (instance.num_subscriptions + first.num_edges) >= clock.left:
-            return Proposal(first, status=Status.TIME_LIMIT, reason="time: none left to search from the first overlay")
+        if not is_judged_within(instance, first, clock):
+            return Proposal(first, status=Status.TIME_LIMIT, reason=_NO_TIME)
         offer(first)
     if overlay is None:
         method = {**starts(), **starts(problem.name)}[start]
         defaults = method.complete({}, problem.name)
-        overlay = method.solve(instance, problem, seed=seed, time_limit=None, **defaults).answer
-        assert overlay is not None
+        work = partial(method.solve, instance, problem, seed=seed, time_limit=None, **defaults)
+        steps = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum())
+        proposal = finished_within(clock, work, steps=steps)
+        overlay = None if proposal is None else proposal.answer
+    if overlay is None or not is_searchable(instance, overlay, clock):
+        return Proposal(overlay or first, status=Status.TIME_LIMIT, reason=_NO_TIME)
     offer(overlay)
     polished = search(instance, overlay, problem=problem, seed=seed, clock=clock, **options)
     value = problem.value(instance, overlay)

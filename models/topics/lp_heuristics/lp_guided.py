@@ -44,11 +44,11 @@ from ....instances.contract.overlay import Overlay
 from ....instances.contract.problem import family_of
 from ....instances.runtime.compiled import kernel
 from ....instances.runtime.run import Clock, offer
+from ....instances.runtime.stoppable import Answer, finished_within
 from ....instances.topics.instance import TopicInstance
 from ....instances.topics.problems import AnyTopicProblem
 from ...engine import tree_search
 from ...engine.relaxation import UNIT, Reals
-from ...engine.stoppable import Answer, finished_within
 from ..relaxation.cost_splitting import (
     MOST_PROVEN,
     Splitting,
@@ -79,7 +79,6 @@ _PROMISING = {
 ANY_OVERLAY = 2.0**61  # as a goal: any overlay within the limits
 _NOISE, _STEPS_A_LINK = 5e-4, 20
 _ROUNDS, _FEW_ROUNDS = 2_000, 350  # few of a large instance without a time limit
-_SET_UP = 1e-5  # seconds for each subscription and edge, on a machine with other work
 _FAST = 10  # a method's pace
 _HOT, _COLD = 0.2, 0.05
 _FEW_NODES = 50
@@ -127,11 +126,6 @@ def heuristic_overlays(
 def is_promising(method: Method[TopicInstance, Overlay], problem: AnyTopicProblem) -> bool:
     """Whether a heuristic runs before faster ones."""
     return method.name in _PROMISING.get(problem.name, ())
-
-
-def is_searchable(instance: TopicInstance, overlay: Overlay, clock: Clock) -> bool:
-    """Whether the time left suffices to set up a local search from an overlay, which cannot be interrupted."""
-    return _SET_UP * (instance.num_subscriptions + overlay.num_edges) < clock.left
 
 
 def greedy_merge_or_stars(instance: TopicInstance, clock: Clock) -> Overlay:

@@ -21,10 +21,10 @@ from ....heuristics.topics.kernels.interest import (
 from ....instances.contract.arrays import Ids, Offsets
 from ....instances.runtime.compiled import kernel
 from ....instances.runtime.run import Clock
+from ....instances.runtime.stoppable import finished_within
 from ....instances.topics.instance import TopicInstance
 from ...engine.proof import Multipliers
 from ...engine.relaxation import UNIT
-from ...engine.stoppable import finished_within
 from .topic_rows import tree_multipliers
 
 _WORK = 200_000_000

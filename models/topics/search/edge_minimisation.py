@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....heuristics.topics.local_search.polish import polish
+from ....heuristics.topics.local_search.polish import is_searchable, polish
 from ....instances.contract.overlay import Overlay
 from ....instances.contract.result import OUT_OF_MEMORY
 from ....instances.runtime.run import Clock, offer_bound
@@ -24,7 +24,6 @@ from ..lp_heuristics.lp_guided import (
     flatter_along,
     flatter_overlays,
     guided_candidates,
-    is_searchable,
     stars,
 )
 from ..relaxation.cost_splitting import Splitting, is_affordable, proof_rows, split_by_pricing

@@ -32,7 +32,7 @@ from overlaybench.compare.studies.isolation import (
 )
 from overlaybench.instances.contract import method as method_module
 from overlaybench.instances.runtime.run import Clock, offer
-from overlaybench.models.engine.stoppable import finished_within
+from overlaybench.instances.runtime.stoppable import finished_within
 from tests.interrupts import ctrl_c_raises, press_ctrl_c_in_the_parent
 
 PATH = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})

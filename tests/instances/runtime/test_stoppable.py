@@ -15,9 +15,9 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.instances.runtime.run import Clock, interruptible
+from overlaybench.instances.runtime.stoppable import Fork, finished_within
 from overlaybench.instances.topics.constructions import SetCover
 from overlaybench.models.engine.integer_model import IntegerModel, minimise_with_cp_sat
-from overlaybench.models.engine.stoppable import Fork, finished_within
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.enumeration import minimum_set_cover
 from overlaybench.models.topics.lp_bound import LP_BOUND

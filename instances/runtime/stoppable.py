@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection, wait
 from threading import Lock
 from typing import Any, TypeVar, cast
 
-from ...instances.runtime.run import Clock, die_with_parent
-from ...instances.runtime.signals import default_signals, forking
+from .run import Clock, die_with_parent
+from .signals import default_signals, forking
 
 Answer = TypeVar("Answer")
 _POLL_SECONDS, _FEW_STEPS = 0.05, 2e7
