@@ -297,7 +297,7 @@ def test_steps_end_a_search_before_its_time(problem: str, method: ob.Method[Any,
 def test_an_overlay_that_no_time_is_left_to_judge_is_the_answer(
     method: ob.Method[Any, Any], given: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(polish_module, "JUDGING", 1e9)
+    monkeypatch.setattr(polish_module, "_JUDGING", 1e9)
     instance, problem = uniform_instance(12, 5, 3), ob.PROBLEMS[method.problems[0]]
     first = harary_per_topic(instance, order="number")
     offered: list[Any] = []
