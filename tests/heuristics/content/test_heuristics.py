@@ -466,15 +466,3 @@ def test_a_placement_costs_what_the_judge_says(routing: str, data: st.DataObject
     assert placement_cost(users_of(instance), placement) == value or (routing == "steiner")
     if routing == "steiner":
         assert value <= PROBLEMS["mst"].value(instance, ContentOverlay(brokers))
-
-
-def test_the_relaying_broker_of_a_star_metric_is_found() -> None:
-    core = np.array([[0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]], dtype=float)
-    rates, wanted = np.array([[1.0], [0.0], [0.0]]), np.array([[False], [True], [True]])
-    instance = ContentInstance(np.ones((3, 4)), core, np.full(4, np.inf), rates, wanted)
-    brokers = np.arange(3, dtype=np.int32)
-    cores = {
-        routing: problem.measures(instance, route(instance, brokers, routing))["core"]
-        for routing, problem in PROBLEMS.items()
-    }
-    assert cores == {"steiner": 3, "mst": 4, "shared-tree": 3}

@@ -114,49 +114,6 @@ def test_a_budget_of_changes_spares_some_only_where_it_is_exceeded() -> None:
     assert none <= one < free == len(repaired_over(trace, started(trace), budget=100)[0])
 
 
-@property_test(150, TRACES, quick=3)
-def test_the_structure_after_all_events_is_that_of_the_last_snapshot(trace: ob.TopicTrace) -> None:
-    living = started(trace)
-    first = overlay_of(living)
-    rows, living = repaired_over(trace, living)
-    *_, last = trace.snapshots()
-    slot_nodes = np.repeat(np.arange(trace.num_nodes), np.diff(trace.node_offsets))
-    rows_of_slots = zip(slot_nodes.tolist(), living.node_topics.tolist(), living.active.tolist(), strict=True)
-    active = {(v, t) for v, t, on in rows_of_slots if on}
-    wanted = (
-        set()
-        if last is None
-        else {
-            (v, int(trace_topic(trace, last.topic_label(t))))
-            for v in range(last.num_nodes)
-            for t in last.topics_of(v).tolist()
-        }
-    )
-    assert active == wanted
-    for t in range(trace.num_topics):
-        begin = living.topic_offsets[t]
-        members = living.members[begin : begin + living.counts[t]]
-        assert members.tolist() == sorted(v for v, topic in wanted if topic == t)
-    for v in range(trace.num_nodes):
-        block = slice(living.begin[v], living.begin[v] + living.degrees[v])
-        for w, colours in zip(living.to[block].tolist(), living.colours[block].tolist(), strict=True):
-            assert colours == sum({1 << t % 32 for t in range(trace.num_topics) if {(v, t), (w, t)} <= wanted})
-    overlay = overlay_of(living)
-    assert living.degrees.tolist() == overlay.degrees.tolist()
-    links = {(u, v) for u, v in first.edges.tolist()}
-    at = 0
-    for step in range(1, trace.num_steps):
-        gone = set(trace.nodes[(trace.step_of == step) & (trace.kinds >= 3)].tolist())
-        links = {link for link in links if not gone & set(link)}
-        while at < len(rows) and rows[at, 0] == step:
-            link = min(rows[at, 1:3]), max(rows[at, 1:3])
-            assert (link in links) == (rows[at, 3] < 0)
-            links ^= {(int(link[0]), int(link[1]))}
-            at += 1
-    assert sorted(map(list, links)) == overlay.edges.tolist()
-    assert at == len(rows)
-
-
 @property_test(100, st.integers(2, 14), st.lists(st.integers(0, 10_000), max_size=300), quick=10)
 def test_blocks_keep_the_links_of_any_changes(n: int, choices: list[int]) -> None:
     nodes = {f"n{v}": ["t"] for v in range(n)}
@@ -170,11 +127,6 @@ def test_blocks_keep_the_links_of_any_changes(n: int, choices: list[int]) -> Non
             add_link(v, u, living)
         links ^= {(u, v)} - {(u, u)}
     assert overlay_of(living).edges.tolist() == sorted(map(list, links))
-
-
-def trace_topic(trace: ob.TopicTrace, label: str) -> int:
-    """A topic's number in the trace."""
-    return next(t for t in range(trace.num_topics) if trace.topic_label(t) == label)
 
 
 def test_a_node_that_joins_gets_the_fewest_links() -> None:

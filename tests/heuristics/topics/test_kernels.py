@@ -19,8 +19,7 @@ from overlaybench.heuristics.topics.kernels.common_topics import (
     pairs_sharing,
     sharing,
 )
-from overlaybench.heuristics.topics.kernels.interest import join
-from overlaybench.heuristics.topics.kernels.partial_overlay import PartialOverlay, eligible_nodes, partners
+from overlaybench.heuristics.topics.kernels.partial_overlay import PartialOverlay
 from overlaybench.heuristics.topics.tie_breaking.ties import candidate_of, rank_of, tie_order
 from overlaybench.instances.runtime.compiled import cache_folder
 from tests.heuristics.topics import twins
@@ -107,51 +106,6 @@ def test_the_last_node_of_a_word_of_bits_is_found_by_interpreted_kernels() -> No
     assert found[: sharing(topics, block, np.zeros((1, 1), np.int64), found)].tolist() == [63]
 
 
-@property_test(200, topic_instances(max_nodes=9), st.randoms(use_true_random=False), st.integers(1, 4))
-def test_partners_are_later_nodes_that_contribute_most(instance: ob.TopicInstance, random: Random, below: int) -> None:
-    partial, chosen = grown(instance, random)
-    weights = twins.contributions(twins.interest_of(instance), chosen)
-    eligible = eligible_nodes(partial.degrees, below, partial.components)
-    nodes = [v for v in range(instance.num_nodes) if partial.degrees[v] < below]
-    assert eligible.nodes.tolist() == nodes
-    rows = {u: {v: weights.get((u, v), 0) for v in nodes if v > u} for u in nodes}
-    level = max((weight for row in rows.values() for weight in row.values()), default=0)
-    for u, row in rows.items():
-        if level > 0:
-            later, bound = partners(u, level, eligible, partial.contributions)
-            assert sorted(later.tolist()) == [v for v, weight in row.items() if weight == level]
-            assert max(row.values(), default=0) <= bound < level + bool(len(later))
-
-
-def grown(instance: ob.TopicInstance, random: Random) -> tuple[PartialOverlay, set[twins.Edge]]:
-    """An overlay of half of all pairs, drawn at random, and its edges."""
-    pairs = list(combinations(range(instance.num_nodes), 2))
-    random.shuffle(pairs)
-    partial, chosen = PartialOverlay(instance, tie_order("lowest", 0)), set(pairs[: len(pairs) // 2])
-    for u, v in chosen:
-        join(u, v, partial.components)
-        partial.degrees[[u, v]] += 1
-    return partial, chosen
-
-
-@property_test(100, topic_instances(max_nodes=9), st.integers(1, 4))
-@pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
-def test_adding_a_level_leaves_no_pair_that_contributes_as_much(
-    ties: str, instance: ob.TopicInstance, below: int
-) -> None:
-    partial = PartialOverlay(instance, tie_order(ties, 3))
-    bounds = partial.bounds()
-    while level := int(bounds.max()):
-        partial.add_level(bounds, level, below)
-        overlay = partial.overlay()
-        assert partial.excess_components == overlay.topic_components(instance).sum() - instance.num_topics
-        assert (partial.degrees == overlay.degrees).all()
-        assert partial.degrees.max() <= below
-        eligible = set(np.flatnonzero(partial.degrees < below).tolist())
-        for (u, v), weight in twins.contributions(twins.interest_of(instance), overlay_edges(partial)).items():
-            assert weight <= bounds[u] < level or not {u, v} <= eligible
-
-
 @pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
 @pytest.mark.parametrize("law", ["uniform", "zipf"])
 def test_threads_change_neither_edges_nor_counters(law: str, ties: str) -> None:
@@ -160,10 +114,6 @@ def test_threads_change_neither_edges_nor_counters(law: str, ties: str) -> None:
     assert answer_of(one).edges.tolist() == answer_of(three).edges.tolist()
     assert one.counters == three.counters
     assert float(one.counters["evaluations"]) >= float(one.counters["steps"]) - instance.num_topics
-
-
-def overlay_edges(partial: PartialOverlay) -> set[twins.Edge]:
-    return {divmod(edge, partial.instance.num_nodes) for edge in partial.edges.tolist()}
 
 
 def run_python(program: str, *arguments: str, environment: dict[str, str] | None = None) -> str:

@@ -16,12 +16,10 @@ from overlaybench.heuristics.topics.local_search import polish as polish_module
 from overlaybench.heuristics.topics.local_search.linked_overlay import (
     Links,
     VertexTable,
-    add_edge,
     edges_of,
     links_of,
     mark_all_bridges,
     next_redundant,
-    remove_edge,
     subscriptions_of,
 )
 from overlaybench.heuristics.topics.local_search.overlay_search import (
@@ -38,7 +36,6 @@ from overlaybench.heuristics.topics.local_search.overlay_search import (
 from overlaybench.heuristics.topics.local_search.polish import FAULT_TOLERANT_POLISH, POLISH, polish, searches_in_parts
 from overlaybench.heuristics.topics.local_search.ruin_and_recreate import SearchParameters
 from overlaybench.heuristics.topics.ring_per_topic import harary_per_topic
-from overlaybench.instances.contract.arrays import Ids
 from overlaybench.instances.runtime.compiled import Interpreter, interpreted
 from overlaybench.instances.runtime.run import Clock
 from tests.interrupts import ctrl_c_at_answer
@@ -46,7 +43,7 @@ from tests.models.topics.small_instances import small_instance, uniform_instance
 from tests.outcomes import value_of
 from tests.properties import property_test
 from tests.topic_brute_force import optimum
-from tests.topic_strategies import instances_with_overlays, overlays, topic_instances
+from tests.topic_strategies import instances_with_overlays, topic_instances
 
 
 def topic_graphs(instance: ob.TopicInstance, overlay: ob.Overlay) -> Iterator[tuple[int, Any]]:
@@ -75,40 +72,6 @@ def connected(instance: ob.TopicInstance, overlay: ob.Overlay) -> ob.Overlay:
     """The overlay with the path over each topic's subscribers added."""
     paths = [edge for t in range(instance.num_topics) for edge in pairwise(instance.subscribers(t).tolist())]
     return ob.Overlay.from_edges(instance.num_nodes, [*overlay.edges.tolist(), *paths])
-
-
-@property_test(100, instances_with_overlays(), st.data())
-def test_links_stay_those_of_the_graph_after_changes(
-    pair: tuple[ob.TopicInstance, ob.Overlay], data: st.DataObject
-) -> None:
-    instance, before = pair
-    after = data.draw(overlays(instance.num_nodes))
-    subscriptions = subscriptions_of(instance)
-    links = links_of(before, subscriptions, spare_edges=40, spare_links=400)
-    for slot in links.members[: links.counts[0]].tolist():
-        if tuple(links.ends[slot]) not in set(map(tuple, after.edges.tolist())):
-            remove_edge(slot, links)
-    for u, v in after.edges.tolist():
-        if (u, v) not in set(map(tuple, before.edges.tolist())):
-            add_edge(u, v, subscriptions, links)
-    n = instance.num_nodes
-    assert edges_of(links).tolist() == [u * n + v for u, v in after.edges.tolist()]
-    assert links.degrees.tolist() == after.degrees.tolist()
-    wanted = {(t, tuple(sorted(e))) for t, graph in topic_graphs(instance, after) for e in graph.edges}
-    assert set(marks(links, subscriptions)) == wanted
-    chained = [
-        int(links.target[half])
-        for p in range(len(subscriptions.topic_nodes))
-        for half in half_edges(links.head[p], links.after)
-        if links.target[half ^ 1] == p
-    ]
-    assert len(chained) == 2 * len(wanted)
-
-
-def half_edges(half: int, after: Ids) -> Iterator[int]:
-    while half >= 0:
-        yield half
-        half = int(after[half])
 
 
 @property_test(100, instances_with_overlays())
