@@ -23,7 +23,6 @@ import os
 import re
 import resource
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -85,30 +84,26 @@ def compare_on_pace(folder: Path, peer: Path, limit: float) -> None:
     print("| instance | nodes, edges, terminals | peer | peer's s | ours | reading, s | run, s | pairs |")
     print("| --- " * 8 + "|")
     (method,), proven, ratios = STEINER_MODELS, [0, 0], list[float]()
-    with tempfile.TemporaryDirectory() as scratch:
-        for path in sorted(folder.glob("*[13579].gr")):
-            text = re.split(r"(?im)^section tree", path.read_text())[0]
-            stp = Path(scratch, f"{path.stem}.stp")
-            stp.write_text(f"33D32945 STP File, STP Format Version 1.0\n{text}EOF\n")
-            value, theirs = peer_run(peer, path, limit)
-            loaded, reading = timed(STEINER.read, stp, {})
-            instance = loaded.instance
-            if not ratios:  # compiles the kernels
-                method.run(WORKLOADS["steiner-hypercube"].generate(dimension=5, costs="perturbed", seed=1), PROBLEM)
-            result, spent = timed(partial(method.run, time_limit=WAITING * limit), instance, PROBLEM)
-            is_proven = result.status is Status.OPTIMAL and spent.processor <= limit
-            assert not (is_proven and value is not None) or result.value == value, f"{path.stem}: the two differ"
-            proven = [proven[0] + (value is not None), proven[1] + is_proven]
-            ours = spent.processor if is_proven else limit
-            ratios.append(min(ours, limit) / (theirs if value is not None else limit))
-            sizes = f"{instance.num_nodes:,}, {instance.num_edges:,}, {instance.num_terminals:,}"
-            shown = f"{result.value:g}" if is_proven else f"{result.value:g} ≥ {result.lower_bound:g}"
-            pairs = result.counters.get("pairs", "")
-            print(
-                f"| {path.stem} | {sizes} | {value or 'none'} | {theirs:.3f} | {shown} | {reading.processor:.3f} "
-                f"| {spent.processor:.3f} | {pairs} |",
-                flush=True,
-            )
+    for path in sorted(folder.glob("*[13579].gr")):
+        value, theirs = peer_run(peer, path, limit)
+        loaded, reading = timed(STEINER.read, path, {})
+        instance = loaded.instance
+        if not ratios:  # compiles the kernels
+            method.run(WORKLOADS["steiner-hypercube"].generate(dimension=5, costs="perturbed", seed=1), PROBLEM)
+        result, spent = timed(partial(method.run, time_limit=WAITING * limit), instance, PROBLEM)
+        is_proven = result.status is Status.OPTIMAL and spent.processor <= limit
+        assert not (is_proven and value is not None) or result.value == value, f"{path.stem}: the two differ"
+        proven = [proven[0] + (value is not None), proven[1] + is_proven]
+        ours = reading.processor + spent.processor if is_proven else limit
+        ratios.append(min(ours, limit) / (theirs if value is not None else limit))
+        sizes = f"{instance.num_nodes:,}, {instance.num_edges:,}, {instance.num_terminals:,}"
+        shown = f"{result.value:g}" if is_proven else f"{result.value:g} ≥ {result.lower_bound:g}"
+        pairs = result.counters.get("pairs", "")
+        print(
+            f"| {path.stem} | {sizes} | {value or 'none'} | {theirs:.3f} | {shown} | {reading.processor:.3f} "
+            f"| {spent.processor:.3f} | {pairs} |",
+            flush=True,
+        )
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     print(f"\nproven: peer {proven[0]}, ours {proven[1]} of {len(ratios)}; geometric mean of ours ÷ peer's: {mean:.2f}")
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..contract.arrays import whole
 from ..contract.errors import BadInput, check_ending
@@ -25,33 +27,57 @@ _FORMS = {
 _SILENT = ("comment", "coordinates")
 _SKIPPED = (*_SILENT, "tree decomposition", "drawing", "layout", "labels", "finalsolution", "solution")
 """Sections that do not change the problem; the first ones are left out without a remark."""
-_PRINTABLE = re.compile(r"[^\t -~]")
+_UNPRINTABLE = re.compile(r"[^\t\n -~]")
+_RUNS = re.compile(r"^((?:E(?: [1-9]\d{0,8}){2} \d{1,15}\n){2,})", re.MULTILINE | re.ASCII)
 _COST = re.compile(r"\d{1,18}(\.\d{1,18})?(e[-+]?\d{1,2})?", re.IGNORECASE | re.ASCII)
-_Line = tuple[int, list[str]]
-Entries = dict[str, list[tuple[int, list[Any]]]]
-"""The lines of a section by their first word: the line's number in the file, and the numbers in it."""
+Entries = dict[str, list[tuple[int, Any]]]
+"""The lines of a section by their first word: the first one's number in the file, and the numbers in each."""
+
+
+class _Line(NamedTuple):
+    """A line of a file, or a run of lines of plain edges, with the number and the words of the first one."""
+
+    number: int
+    words: list[str]
+    text: str
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """The lines that are neither empty nor remarks."""
+    number = 1
+    for index, piece in enumerate(_RUNS.split(text)):
+        for place, line in enumerate([piece] if index % 2 else piece.split("\n"), number):
+            words = line[: line.find("\n")].split() if index % 2 else line.split()
+            if words and words[0][0] != "#":
+                yield _Line(place, words, line)
+        number += piece.count("\n")
 
 
 def _instance(graph: Entries, terminals: Entries) -> SteinerInstance:
-    ((_, (num_nodes,)),) = graph["nodes"]
-    edges, chosen = graph.get("e", []), terminals["t"]
-    for listed, counts, noun in (
-        (edges, graph.get("edges"), "edges"),
-        (chosen, terminals.get("terminals"), "terminals"),
+    ((_, ((num_nodes,),)),) = graph["nodes"]
+    edges, costs, unit = np.empty((0, 3), np.int64), list[int](), 1
+    lines = [first + k for first, rows in graph.get("e", []) for k in range(len(rows))]
+    if lines:
+        edges = np.concatenate([np.asarray(rows) for _, rows in graph["e"]])
+        costs, unit = (edges[:, 2].tolist(), 1) if edges.dtype == np.int64 else whole(edges[:, 2].tolist())
+    ends, chosen = edges[:, :2].astype(np.int64), [(number, node) for number, ((node,),) in terminals["t"]]
+    for count, counts, noun in (
+        (len(edges), graph.get("edges"), "edges"),
+        (len(chosen), terminals.get("terminals"), "terminals"),
     ):
-        if counts and counts[0][1][0] != len(listed):
-            number, (count,) = counts[0]
-            raise _wrong(number, f"says {count} {noun}, but there are {len(listed)}: correct one")
-    for number, nodes in [(number, ends[:2]) for number, ends in edges] + chosen:
-        if max(nodes) > num_nodes:
-            raise _wrong(number, f"node {max(nodes)} is outside 1…{num_nodes}")
-        if len(nodes) == 2 and nodes[0] == nodes[1]:
-            raise _wrong(number, f"a loop at node {nodes[0]}: remove it")
-    costs, unit = whole([cost for _, (_, _, cost) in edges])
-    triples = [(u - 1, v - 1, cost) for (_, (u, v, _)), cost in zip(edges, costs, strict=True)]
+        if counts and counts[0][1][0][0] != count:
+            raise _wrong(counts[0][0], f"says {counts[0][1][0][0]} {noun}, but there are {count}: correct one")
+    outside, loops = ends.max(axis=1, initial=0) > num_nodes, ends[:, 0] == ends[:, 1]
+    for at in np.flatnonzero(outside | loops)[:1]:
+        fault = f"node {ends[at].max()} is outside 1…{num_nodes}" if outside[at] else f"a loop at node {ends[at, 0]}"
+        raise _wrong(lines[at], fault if outside[at] else f"{fault}: remove it")
+    for number, node in chosen:
+        if node > num_nodes:
+            raise _wrong(number, f"node {node} is outside 1…{num_nodes}")
     if sum(costs) > 2**53:
         raise BadInput("the costs add up to more than 2^53, with their decimals as integers: round or divide them")
-    return SteinerInstance.from_edges(num_nodes, triples, [terminal - 1 for _, (terminal,) in chosen], unit)
+    triples = np.column_stack([ends - 1, np.array(costs, np.int64)])
+    return SteinerInstance.from_edges(num_nodes, triples, [terminal - 1 for _, terminal in chosen], unit)
 
 
 def _wrong(number: int, message: str) -> BadInput:
@@ -59,20 +85,20 @@ def _wrong(number: int, message: str) -> BadInput:
 
 
 def _section(lines: Iterator[_Line], begin: int) -> Iterator[_Line]:
-    for number, words in lines:
-        if words[0].lower() == "end":
+    for line in lines:
+        if line.words[0].lower() == "end":
             return
-        if words[0].lower() in ("section", "eof"):
+        if line.words[0].lower() in ("section", "eof"):
             break
-        yield number, words
+        yield line
     raise _wrong(begin, "this section does not end: close it with END")
 
 
-def _entries(forms: Mapping[str, str], lines: Iterator[_Line], texts: list[str]) -> Entries:
+def _entries(forms: Mapping[str, str], lines: Iterator[_Line]) -> Entries:
     """The numbers of the lines by their first word, checked against its form; ids are at least 1."""
     entries: Entries = {}
-    for number, (first, *words) in lines:
-        if other := _PRINTABLE.search(texts[number - 1]):
+    for number, (first, *words), text in lines:
+        if other := _UNPRINTABLE.search(text):
             raise _wrong(number, f"the character {other[0]!a} is not printable ASCII: remove it")
         if first.lower() not in forms:
             known = ", ".join(f"'{word.title()} {form}'" for word, form in forms.items())
@@ -90,9 +116,11 @@ def _entries(forms: Mapping[str, str], lines: Iterator[_Line], texts: list[str])
         listed = entries.setdefault(first.lower(), [])
         if listed and len(first) > 1:
             raise _wrong(number, f"a second line '{first}': remove one")
-        listed.append(
-            (number, [Decimal(word) if name == "COST" else int(word) for name, word in zip(names, words, strict=True)])
-        )
+        if "\n" in text:
+            listed.append((number, np.fromstring(text.replace("E", " "), np.int64, sep=" ").reshape(-1, 3)))
+        else:
+            pairs = zip(names, words, strict=True)
+            listed.append((number, [[Decimal(word) if name == "COST" else int(word) for name, word in pairs]]))
     return entries
 
 
@@ -122,26 +150,24 @@ class Steiner(OverlayKind[SteinerInstance]):
             with opened(path) as file:
                 if len(data := file.read(LARGEST_TEXT + 1)) > LARGEST_TEXT:
                     raise too_large
-            texts = as_read(data.decode("latin-1")).split("\n")
-            texts[0] = texts[0].removeprefix("\u00ef\u00bb\u00bf")
-            split = ((number, line.split()) for number, line in enumerate(texts, start=1))
-            lines: Iterator[_Line] = ((number, words) for number, words in split if words and words[0][0] != "#")
-            number, words = next(lines, (1, [""]))
+            text = as_read(data.removeprefix(b"\xef\xbb\xbf").decode("latin-1"))
+            lines = _lines(text)
+            number, words, _ = first = next(lines, _Line(1, [""], ""))
             is_headed = _MAGIC in map(str.upper, words[:3])
             if words[0].lower() == "section":  # as files of the PACE challenge begin
-                lines = chain([(number, words)], lines)
+                lines = chain([first], lines)
             elif not is_headed:
                 raise _wrong(number, f"an STP file begins with '{_MAGIC} STP File, STP Format Version 1.0'")
             skipped = list[str]()
             sections: dict[str, Entries] = {}
-            for number, words in lines:
+            for number, words, _ in lines:
                 match [word.lower() for word in words]:
                     case ["eof"]:
                         break
                     case ["section", *name] if " ".join(name) in sections:
                         raise _wrong(number, f"a second section '{' '.join(words[1:])}': join the two")
                     case ["section", name] if name in _FORMS:
-                        sections[name] = _entries(_FORMS[name], _section(lines, number), texts)
+                        sections[name] = _entries(_FORMS[name], _section(lines, number))
                     case ["section", *name] if " ".join(name) in _SKIPPED:
                         list(_section(lines, number))
                         sections[" ".join(name)] = {}
@@ -158,7 +184,7 @@ class Steiner(OverlayKind[SteinerInstance]):
             instance = _instance(sections["graph"], sections["terminals"])
             if instance.unit > 1:
                 skipped.append(f"costs with decimals are counted in units of 1/{instance.unit}")
-            is_plain = not skipped and is_headed and not any(map(_PRINTABLE.search, texts))
+            is_plain = not skipped and is_headed and not _UNPRINTABLE.search(text)
             return LoadedInstance(instance, notes=tuple(skipped), is_plain=is_plain)
 
     def write(self, instance: SteinerInstance, path: Path) -> None:

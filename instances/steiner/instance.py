@@ -82,13 +82,17 @@ class SteinerInstance(Digested):
 
     @classmethod
     def from_edges(
-        cls, num_nodes: int, edges: Iterable[tuple[int, int, int]], terminals: Iterable[int], unit: int = 1
+        cls,
+        num_nodes: int,
+        edges: Iterable[tuple[int, int, int]] | npt.NDArray[np.int64],
+        terminals: Iterable[int],
+        unit: int = 1,
     ) -> SteinerInstance:
         """Build from (node, node, cost) in any order and direction; of parallel edges the cheapest is kept.
 
         Terminals may be repeated. Cost O(m log m). Raises BadInput as the class, and for a loop, with the edge's index.
         """
-        listed = np.array(list(edges), dtype=np.int64).reshape(-1, 3)
+        listed = np.asarray(edges if isinstance(edges, np.ndarray) else list(edges), dtype=np.int64).reshape(-1, 3)
         if (loops := np.flatnonzero(listed[:, 0] == listed[:, 1])).size:
             raise BadInput(f"edge {loops[0]}: a loop at node {listed[loops[0], 0]}: remove it")
         u, v, cost = listed[:, :2].min(axis=1), listed[:, :2].max(axis=1), listed[:, 2]

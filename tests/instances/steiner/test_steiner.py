@@ -215,3 +215,21 @@ def test_terminals_that_cannot_be_reached_are_named(method: str) -> None:
     result = ob.METHODS[method].run(apart, STEINER)
     assert result.status is ob.Status.INFEASIBLE
     assert result.reason == "no path leads from terminal 1 to terminals 4, 6"
+
+
+@pytest.mark.parametrize("wrong", ["E 3 3 4", "E 2 9 4", "E 0 3 4", "E 2 3 x", "E 2 3 1e80", "e 2 3 0.5", "E 2 3"])
+def test_runs_of_plain_edges_are_read_as_single_lines_are(tmp_path: Path, wrong: str) -> None:
+    edges = [f"E {u} {u + 1} {7 * u % 5}" for u in range(1, 8)]
+    for at in range(len(edges) + 1):
+        listed = [*edges[:at], wrong, *edges[at:]]
+        ends = []
+        for spaced in (listed, [each.replace(" ", "  ") for each in listed]):
+            graph = "\n".join(["SECTION Graph", "Nodes 8", *spaced, "END", ""])
+            (tmp_path / "one.stp").write_text(HEAD + graph + TERMINALS)
+            try:
+                instance = KIND.read(tmp_path / "one.stp", {}).instance
+                ends.append(f"{instance.digest} {instance.unit}")
+            except ob.BadInput as error:
+                ends.append(str(error).replace("  ", " "))
+        assert ends[0] == ends[1]
+        assert wrong == "e 2 3 0.5" or wrong == "E 2 3 1e80" or f"line {4 + at}: " in ends[0]
