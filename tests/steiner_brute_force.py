@@ -4,6 +4,7 @@ import random
 from itertools import combinations
 
 import networkx as nx
+import numpy as np
 
 from overlaybench.instances.steiner.instance import SteinerInstance
 
@@ -39,3 +40,36 @@ def hypercube(dimension: int) -> SteinerInstance:
     size = 2**dimension
     edges = [(v, v ^ (1 << bit), 1) for v in range(size) for bit in range(dimension) if v < v ^ (1 << bit)]
     return SteinerInstance.from_edges(size, edges, [v for v in range(size) if v.bit_count() % 2 == 0])
+
+
+def least_cost_by_sets(instance: SteinerInstance) -> float:
+    """The least cost by dynamic programming over sets of terminals (Dreyfus, Wagner 1971); infinite without a tree."""
+    n, (last, *terminals) = instance.num_nodes, instance.terminals.tolist()
+    apart = np.full((n, n), np.inf)
+    apart[instance.edges[:, 0], instance.edges[:, 1]] = apart[instance.edges[:, 1], instance.edges[:, 0]] = (
+        instance.costs
+    )
+    np.fill_diagonal(apart, 0)
+    for v in range(n):
+        apart = np.minimum(apart, apart[:, [v]] + apart[v])
+    costs = {1 << i: apart[t] for i, t in enumerate(terminals)}
+    for chosen in range(1, 1 << len(terminals)):
+        parts = [(part, chosen ^ part) for part in range(1, chosen) if part & chosen == part]
+        joined = [costs[part] + costs[rest] for part, rest in parts]
+        if joined:
+            costs[chosen] = (np.min(joined, axis=0) + apart).min(axis=1)
+    return float(costs[(1 << len(terminals)) - 1][last]) if terminals else 0.0
+
+
+def street_grid(seed: int) -> SteinerInstance:
+    """A grid of few lengths, with many ties, without some of its links, and two to seven terminals."""
+    draw = random.Random(seed)
+    width, height = draw.randint(2, 6), draw.randint(2, 6)
+    across, down = ([draw.randint(0 if draw.random() < 0.1 else 1, 3) for _ in range(6)] for _ in range(2))
+    nodes = [(x, y) for x in range(width) for y in range(height)]
+    pairs = [(v, w) for v, w in combinations(nodes, 2) if abs(v[0] - w[0]) + abs(v[1] - w[1]) == 1]
+    kept = [pair for pair in pairs if draw.random() < 0.9]
+    edges = [(nodes.index(v), nodes.index(w), across[v[0]] if v[0] != w[0] else down[v[1]]) for v, w in kept]
+    return SteinerInstance.from_edges(
+        len(nodes), edges, draw.sample(range(len(nodes)), min(len(nodes), draw.randint(2, 7)))
+    )

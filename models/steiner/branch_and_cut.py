@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +27,10 @@ from ..engine.proof import Multipliers, ProofFile
 from ..engine.relaxation import Reals
 from ..engine.tree_search import Incumbent, TreeSearch
 from .directed_cuts import Ascent, DirectedCuts, dual_ascent, least_through
-from .reduction import ReducedInstance, reduce
+from .reduction import ReducedInstance, Reduction
 from .terminal_sets import Search, cheaper_tree
 
 _STARTS, _REDUCTION_ROOTS, _ROOTS, _FEW_ROOTS = 20, 10, 20, 3
-_FEW_TERMINALS = 64  # sets of more come after the reductions
 _FEW_STARTS, _SEARCHED = 4, 20_000_000  # starts of large instances; nodes times edges in all starts of others
 _TREES, _NOISE = 2, 2.0  # trees grown along the LP values of a round; the largest factor of their costs
 _LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
@@ -187,16 +187,14 @@ def steiner_branch_and_cut(
         offer(mehlhorn(instance))
         best = BoundReduction(instance)
         counters: dict[str, float | str] = {}
-        has_few = instance.num_terminals <= _FEW_TERMINALS
-        if has_few and not file.is_written:
-            counters = _search_sets(_unreduced(instance), best, clock)
-            if best.is_optimal:
-                return Proposal(best.tree, best.value, None, counters)
-        bounding = None if file.is_written else best.superfluous
-        reduced = reduce(instance, file, clock.share(_REDUCING) if presolve else Clock(0.0), bounding)
+        reduction, quick = Reduction(instance, file), partial(best.superfluous, roots=_FEW_ROOTS)
+        share, bounding = clock.share(_REDUCING), None if file.is_written else quick
+        reduced = reduction.run(share, bounding) if presolve else reduction.reduced()
+        if not (file.is_written or best.is_optimal or clock.passed):
+            counters = _search_sets(reduced, best, clock)
+            if presolve and not (best.is_optimal or clock.passed):
+                reduced = reduction.run(clock.share(_REDUCING), best.superfluous)
         counters["reduced_nodes"], counters["reduced_edges"] = reduced.instance.num_nodes, reduced.instance.num_edges
-        if not (has_few or file.is_written or best.is_optimal or clock.passed):
-            counters |= _search_sets(reduced, best, clock)
         bound, reason = best.value, ""
         if reduced.instance.num_terminals == 1:
             best.keep(reduced, np.zeros(reduced.instance.num_edges, np.bool_))
@@ -210,39 +208,24 @@ def steiner_branch_and_cut(
         return Proposal(best.tree, bound, None if bound >= best.value else Status.TIME_LIMIT, counters, reason)
 
 
-def _unreduced(instance: SteinerInstance) -> ReducedInstance:
-    each = tuple((e,) for e in range(instance.num_edges))
-    return ReducedInstance(instance, (), each, 0, tuple(range(instance.num_nodes)))
-
-
 def _search_sets(reduced: ReducedInstance, best: BoundReduction, clock: Clock) -> dict[str, float | str]:
-    """Search for a cheaper tree than the best one by sets of terminals, without the edges that bounds exclude."""
+    """Search for a cheaper tree than the best one by sets of terminals."""
     instance = reduced.instance
-    removed = best.superfluous(reduced, clock, _FEW_ROOTS)
-    if best.is_optimal or not np.isfinite(best.value) or instance.num_terminals < 3 or clock.passed:
+    if best.is_optimal or instance.num_terminals < 3:
         return {}
-    kept = np.flatnonzero(~removed)
-    used = np.union1d(instance.edges[kept], instance.terminals)
-    edges, terminals = np.searchsorted(used, instance.edges[kept]), np.searchsorted(used, instance.terminals)
-    smaller = SteinerInstance(len(used), edges.astype(np.int32), instance.costs[kept], terminals.astype(np.int32))
-    graph = graph_of(smaller.num_nodes, smaller.edges)
+    if not np.isfinite(best.value):
+        return {}
+    graph = graph_of(instance.num_nodes, instance.edges)
     upper = int(best.value) - reduced.fixed_cost
-    root, ascent = _best_ascent(smaller, graph, upper, clock, _ARCS, _FEW_ROOTS)
+    root, ascent = _best_ascent(instance, graph, upper, clock, _ARCS, _FEW_ROOTS)
     try:
-        search = cheaper_tree(smaller, root, ascent, upper, clock, _STEPS)
+        search = cheaper_tree(instance, root, ascent, upper, clock, _STEPS)
     except MemoryError:
         search = Search(False, 0)
     if search.chosen is not None:
-        chosen = np.zeros(instance.num_edges, np.bool_)
-        chosen[kept] = search.chosen
-        best.keep(reduced, chosen)
+        best.keep(reduced, search.chosen)
     best.is_optimal = search.is_complete
-    return {
-        "reduced_nodes": smaller.num_nodes,
-        "reduced_edges": smaller.num_edges,
-        "dual_ascent": min(ascent.bound, upper),
-        "pairs": search.pairs,
-    }
+    return {"dual_ascent": min(ascent.bound, upper), "pairs": search.pairs}
 
 
 def _search(
@@ -252,7 +235,7 @@ def _search(
 
     Arcs that no cheaper tree has are left out `by_paths`, or each by itself.
     """
-    instance, names = reduced.instance, reduced.nodes
+    instance, names = reduced.instance, reduced.nodes.tolist()
     graph = graph_of(instance.num_nodes, instance.edges)
     incumbent = SteinerIncumbent(instance, graph, clock, lambda chosen: best.keep(reduced, chosen))
     incumbent.value = best.value - reduced.fixed_cost

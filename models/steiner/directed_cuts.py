@@ -124,16 +124,30 @@ def least_through(graph: Graph, reduced: Units, terminals: Ids, root: int) -> Un
 
     `reduced` adds up to 2^53 at most. Cost O(m log n).
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    n, ends = len(graph.offsets) - 1, np.stack([graph.u, graph.v], axis=1)
-    tails, heads = ends.ravel(), ends[:, ::-1].ravel()
-    arcs = csr_array((reduced.astype(np.float64), (tails, heads)), shape=(n, n))
-    from_root = dijkstra(arcs, indices=root)
-    to_terminal = dijkstra(arcs.T, indices=terminals[terminals != root], min_only=True)
-    through: Units = np.minimum(from_root[tails] + reduced + to_terminal[heads], _FAR).astype(np.int64)
+    ends = np.stack([graph.u, graph.v], axis=1)
+    from_root = _distances(graph, reduced, np.array([root], np.int32), 0)
+    to_terminal = _distances(graph, reduced, terminals[terminals != root], 1)
+    through: Units = np.minimum(from_root[ends.ravel()] + reduced + to_terminal[ends[:, ::-1].ravel()], _FAR)
     return through
+
+
+@kernel
+def _distances(graph: Graph, costs: Units, sources: Ids, backward: int) -> Units:
+    """The distance of each node from the nearest source along arcs, or to it; 2^60 if there is no path."""
+    distance = np.full(len(graph.offsets) - 1, _FAR)
+    heap = [(0, s) for s in sources]
+    distance[sources] = 0
+    while len(heap) > 0:
+        length, v = heapq.heappop(heap)
+        if length > distance[v]:
+            continue
+        for k in range(graph.offsets[v], graph.offsets[v + 1]):
+            w, e = graph.neighbour[k], graph.edge[k]
+            through = length + costs[2 * e + ((graph.v[e] == v) ^ backward)]
+            if through < distance[w]:
+                distance[w] = through
+                heapq.heappush(heap, (through, w))
+    return distance
 
 
 _VIOLATION = 1e-4
