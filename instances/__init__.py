@@ -1,1 +1,1 @@
-"""Floor 1: what is given, what is asked, and what counts as an answer."""
+"""The first layer: what is given, what is asked, and what counts as an answer."""

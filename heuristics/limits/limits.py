@@ -43,12 +43,12 @@ class DegreeLimits:
 
     @property
     def most_edges(self) -> int | None:
-        """The largest number of edges; None if it is not limited."""
+        """The largest number of edges; None without a limit."""
         return None if self.counts_max_degree else self.degree
 
     @property
     def most_degree(self) -> int | None:
-        """The largest maximum degree; None if it is not limited."""
+        """The largest maximum degree; None without a limit."""
         return self.degree if self.counts_max_degree else None
 
     def degree_of(self, overlay: Overlay) -> int:

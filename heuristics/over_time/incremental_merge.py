@@ -365,7 +365,7 @@ def _drop(step: int, before: int, tests: int, living: LivingOverlay, changes: Ch
 
 
 def log_of(trace: TopicTrace, start: Ids, rows: npt.NDArray[np.int64]) -> LinkLog:
-    """The log of the first overlay and of rows (step, u, v, sign); what is undone within a step is left out."""
+    """The log of the first overlay and of rows (step, u, v, sign); changes that a step takes back are left out."""
     n = trace.num_nodes
     low, high = rows[:, 1:3].min(axis=1, initial=n), rows[:, 1:3].max(axis=1, initial=-1)
     first = np.column_stack([np.zeros(len(start)), start, np.ones(len(start))]).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Traces answered by an overlay that is computed again at every event: the yardstick of links.
+"""Methods that compute the overlay of a trace anew at every event: the yardstick of links.
 
 Examples
 --------

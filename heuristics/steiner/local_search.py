@@ -29,7 +29,7 @@ class RootedTree(NamedTuple):
 
 
 class Regions(NamedTuple):
-    """The node of a tree that is nearest to each node of the graph, its base."""
+    """For each node of the graph its base: the nearest node of a tree."""
 
     distance: Reals
     base: Ids  # its position; −1 if there is none

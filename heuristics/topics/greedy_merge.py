@@ -89,8 +89,9 @@ def greedy_merge(
 
 
 class Rule(NamedTuple):
-    """Which edge a greedy method adds, of two: e1 contributes most among those that raise the maximum degree least, e2
-    most of all. It is e1 unless e2 contributes more than ``threshold(contribution of e1)``.
+    """The choice of a greedy method between two edges: e1 contributes most among the edges that raise the maximum
+    degree least, e2 among all edges. The method adds e1 unless e2 contributes more than ``threshold(contribution of
+    e1)``.
     """
 
     limits_degree: bool = True

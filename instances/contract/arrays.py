@@ -22,7 +22,7 @@ _Number = TypeVar("_Number", np.int32, np.int64)
 
 
 class ReadOnly:
-    """A frozen dataclass of arrays, which are read-only, also once it is unpickled; it is not checked again then."""
+    """A frozen dataclass whose arrays stay read-only after unpickling, which does not check them again."""
 
     def __getstate__(self) -> dict[str, Any]:
         given: Any = self
@@ -83,7 +83,7 @@ def sampled(count: int, size: int, seed: int, noun: str) -> Offsets:
 
 
 def check_seed(seed: int) -> None:
-    """Raise BadInput for what is no integer from 0 to 2^63 - 1."""
+    """Raise BadInput unless a seed is an integer from 0 to 2^63 - 1."""
     if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
         raise BadInput(f"seed {seed!r} must be an integer from 0 to 2^63 - 1")
 

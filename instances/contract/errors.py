@@ -34,7 +34,7 @@ def storable(text: str) -> str:
 
 
 def not_utf8(where: str, data: bytes | bytearray) -> BadInput:
-    """The error for a text that is not UTF-8, which `data` begins."""
+    """The error for a text that is not UTF-8 and begins with `data`."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return BadInput(f"{where} is UTF-16: save the file as UTF-8 (Excel: CSV UTF-8), or iconv -f UTF-16 -t UTF-8")
     return BadInput(f"{where} is not UTF-8: convert the file")

@@ -138,9 +138,9 @@ def reading_as(path: Path, format_name: str) -> Iterator[None]:
 
 
 def unpacked_name(path: Path) -> Path:
-    """A path whose ending is that of the format: as stated by :func:`reading_as`, without those of packing.
+    """The path with the ending of its format: the one that :func:`reading_as` states, without endings of packing.
 
-    Of a ``.zip`` whose name says no format it is the name of the file within.
+    A ``.zip`` without a format in its name has the ending of the file in it.
     """
     if (stated := _stated.get()) is not None and stated.path == path:
         path = Path(f"{path}{stated.ending}")
@@ -233,7 +233,7 @@ def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
 
 
 def as_read(text: str) -> str:
-    """A text as :func:`read_text` gives it once it is in a file: no byte order mark, and ends of lines of one kind."""
+    """A text without byte order mark and with one kind of line ends, as :func:`read_text` returns it from a file."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -283,7 +283,8 @@ def of_format(data: Any, format_name: str, kind: type[Document]) -> Document:
 def json_lines(
     text: str, format_name: str, head: type[Document], entry: type[Entry]
 ) -> tuple[Document, list[tuple[int, Entry]]]:
-    """The object in the first line of a text, and those in the other lines with their numbers, as types of msgspec.
+    """The object in the first line of a text, and the objects in further lines with the numbers of these, as types of
+    msgspec.
 
     The key ``format`` of the first one is `format_name`; empty lines are skipped. Raises BadInput that names the line.
     """
@@ -315,7 +316,7 @@ _SEARCHED = 2**16
 
 
 def start_of_json(path: Path) -> tuple[str, str]:
-    """What the key ``format`` in the first 64 KiB of a JSON file names, and its first key; "" for none, [ of a list."""
+    """The format that the first 64 KiB of a JSON file name, and the first key; "" without one, [ for a list."""
     start = read_start(path, _SEARCHED)
     named, first = _FORMAT.search(start), _FIRST_KEY.match(start)
     return named[1] if named else "", (first[1] or first[2] or "") if first else ""
@@ -348,7 +349,7 @@ def converted(data: Any, kind: type[Document]) -> Document:
 
 
 def refused(error: str, data: Any, kind: type[Any], first: int = 0) -> tuple[str, str]:
-    """What an error of msgspec says of data, which is used up, and of which entry; lists are counted from `first`."""
+    """The reason and the entry that an error of msgspec names; lists count from `first`. The search empties `data`."""
     what, _, path = error.partition(" - at ")
     at, entry = "", data
     for name, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", path):
@@ -405,7 +406,7 @@ def _line(value: object) -> str:
 
 
 class Coded(NamedTuple):
-    """A column of labels: the distinct ones, and the index of each row's among them."""
+    """A column of labels: the distinct labels, and for each row the index of its label."""
 
     distinct: list[str]
     codes: npt.NDArray[np.int64]
@@ -462,7 +463,9 @@ def sort_key(label: str) -> bytes:
 
 
 def distinct_labels(labels: Sequence[str] | None, size: int, kind: str) -> tuple[str, ...] | None:
-    """The labels as a tuple, or None; empty or repeated ones, or not `size` of them, are bad input."""
+    """The labels as a tuple, or None; BadInput for empty or repeated labels, or another number of labels than
+    `size`.
+    """
     if labels is None:
         return None
     if len(labels) != size:

@@ -1,7 +1,7 @@
 """Graphs of other programs by node label: GraphML, DOT, and tables of edges, read and written.
 
-Programs number nodes, and keep their labels in an attribute of a name of their own: what names the nodes is found by
-the labels that the instance has, and a graph that may be named in two ways is refused.
+Programs number nodes, and keep their labels in an attribute of a name of their own: the reader looks for the attribute
+whose values are the instance's labels, and refuses a graph with two such readings.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _quoted(label: str) -> str:
 def graph_of_dot(text: str) -> GraphInFile:
     """The graph in DOT, with its subgraphs; directions, ports, and attributes but those of nodes are ignored.
 
-    Raises BadInput with the line of what is not DOT.
+    Raises BadInput with the line of the first text that is not DOT.
     """
     reader = _Dot(text)
     reader.skip("strict")

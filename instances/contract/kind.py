@@ -19,7 +19,7 @@ from .terms import said
 
 @dataclass(frozen=True)
 class LoadedInstance(Generic[Instance]):
-    """An instance as it was read, and how many of its rows repeat an earlier one; each counts once.
+    """An instance read from a file, and the number of rows that repeat an earlier row; each counts once.
 
     `notes` are lines on what is suspicious in a file. `is_plain` says that the checker of proofs reads the file as it
     is: a format of this package, or a table in CSV or TSV whose labels are taken as they stand.
@@ -32,7 +32,7 @@ class LoadedInstance(Generic[Instance]):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a user is told of the file before any answer."""
+        """Lines about the file that a user sees before any answer."""
         twice = said(f"{self.duplicates} duplicate (node, topic) rows, each counted once")
         return (*self.notes, *([twice] if self.duplicates else []))
 
@@ -103,7 +103,7 @@ class Kind(ABC, Generic[Instance, Answer]):
         write_json(path, {"format": self.answer_format, **self.labelled(answer, instance)})
 
     def check_ending(self, path: Path) -> None:
-        """Raise BadInput if no answer has the format that the suffix of `path` names; a name without one is JSON."""
+        """Raise BadInput if answers have no format with the suffix of `path`; a name without suffix is JSON."""
         if path.suffix:
             check_ending(path, (".json", *self.answer_endings))
 

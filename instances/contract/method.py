@@ -29,7 +29,7 @@ _PREPARED: set[Any] = set()
 
 @dataclass(frozen=True)
 class Proposal(Generic[Answer]):
-    """What the function behind a method returns, before the problem validates it.
+    """The answer of a method with its bound and counters, before the problem validates the answer.
 
     A `status` of None means ``optimal`` if the lower bound equals the answer's value, else ``feasible``. `trace` is
     called once the run is over, so that it does not count in the run's seconds.
@@ -171,7 +171,7 @@ class Method(Generic[Instance, Answer]):
         return interpreter.calls
 
     def answers(self, problem: Problem[Any, Any] | str) -> bool:
-        """Whether it answers a problem, perhaps given by name; one with limits is answered as its family is."""
+        """Whether the method answers a problem, perhaps given by name; a problem with limits counts as its family."""
         if self.members:
             return any(member.answers(problem) for member in self.members)
         name = problem if isinstance(problem, str) else problem.name

@@ -61,12 +61,12 @@ def duration(time: float) -> str:
 
 
 def exact(value: object, digits: int = 15) -> str:
-    """A value as files and ``--where`` have it: a number to so many digits."""
+    """A value as in files and in ``--where``: a number to `digits` significant digits."""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
 def distinct(*numbers: float) -> list[str]:
-    """Numbers as a message has them: to six digits, and more where only these tell different ones apart.
+    """Numbers for a message: to six significant digits, or to as many as make different numbers differ.
 
     Examples
     --------

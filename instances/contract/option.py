@@ -53,7 +53,7 @@ class Option:
         return self.choices() if callable(self.choices) else self.choices
 
     def parse(self, value: object) -> Value:
-        """The value converted to the type of the option; bad input if that fails or it is out of range."""
+        """The value in the type of the option; BadInput for a value of another type or out of range."""
         expected = type(self.default)
         try:
             if expected is bool:
@@ -82,7 +82,7 @@ class Option:
 def complete(options: Iterable[Option], given: Mapping[str, object], owner: str) -> dict[str, Value]:
     """The value of each option, or its default.
 
-    Raises BadInput if a name is no option of the `owner`, or an option is given without the one that it needs.
+    Raises BadInput for a name that is no option of the `owner`, or an option without the option that it needs.
     """
     known = {option.name: option for option in options}
     for name in given:

@@ -27,7 +27,7 @@ class Implication(NamedTuple):
 
 
 class Problem(ABC, Generic[Instance, Answer]):
-    """A minimisation problem. It shares no code with any method, and every result is validated by it.
+    """A minimisation problem. A problem shares no code with any method, and validates every result.
 
     Attributes
     ----------
@@ -89,14 +89,14 @@ class Problem(ABC, Generic[Instance, Answer]):
 
     @abstractmethod
     def violations(self, instance: Instance, answer: Answer) -> list[str]:
-        """The reasons why the answer is invalid, a sentence each; empty if it is valid."""
+        """The reasons why the answer is invalid, a sentence each; none for a valid answer."""
 
     def measures(self, instance: Instance, answer: Answer) -> dict[str, float]:
         """Further figures of the answer beside its value."""
         return {}
 
     def unit(self, instance: Instance) -> int:
-        """How many of the value are one of what the user's file counts: 10 where its costs have a decimal."""
+        """The units of the value in one unit of the user's file: 10 where costs in the file have one decimal."""
         return 1
 
 
@@ -109,7 +109,7 @@ def shortened(faults: list[str], noun: str) -> list[str]:
 def family_of(problem: str) -> str:
     """The name by which methods answer a problem: ``filtering`` for ``filtering@max-degree=4``.
 
-    A problem with limits is named after its family: what follows the first ``@`` or ``=`` states the limits.
+    A problem with limits is named after its family: the text from the first ``@`` or ``=`` on states the limits.
     """
     return re.split("[@=]", problem, maxsplit=1)[0]
 

@@ -133,7 +133,7 @@ _WIDTH, _WIDEST_CHOICE = 80, 24
 
 @dataclass(frozen=True)
 class Step:
-    """One choice."""
+    """One choice of a greedy method."""
 
     nodes: tuple[int, ...]  # the ends of the edge chosen, or the centre of the star
     edges: tuple[tuple[int, int], ...]  # those added, each u < v: one, or those of the star that are new

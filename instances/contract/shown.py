@@ -1,6 +1,6 @@
 """How objects show themselves in a notebook: tables of facts, and drawings of small ones.
 
-The HTML takes its colours from the page around it, so that it is readable in a light and in a dark theme.
+The HTML takes its colours from the page around, and so is readable in a light and in a dark theme.
 """
 
 from __future__ import annotations

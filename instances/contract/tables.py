@@ -193,7 +193,7 @@ def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:
 
 
 def key_texts(columns: Sequence[Any]) -> Any:
-    """The key of each row of several arrays of texts, ``a|b`` (:func:`.joined`); of one array the texts themselves."""
+    """The key ``a|b`` of each row of several arrays of texts (:func:`.joined`); for one array its texts."""
     import pyarrow.compute as pc
 
     if len(columns) == 1:
@@ -214,7 +214,7 @@ _WHOLE = 2**53
 
 
 def label_texts(values: Any, column: str) -> Any:
-    """An array or chunked array of labels as text; this is the one rule on one machine and on Spark.
+    """An array or chunked array of labels as text, by one rule on one machine and on Spark.
 
     Texts, integers, truth values, dates and decimals have the text that Arrow gives them, bytes are UTF-8. A whole
     floating-point number is an integer, as tables have them where a column had gaps. Raises BadInput for other numbers
@@ -247,7 +247,7 @@ def label_texts(values: Any, column: str) -> Any:
 
 
 def readable(path: Path) -> Any:
-    """What Arrow and NumPy read of a file: its path, or its bytes if it is packed or a pipe."""
+    """The source from which Arrow and NumPy read a file: its path, or the bytes of a packed file or a pipe."""
     if path.is_file() and path.suffix not in PACKED:
         return path
     with opened(path) as file:

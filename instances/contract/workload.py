@@ -50,7 +50,7 @@ class Workload(Generic[Instance]):
         return f"Workload({self.name}: {self.summary})"
 
     def complete(self, given: dict[str, object]) -> dict[str, Value]:
-        """All parameters with their values; an unknown one is bad input."""
+        """All parameters with their values; BadInput for an unknown parameter."""
         return complete(self.parameters, given, f"workload '{self.name}'")
 
     def generate(self, *, seed: int = 0, **given: object) -> Instance:

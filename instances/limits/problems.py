@@ -1,4 +1,4 @@
-"""Problems on topic instances under a limit on degrees: fewest edges, or as much connectivity as it allows."""
+"""Problems on topic instances under a limit on degrees: fewest edges, or as much connectivity as the limit allows."""
 
 from __future__ import annotations
 
@@ -97,7 +97,8 @@ class CappedTCO(DegreeLimited):
 
 
 class PartialTCO(DegreeLimited):
-    """As much connectivity as a limit on degrees allows; the value is what is missing, and 0 where all is connected.
+    """As much connectivity as a limit on degrees allows; the value counts the missing connectivity, 0 where everything
+    is connected.
 
     `measure` is ``topics``, the topics that are not connected as a whole; ``subscribers``, those outside the largest
     component of each topic; or ``components``, those beyond one a topic, which is what Greedy Merge lowers.

@@ -245,7 +245,7 @@ _BYTES_AT_ONCE = 50_000_000
 def topic_diameters(overlay: Overlay, instance: TopicInstance) -> npt.NDArray[np.float64]:
     """The diameter of each topic, shape (|T|,): paths may pass through nodes that do not subscribe to it.
 
-    It is 0 for a topic of one subscriber, and infinite where the overlay does not connect two subscribers.
+    The diameter of a topic with one subscriber is 0; without a path between two subscribers it is infinite.
     Breadth-first search from all nodes at once with a bit for each source: O(D·|E|·|V|/8) bytes for the largest
     diameter D, in bounded memory.
     """

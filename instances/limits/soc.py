@@ -56,7 +56,7 @@ class DegreeFunction:
 
 
 class RoutingCost(DegreeFunction):
-    """ρ: how much it costs to disseminate messages over an overlay.
+    """ρ: the cost of disseminating messages over an overlay.
 
     As a :class:`DegreeFunction`, but from an overlay and an instance; infinite where the overlay cannot deliver.
 
@@ -94,7 +94,7 @@ ROUTING_COSTS = {each.name: each for each in (FILTERING, TOPIC_DIAMETER, AVERAGE
 
 
 class SOC(TopicProblem):
-    """One of δ and ρ limited and the other minimised; without a limit both, and the value is their sum.
+    """Minimise δ under a limit on ρ, ρ under a limit on δ, or without a limit the sum of both.
 
     Raises BadInput if there are two limits, or one is not a number of at least 0.
 
@@ -169,7 +169,7 @@ class SOC(TopicProblem):
         return SOC(DEGREE_FUNCTIONS[parts[3]], self.routing, most_cost=cost, most_degree=degree)
 
     def value(self, instance: TopicInstance, answer: Overlay) -> float:
-        """What is minimised: δ, ρ, or δ + ρ if neither is limited."""
+        """The minimised value: δ, ρ, or δ + ρ without a limit."""
         if self.most_degree is not None:
             return self.routing.of(answer, instance)
         if self.most_cost is not None:
@@ -197,7 +197,7 @@ class SOC(TopicProblem):
 
 
 def as_soc(problem: AnyTopicProblem) -> SOC:
-    """The problem as an SOC; methods for these problems get no other."""
+    """The problem as an SOC; methods for SOC problems get no other problem."""
     if not isinstance(problem, SOC):
         raise TypeError(f"{problem!r} is not on a degree function and a routing cost")
     return problem

@@ -62,7 +62,7 @@ def _shuffled(period: int) -> list[int]:
 
 
 def custody_groups(node_id: int, count: int) -> list[int]:
-    """The first `count` distinct custody groups of a node, sorted: hashes of its id and of those that follow it."""
+    """The first `count` distinct custody groups of a node, sorted: hashes of its id and of the ids that follow."""
     if count == _CUSTODY_GROUPS:
         return list(range(count))
     groups = set[int]()

@@ -24,7 +24,7 @@ Link = tuple[int, int]
 
 
 class Moment(NamedTuple):
-    """The links at a time in microseconds, and of them those that are new, and those that are gone since the last."""
+    """The links at a time in microseconds, the new links among them, and the links removed since the moment before."""
 
     time: int
     links: Set[Link]

@@ -1,4 +1,4 @@
-"""Times of traces in microseconds: the order of events, steps, and series of what a judge sees."""
+"""Times of traces in microseconds: the order of events, steps, and series of a judge."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..contract.time_units import SECOND
 
 
 def microseconds(seconds: float, where: str) -> int:
-    """A time in microseconds; one that is no number or outside ±285 years is bad input."""
+    """A time in microseconds; BadInput for a time that is no number or outside ±285 years."""
     if not -9e9 < seconds < 9e9:
         raise BadInput(f"{where}: time {seconds} is no number of seconds: correct it")
     return round(seconds * SECOND)
 
 
 def rising(seconds: npt.NDArray[np.float64]) -> list[int]:
-    """Times in microseconds, each later than the one before and than 0."""
+    """Times in microseconds, the first above 0 and each later than its predecessor."""
     times = np.rint(seconds * SECOND).astype(np.int64)
     index = np.arange(len(times))
     found: list[int] = (np.maximum.accumulate(np.maximum(times, 1) - index) + index).tolist()
@@ -56,7 +56,7 @@ class Timed(Digested):
 
 
 class Series:
-    """What a judge sees of an answer to a trace at the moments at which something changes.
+    """The measures of an answer to a trace at the moments of its changes.
 
     `times` are in microseconds, shape (moments,); a state holds until the next moment. `steps`, shape (steps,), has the
     last moment before the next step of the trace: its snapshot, repaired.
@@ -66,7 +66,7 @@ class Series:
     steps: Offsets
 
     def integral(self, values: npt.NDArray[np.number]) -> float:
-        """The values of the moments times the seconds for which they hold; that of the last moment for none."""
+        """The sum over the moments of value times seconds that the value holds; the last moment holds for 0 seconds."""
         return float((values * (np.diff(self.times, append=self.times[-1]) / SECOND)).sum())
 
 

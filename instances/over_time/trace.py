@@ -310,7 +310,7 @@ class TopicTrace(Timed):
         return self.event_topics[self.event_offsets[event] : self.event_offsets[event + 1]]
 
     def snapshots(self, first: int = 0) -> Iterator[TopicInstance | None]:
-        """The subscriptions after each step from the `first` on, on all |V| nodes; those not present have none.
+        """The subscriptions after each step from the `first` on, on all |V| nodes; absent nodes have none.
 
         Topics without a subscriber are left out, as in every instance; without any subscription it is None. Cost
         O(subscriptions) each.
@@ -330,7 +330,7 @@ class TopicTrace(Timed):
             yield TopicInstance.from_sorted(offsets, topics, self.num_topics, *labels) if len(topics) else None
 
     def snapshot(self, time: float) -> TopicInstance | None:
-        """The subscriptions at a time in seconds, as :meth:`snapshots` has them; those of the start before it."""
+        """The subscriptions at a time in seconds, as in :meth:`snapshots`; before the start those of the start."""
         return next(self.snapshots(self.step_at(microseconds(time, "the time"))))
 
     def present(self) -> list[frozenset[int]]:

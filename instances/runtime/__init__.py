@@ -1,1 +1,1 @@
-"""What runs a method: clocks, signals, compiled kernels, and which code an answer depends on."""
+"""The run of a method: clocks, signals, compiled kernels, and the code that an answer depends on."""

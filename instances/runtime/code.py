@@ -1,4 +1,4 @@
-"""Which code an answer depends on: the syntax of modules and of all that they import, without docstrings and comments.
+"""The code that an answer depends on: the syntax of modules and their imports, without docstrings and comments.
 
 One digest tells runs, verdicts and plug-ins of different code apart. A comment, a docstring, or a change of a module
 that is not imported leaves it as it is.
@@ -59,7 +59,7 @@ def syntax(source: str | bytes) -> str:
 
 
 def assigned_in(file: Path) -> frozenset[str]:
-    """The names that the top level of a file defines, not those that it imports."""
+    """The names that the top level of a file defines, without imported names."""
     return _scanned(file).defined
 
 

@@ -94,7 +94,7 @@ class Kernel:
     def digest(self) -> str:
         """A digest of the syntax of this kernel, and of all kernels, constants and types that it uses.
 
-        That is finer than a digest of modules, as a compilation takes longer than many runs.
+        A digest of modules would be coarser, and a compilation takes longer than many runs.
         """
         sha = hashlib.sha256(_NUMBERED)
         for part in _parts_of(self.py_func, {}):
@@ -185,7 +185,7 @@ def _widest(numba_type: Any) -> Any:
 
 
 def compile_calls(calls: Sequence[tuple[Kernel, tuple[Any, ...]]]) -> None:
-    """Compile kernels for the types of some arguments, on all cores; those in the cache are left there.
+    """Compile kernels for the types of some arguments, on all cores, unless the cache has them.
 
     `calls`, sequence of (Kernel, tuple): as :class:`.Interpreter` records them.
     """
@@ -246,7 +246,8 @@ def number_apart() -> None:
     """Let kernels that different processes compiled be loaded by one.
 
     numba numbers functions from 1 on in each process, to tell those of one name apart: a sort, and a search for the
-    order, differ in their closures alone. With equal numbers one kernel calls what another one has under that name.
+    order, differ in their closures alone. If two functions had one number, a kernel could call the other kernel's
+    function.
     """
     from numba.core.bytecode import FunctionIdentity
 

@@ -1,4 +1,4 @@
-"""What a method at work uses: its clock, the trajectory of its run, and the answers and bounds that it offers."""
+"""A method at work: its clock, the trajectory of its run, and the answers and bounds that the method offers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Value = TypeVar("Value")
 
 
 class Judge(Protocol):
-    """What a run asks of the problem that is solved."""
+    """The operations that a run needs of its problem."""
 
     def value(self, instance: Any, answer: Any, /) -> float: ...
 
@@ -129,9 +129,8 @@ class Clock:
 
 @contextmanager
 def interruptible(time_limit: float | Clock | None) -> Iterator[Clock]:
-    """A clock, of a limit in seconds or one that goes already, which the first Ctrl-C ends.
-
-    The second one raises KeyboardInterrupt as usual.
+    """A clock that the first Ctrl-C ends, for a limit in seconds or a running clock. The second Ctrl-C raises
+    KeyboardInterrupt as usual.
 
     An exception raised by a signal could occur inside a compiled kernel or the LP solver, which cannot pass it on.
     Outside the main thread, on a trial instance, or if SIGINT has another handler, signals are not handled here.
@@ -194,7 +193,7 @@ class Trajectory:
     def report(
         self, value: float | None = None, lower_bound: float | None = None, seconds: float | None = None
     ) -> None:
-        """Record a value or a bound if it is better than those before; those that are not finite do not count.
+        """Record a value or a bound if it improves on earlier ones; infinite numbers and NaN do not count.
 
         `seconds`: when it was found, after the start; now by default.
         """
@@ -324,7 +323,7 @@ def _active() -> _Run | None:
 
 
 def watched(watcher: Watcher) -> AbstractContextManager[object]:
-    """Pass the progress of the runs of this process to a watcher; that of forked processes does not reach it."""
+    """Pass the progress of the runs of this process to a watcher; forked processes pass none."""
     return setting(_watch, (watcher, os.getpid()))
 
 
@@ -332,7 +331,7 @@ def watched(watcher: Watcher) -> AbstractContextManager[object]:
 def solving(instance: Any, problem: Judge, trajectory: Trajectory) -> Iterator[_Run]:
     """Around the work of a method, whose offers go to its trajectory and to the watcher of the process, if any.
 
-    What another method offers that this one runs is about another instance: the watcher does not get it.
+    Offers of a nested method are about another instance: the watcher does not get them.
     """
     watch = _watch.get()
     is_heard = watch is not None and watch[1] == os.getpid() and _active() is None
@@ -372,7 +371,7 @@ def offer_value(value: float | None, lower_bound: float | None) -> None:
 
 
 def offer_made(make: Callable[[], Any]) -> None:
-    """Offer the answer that a function makes from a solver's solution; it is not called too often for its cost."""
+    """Offer the answer that a function makes from a solver's solution; costly functions are called rarely."""
     if (run := _active()) is not None:
         run.offered_if_free(make)
 

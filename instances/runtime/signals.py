@@ -21,10 +21,10 @@ _kept: list[bool] = [False]
 
 
 def handle_signals() -> list[int]:
-    """From now on, a signal raises KeyboardInterrupt in the main thread; the list of those that arrive is returned.
+    """From now on, a signal raises KeyboardInterrupt in the main thread; returns the list that arriving signals join.
 
-    Signals that are ignored, such as SIGHUP under nohup, stay so. Of further ones only Ctrl-C raises again: a second
-    SIGTERM must not end what the first one stops in order.
+    Signals that are ignored, such as SIGHUP under nohup, stay so. After the first signal only Ctrl-C raises again, so a
+    second SIGTERM cannot cut short an orderly stop.
     """
     _received.clear()
     for number in SIGNALS:

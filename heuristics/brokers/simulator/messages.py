@@ -50,7 +50,7 @@ class Control(Struct, frozen=True):
 
     @property
     def numbers(self) -> int:
-        """How many numbers it has, at least one."""
+        """The count of numbers in the message, at least one."""
         return max(1, sum(_numbers(getattr(self, name)) for name in self.__struct_fields__))
 
     @property
@@ -159,7 +159,7 @@ class Confirm(Control, frozen=True):
 
 
 class AskMap(Control, frozen=True):
-    """A broker that is to move asks its new neighbour for its map and its table."""
+    """A request of a moving broker for the map and the table of its new neighbour."""
 
 
 class ShowMap(Control, frozen=True):
@@ -196,8 +196,8 @@ class Pong(Control, frozen=True):
 class Ask(Control, frozen=True):
     """To the coordinator: a request to start something.
 
-    `path`: the parent of a broker that joins; the neighbour of one that leaves; the old and the new one of one that
-    moves.
+    `path`: the parent of a joining broker, the neighbour of a leaving one, or the old and the new neighbour of a moving
+    one.
     """
 
     what: str  # one of "table", "join", "leave", "move"

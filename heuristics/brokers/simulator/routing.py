@@ -66,7 +66,9 @@ def path_back(paths: Paths, broker: int) -> list[int]:
 
 
 def anchor(paths: Paths, broker: int, radius: int) -> int:
-    """The broker that is `radius` hops from the start on the path to another one, or this if it is nearer."""
+    """The broker `radius` hops from the start on the path to another broker; that broker itself if the path is
+    shorter.
+    """
     return path_back(paths, broker)[max(0, paths[broker][1] - radius)]
 
 
@@ -128,7 +130,7 @@ class Neighbourhood:
 
 
 def joined(parts: Sequence[Entries]) -> Entries:
-    """A master table of several parts; of a subscription that is in two of them, the first one stays as it is."""
+    """Join parts of a master table; where two parts have one subscription, the entry of the first part counts."""
     if len(parts) == 1:
         return parts[0]
     whole = Entries(*(np.concatenate(rows) for rows in zip(*parts, strict=True)))
@@ -266,7 +268,7 @@ class Routing:
         return changed
 
     def with_more(self, entries: Entries) -> Routing:
-        """As :meth:`with_table`, with further subscriptions; those that it has already stay as they are."""
+        """The routing with further subscriptions; subscriptions that the table has already keep their entries."""
         changed = self.with_table(self._tables[0])
         changed._tables = (*self._tables, entries)
         return changed
@@ -358,7 +360,7 @@ class Profile:
         self._round = 0
 
     def reports(self, hood: Neighbourhood) -> Sends:
-        """Tell each primary neighbour what it may have to know: the brokers within Δ − 1 hops on this side of it."""
+        """Report to each primary neighbour the loads and round trips of the brokers within Δ − 1 hops on this side."""
         sends: Sends = []
         for v in hood.neighbours:
             told = [x for x, hops in hood.hops.items() if 0 < hops < hood.radius and hood.next_hop(x) != v]

@@ -25,9 +25,9 @@ Kind = TypeVar("Kind")
 
 @dataclass
 class Coordinator:
-    """Grants what brokers ask for, in the order asked unless a request waits for brokers that are affected already.
+    """Grants requests of brokers in their order; a request waits while an earlier one affects the same brokers.
 
-    `running`: what was granted and is not released, by number: what it is, and the brokers that it affects.
+    `running`: the granted requests that are not released, by number: their kind, and the brokers that they affect.
     """
 
     radius: int
@@ -172,7 +172,7 @@ class Change:
         return OLD if self.new is None else NEW
 
     def update(self, step: Update) -> Routing:
-        """The second step: the new map and the new anchors, from what the message has."""
+        """The second step: derive the new map and the new anchors from the message."""
         hood, table = self.old.hood, self.old.table
         was, now = step.path[0], step.path[-1]
         edges = ((hood.edges | step.edges) - {edge(step.mover, was)}) | {edge(step.mover, now)}
@@ -196,7 +196,7 @@ class Change:
         return self.new.over(self.links)
 
     def counted(self, step: Drain, sent_to: Counter[int], processed_from: Counter[int], old: int) -> tuple[int, int]:
-        """Copies between affected brokers: sent from here, and processed here, of the view that is asked for."""
+        """The copies between affected brokers that this broker sent and processed, of the view that the step names."""
         if step.view == OLD:
             return self.sent, old
         return sum(sent_to[v] for v in self.region), sum(processed_from[v] for v in self.region)
@@ -215,9 +215,9 @@ class Relocation:
     def following(
         self, step: Initiate | Drain | Update | End, sums: tuple[int, int], routing: Routing
     ) -> Drain | Update | End | None:
-        """The step after one that is complete everywhere; None after the last.
+        """The step that follows a complete one; None after the last.
 
-        A drain is repeated until it counts as many copies processed as sent, twice the same.
+        A drain is repeated until two in a row count the same copies, as many processed as sent.
         """
         if isinstance(step, Initiate | Update):
             return Drain(self.change, OLD if isinstance(step, Update) else None)

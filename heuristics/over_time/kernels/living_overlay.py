@@ -53,7 +53,9 @@ class LivingOverlay(NamedTuple):
 
 
 def living_overlay(trace: TopicTrace) -> LivingOverlay:
-    """Without subscriptions and links. Memory: 9 bytes a slot and 40 a node, of which 4 and 8 are the trace's."""
+    """An overlay without subscriptions and links. Memory: 9 bytes a slot and 40 a node, of which 4 and 8 are the
+    trace's.
+    """
     slots, n = len(trace.node_topics), trace.num_nodes
     return LivingOverlay(
         trace.node_offsets,

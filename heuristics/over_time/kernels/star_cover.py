@@ -33,7 +33,7 @@ def cover_space(num_nodes: int) -> CoverSpace:
 
 @kernel
 def attach(step: int, v: int, living: LivingOverlay, space: CoverSpace, changes: Changes) -> None:
-    """Link a node that has no links, so that it has a neighbour in each of its topics that has another subscriber.
+    """Link a node without links to a neighbour in each of its topics with another subscriber.
 
     Of three nodes that cover the topics it takes those with most common topics in all: the cycles that they close spare
     later repairs. Cost: the subscribers of its topics, and 2^topics and the square of the sets that nodes cover for an

@@ -16,7 +16,7 @@ BestFirst = Callable[[int, int, int, Any, TieOrder], npt.NDArray[np.int64]]
 
 
 def best_first(best: Callable[..., tuple[float, int]], add: Callable[..., None]) -> BestFirst:
-    """The kernel that adds an edge of highest score, of equal ones that of lowest rank, until none scores above 0.
+    """The kernel that adds the edge of highest score, and of lowest rank among these, until no edge scores above 0.
 
     `best`, `add`: candidates stand in lists: ``best(k, state, order)`` returns the highest score in list k at
     present, 0 if it has no candidate, and that edge's rank. ``add(u, v, state)`` adds an edge, which raises no

@@ -53,7 +53,7 @@ class EdgeCosts(NamedTuple):
 
 
 def edge_costs(instance: TopicInstance) -> EdgeCosts:
-    """The costs of an instance, 1 each if it has none; not copied."""
+    """The edge costs of an instance, not copied; 1 for each edge of an instance without costs."""
     given = instance.costs
     return unit_costs(instance.num_nodes) if given is None else EdgeCosts(given.points, given.sites, given.table)
 

@@ -23,7 +23,7 @@ _NEAREST = 20
 
 @heuristic(TIES)
 def gm2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
-    """A fault-tolerant overlay: that of GM-M, to which edges are added that unite most blocks.
+    """A fault-tolerant overlay: GM-M's, with the edges added that unite most blocks.
 
     A block is a maximal 2-connected subgraph of a G_t, or a bridge; a topic is fault-tolerant once it is one block. The
     contribution of an edge is the number of blocks by which it lowers the total of all topics. First the edge of

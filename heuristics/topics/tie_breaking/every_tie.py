@@ -41,9 +41,10 @@ class GreedyRule(NamedTuple):
 
 
 def edge_rule(*, limits_degree: bool, adds_idle: bool = False, factor: Fraction | None = None) -> GreedyRule:
-    """One edge at a time: e1 of those that raise the maximum degree least, or e2 of all.
+    """The rule that adds one edge at a time: e1, the best of the edges that raise the maximum degree least, or e2, the
+    best of all edges.
 
-    It is e1 unless e2 contributes more than `factor` times as much; without a factor always.
+    The rule takes e1 unless e2 contributes more than `factor` times as much; without a factor it always takes e1.
     """
     least = [MOST_TOPICS + 1 if factor is None else min(MOST_TOPICS + 1, floor(factor * c)) for c in range(32)]
     return GreedyRule(_EDGES, limits_degree, adds_idle, 0, np.array(least, np.int64))
@@ -60,7 +61,7 @@ RING_RULE = GreedyRule(_RINGS, False, False, 0, np.zeros(32, np.int64))
 
 
 class TieValues(NamedTuple):
-    """Of each instance what a method builds."""
+    """The graphs that a method builds on each instance, and their values."""
 
     values: npt.NDArray[np.int16]  # [instance, of TIES, of MEASURES]
     means: npt.NDArray[np.float64]  # [instance, of MEASURES]: each tie broken uniformly at random and independently

@@ -83,7 +83,7 @@ def cd_oda_2(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) ->
 
 @heuristic(TIES)
 def cd_max(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> OverlayBuild:
-    """As :func:`cd_oda`, the centre being the node with fewest neighbours, which keeps degrees low (CD-MAX).
+    """Stars at the nodes with fewest neighbours, for low degrees (CD-MAX); everything else is as in :func:`cd_oda`.
 
     Notes
     -----
