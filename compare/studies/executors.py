@@ -62,11 +62,6 @@ class Executors(ABC):
     def run(self, work: Work, batches: list[bytes]) -> list[bytes]:
         """What `work` returns of each batch, as one job; called by several threads."""
 
-    @property
-    def active(self) -> int | None:
-        """How many tasks run now; None if that is not known."""
-        return None
-
     @abstractmethod
     def send(self, file: Path) -> None:
         """Send a file to all workers, which find it by :meth:`path_of`."""
@@ -151,13 +146,6 @@ class ClassicSpark(Executors):
     @property
     def cores(self) -> int:
         return max(1, int(self.context.defaultParallelism))
-
-    @property
-    def active(self) -> int | None:
-        tracker = self.context.statusTracker()
-        stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
-        running = sum(int(stage.numActiveTasks) for stage in stages if stage is not None)
-        return min(running, self.cores)
 
     def run(self, work: Work, batches: list[bytes]) -> list[bytes]:
         def of_partition(items: Iterable[bytes]) -> Iterator[bytes]:
@@ -310,7 +298,7 @@ def run_batches(
 ) -> None:
     """Do all items; `receive` gets those of a batch that are done with their results, in this thread, as it ends.
 
-    Two tasks a core are under way. `poll` gets the number of running tasks, four times a second and as batches end.
+    Two tasks a core are under way. `poll` gets how many of them can run, four times a second and as batches end.
     Raises the error of Spark, or that of bad input.
     """
     with _Threads() as threads:
@@ -350,8 +338,7 @@ def _run_batches(
                 if outcome.done:
                     receive(batch[: outcome.done], outcome.results)
                 batches.back(batch[outcome.done :])
-        active = executors.active
-        poll(min(cores, sum(map(len, running.values()))) if active is None else active)
+        poll(min(cores, sum(map(len, running.values()))))
 
 
 class _Threads:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import metadata
 from math import inf, isnan
 from pathlib import Path
@@ -186,16 +186,22 @@ def impossible(row: Mapping[str, Any]) -> list[str]:
     """The faults of a row's columns by themselves, a sentence each: what is missing, of another type or no run's."""
     if missing := [name for name in COLUMNS if name not in row]:
         return [f"has no {missing[0]}"]
-    faults = []
-    for name, column in COLUMNS.items():
-        try:
-            held = column.holds(row[name])  # first: Arrow aborts the process for a map with a null as name
-            pa.array([row[name]], column.type)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError, RecursionError):
-            held = False
-        if not held:
-            faults.append(f"has an impossible {name}: {str(row[name])[:80]!r}")
-    return faults
+    wrong = [name for name, column in COLUMNS.items() if not _is_possible(column.holds, row[name])]
+    if not wrong and not _is_possible(table_of, [dict(row)]):
+        wrong = [name for name, column in COLUMNS.items() if not _is_possible(partial(_array, column.type), row[name])]
+    return [f"has an impossible {name}: {str(row[name])[:80]!r}" for name in wrong]
+
+
+def _is_possible(holds: Callable[[Any], object], value: Any) -> bool:
+    try:
+        return bool(holds(value))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, RecursionError):
+        return False
+
+
+def _array(kind: pa.DataType, value: Any) -> pa.Array:
+    """Only of a value that its column holds: Arrow aborts the process for a map with a null as name."""
+    return pa.array([value], kind)
 
 
 def to_bytes(rows: list[dict[str, Any]]) -> bytes:

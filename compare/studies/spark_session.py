@@ -46,6 +46,9 @@ _CONFIGURATION = {
     "spark.task.maxFailures": str(FAILURES),
     "spark.executor.maxNumFailures": str(FAILURES),
 }
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of Java where Spark only carries batches: its optimising compiler would cost more than it saves."""
+
 _FOLDER = "plug-ins"
 _CATALOGUES: Mapping[str, Catalogue[Any]] = {"methods": METHODS, "problems": PROBLEMS, "workloads": WORKLOADS}
 _SPARK_ERRORS = (Py4JError, PySparkException, ConnectionError)
@@ -120,7 +123,7 @@ def _unreachable(address: str) -> str:
 def executors_on(master: str, log: Path, archive: Path | None, plug_ins: PlugIns | None = None) -> Iterator[Executors]:
     """The executors of a Spark master, or of a server of Spark Connect (``sc://host:port``); see :func:`spark`."""
     if not master.startswith("sc://"):
-        with spark(master, log, archive, plug_ins) as context:
+        with spark(master, log, archive, plug_ins, _SHORT_LIVED) as context:
             yield ClassicSpark(context)
         return
     _check_environment(master)
@@ -173,19 +176,19 @@ def _reported(log: Path) -> Iterator[None]:
 
 @contextmanager
 def spark(
-    master: str, log: Path, archive: Path | None = None, plug_ins: PlugIns | None = None
+    master: str, log: Path, archive: Path | None = None, plug_ins: PlugIns | None = None, java: str = ""
 ) -> Iterator[SparkContext]:
     """A Spark context on ``local[*]``, ``spark://host:port``, …, whose own messages go to a file.
 
     The workers of a cluster get `archive` (`overlaybench archive`), or this package, and then need the pinned libraries
-    in their Python; and the files of the plug-ins.
+    in their Python; and the files of the plug-ins. `java` has options of Java, for driver and executors.
     """
     if master.startswith("sc://"):
         raise BadInput(f"--master {master}: Spark Connect runs studies alone: give the address of a Spark master")
     _check_environment(master)
     cores = local_cores(master)
     conf = SparkConf().setAppName("overlaybench").setMaster(f"local[{cores},{FAILURES}]" if cores else master)
-    conf.setAll([*_CONFIGURATION.items()])
+    conf.setAll([*_CONFIGURATION.items(), *((f"spark.{of}.extraJavaOptions", java) for of in ("driver", "executor"))])
     # Standard error is the log: tracebacks of other threads, finalisers, the accumulators' server and py4j.
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder, _reported(log):
         if master.startswith("local"):

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS
@@ -33,7 +34,7 @@ from .executors import DEATHS, Batches, Executors, LocalProcesses, run_batches, 
 from .isolation import Solver, memory_bounded
 from .progress import Bar
 from .proofs import faults_of_evidence, has_evidence, without_digest
-from .row import MEASURED, OBJECTS, impossible, object_in, of_instance, of_result, of_task, spread, table_of
+from .row import MEASURED, OBJECTS, SCHEMA, impossible, object_in, of_instance, of_result, of_task, spread
 from .spark_session import PlugIns, executors_on, find_plug_ins, local_cores
 from .spark_study import run_task
 from .store import PART, Store, read_journal, read_part
@@ -56,7 +57,7 @@ Item = tuple[Row, Evidence]
 Checked = tuple[list[Fault], bool]
 """The faults of a row, and whether it was checked against its instance."""
 
-Apply = Callable[[Sequence[Item], PlugIns], list[Checked]]
+Apply = Callable[["StoredItems", PlugIns], list[Checked]]
 
 _TOGETHER, _BATCH_SECONDS = 100, 5.0
 _MOST_SECONDS = 300.0
@@ -98,36 +99,64 @@ def verify(
     """
     store, cores = Store.existing(folder), local_cores(master)
 
-    def apply(items: Sequence[Item], plug_ins: PlugIns) -> list[Checked]:
+    def apply(items: StoredItems, plug_ins: PlugIns) -> list[Checked]:
         with Bar(len(items), "rows checked", quiet=quiet) as bar:
             if cores:
                 with LocalProcesses(min(cores, len(items))) as processes:
                     return checked_by(processes, items, plug_ins, bar)
             bar.waiting("Spark")
             with executors_on(master, store.folder / "spark.log", archive, plug_ins) as executors:
-                for file in {evidence.kept for _, evidence in items} - {""}:
+                for file in set(items.kept.values()):
                     executors.send(Path(file))
                 return checked_by(executors, items, plug_ins, bar)
 
     return verified(store, apply, share=share, seed=seed)
 
 
+class StoredItems:
+    """Rows with their evidence, those of one instance together; each is a Python object only where it is taken."""
+
+    def __init__(self, store: Store, rows: pa.Table) -> None:
+        self._store, self._rows = store, rows.sort_by("instance")
+        self._proofs = {file.name for file in store.proofs.glob("*")}
+        self.kept: dict[str, str] = {}
+        for entry in store.index().table.filter(pc.field("source") != "").to_pylist():
+            with suppress(ValueError, TypeError, AttributeError, BadInput):
+                file = store.source(Recipe.from_json(entry["recipe"]).file_key, entry["source"])
+                self.kept[entry["recipe"]] = str(file)
+
+    def __len__(self) -> int:
+        return int(self._rows.num_rows)
+
+    def between(self, begin: int, end: int) -> list[Item]:
+        """Those with these numbers."""
+        return [(row, self._evidence(row)) for row in self._rows.slice(begin, end - begin).to_pylist()]
+
+    def _evidence(self, row: Row) -> Evidence:
+        file = self._store.proof(row["key"])
+        proof = file.read_bytes() if file.name in self._proofs and is_key(row["key"]) else None
+        return Evidence(self.kept.get(row["recipe"], ""), proof)
+
+
 class _Items(Batches[Item]):
     """The rows to be checked, those of one instance together."""
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: StoredItems) -> None:
         super().__init__()
-        self._items = deque(items)
+        self._items, self._at, self._returned = items, 0, deque[Item]()
 
     def next(self, cores: int) -> list[Item]:
-        together = min(_TOGETHER, max(1, len(self._items) // (4 * cores)))
-        return [self._items.popleft() for _ in range(min(together, len(self._items)))]
+        if self._returned:
+            return [self._returned.popleft()]
+        begin, left = self._at, len(self._items) - self._at
+        self._at += min(_TOGETHER, max(1, left // (4 * cores)), left)
+        return self._items.between(begin, self._at)
 
     def back(self, items: Sequence[Item]) -> None:
-        self._items.extendleft(reversed(items))
+        self._returned.extendleft(reversed(items))
 
 
-def checked_by(executors: Executors, items: Sequence[Item], plug_ins: PlugIns, bar: Bar) -> list[Checked]:
+def checked_by(executors: Executors, items: StoredItems, plug_ins: PlugIns, bar: Bar) -> list[Checked]:
     """Have rows checked."""
     checked: list[Checked] = []
 
@@ -161,49 +190,32 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
         find_plug_ins(plan.spec)
     except (BadInput, ValueError, AttributeError, TypeError, KeyError, RecursionError):
         faults.append(("plan.parquet", "the text of its study is no study"))
-    plug_ins = PlugIns.among(
-        methods={str(row.get("method")) for row in rows},
-        problems={str(row.get("problem")) for row in rows},
-        workloads={_workload(str(row.get("recipe"))) for row in rows},
-    )
-    proofs = sum(has_evidence(str(row.get("counters"))) for row in rows)
-    checked = apply(_items(store, rows), plug_ins) if rows else []
+    used = {name: set(rows[name].unique().to_pylist()) for name in ("method", "problem", "recipe")}
+    workloads = {_workload(recipe) for recipe in used["recipe"]}
+    plug_ins = PlugIns.among(methods=used["method"], problems=used["problem"], workloads=workloads)
+    proofs = sum(map(has_evidence, rows["counters"].to_pylist()))
+    checked = apply(StoredItems(store, rows), plug_ins) if rows.num_rows else []
     faults += [fault for found, _ in checked for fault in found]
-    wrong = {key for key, _ in faults}
-    sound = [row for row in rows if row["key"] not in wrong]
+    wrong = pa.array({key for key, _ in faults}, pa.string())
+    sound = rows.filter(pc.invert(pc.is_in(rows["key"], value_set=wrong)))
     faults += _contradictions(sound)
     if without := sum(not has_instance for _, has_instance in checked):
         notes.append(
             f"{without} rows are not checked against their instances, which cannot be made here: they are of other "
             "code, or of a file or a plug-in that is not here"
         )
-    planned = set(store.keys().to_pylist())
-    if missing := len(planned - {row["key"] for row in rows}):
+    planned = store.keys().unique()
+    if missing := pc.sum(pc.invert(pc.is_in(planned, value_set=rows["key"]))).as_py():
         notes.append(f"{missing} of {len(planned)} runs are not stored: the study was stopped, or lost rows")
     repeated = 0
-    for key in sampled(sound, share, seed) if share else []:
+    for key in sampled(sound["key"].to_pylist(), share, seed) if share else []:
         try:
             faults += [(key, fault) for fault in faults_of_rerun(rerun(store.folder, key))]
             repeated += 1
         except BadInput as error:  # as of a plug-in that is not installed here
             notes.append(f"{key} cannot be repeated: {error}")
-    answered = sum(row.get("answer") is not None for row in rows)
+    answered = rows.num_rows - rows["answer"].null_count
     return Verification(answered, proofs, repeated, tuple(sorted(set(faults))), tuple(notes))
-
-
-def _items(store: Store, rows: Sequence[Row]) -> list[Item]:
-    """Rows with their evidence, those of one instance together."""
-    kept: dict[str, str] = {}
-    for entry in store.index().table.filter(pc.field("source") != "").to_pylist():
-        with suppress(ValueError, TypeError, AttributeError, BadInput):
-            kept[entry["recipe"]] = str(store.source(Recipe.from_json(entry["recipe"]).file_key, entry["source"]))
-
-    def evidence(row: Row) -> Evidence:
-        key = str(row["key"])
-        proof = store.proof(key).read_bytes() if is_key(key) and store.proof(key).is_file() else None
-        return Evidence(kept.get(str(row["recipe"]), ""), proof)
-
-    return [(row, evidence(row)) for row in sorted(rows, key=lambda row: str(row["instance"]))]
 
 
 def _workload(recipe: str) -> str:
@@ -413,35 +425,37 @@ def _instance(recipe: str, kept: str) -> Any:
     return Recipe.from_json(recipe).make(Path(kept) if kept else None)
 
 
-def _stored_rows(store: Store) -> tuple[list[dict[str, Any]], list[Fault]]:
+def _stored_rows(store: Store) -> tuple[pa.Table, list[Fault]]:
     """Every row in the parts and the journal, one a key, and the faults: damaged files, and keys with two rows.
 
     A row that stands in the journal and, the same, in a part (after a kill between the two) is no fault.
     """
-    rows: dict[str, dict[str, Any]] = {}
     faults: list[Fault] = []
-    for file in (store.journal, *store.parts()):  # the journal first, as it becomes a part meanwhile
-        for row in _rows_in(file, faults):
-            if (known := rows.setdefault(row["key"], row)) is not row and _comparable(known) != _comparable(row):
-                faults.append((str(row["key"]), f"has two different rows, one of them in {file.name}"))
-    return list(rows.values()), faults
+    files = store.journal, *store.parts()  # the journal first, as it becomes a part meanwhile
+    tables = {file.name: table for file in files for table in [_rows_in(file, faults)]}
+    rows = pa.concat_tables([SCHEMA.empty_table(), *tables.values()])
+    repeated = rows["key"].to_pandas().duplicated().to_numpy(bool)
+    again = set(rows["key"].filter(pa.array(repeated)).to_pylist())
+    known: dict[str, Row] = {}
+    for name, table in tables.items() if again else ():
+        for row in table.filter(pc.is_in(table["key"], value_set=pa.array(again))).to_pylist():
+            if _comparable(known.setdefault(row["key"], row)) != _comparable(row):
+                faults.append((row["key"], f"has two different rows, one of them in {name}"))
+    return rows.filter(pa.array(~repeated)), faults
 
 
-def _rows_in(file: Path, faults: list[Fault]) -> list[dict[str, Any]]:
+def _rows_in(file: Path, faults: list[Fault]) -> pa.Table:
+    damaged: list[bytes] = []
     try:
-        if file.suffix == PART:
-            found: list[dict[str, Any]] = read_part(file).to_pylist()
-            return found
-        damaged: list[bytes] = []
-        rows = [row for table in read_journal(file, damaged) for row in table.to_pylist()]
+        tables = [read_part(file)] if file.suffix == PART else list(read_journal(file, damaged))
     except FileNotFoundError:  # there is no journal, or it has become a part
-        return []
+        tables = []
     except BadInput as error:
         faults.append((file.name, str(error)))
-        return []
+        tables = []
     if damaged and not store_is_written(file):
         faults.append((file.name, "has a damaged stretch: run the study again, which repeats its runs"))
-    return rows
+    return pa.concat_tables([SCHEMA.empty_table(), *tables])
 
 
 def store_is_written(journal: Path) -> bool:
@@ -453,22 +467,22 @@ def _comparable(row: Row) -> str:
     return json.dumps(row, sort_keys=True, default=str)
 
 
-def _contradictions(rows: Sequence[Row]) -> Iterator[Fault]:
+def _contradictions(rows: pa.Table) -> Iterator[Fault]:
     """The bounds that lie above the value of an answer to their instance, directly or by an implication.
 
     The rows have no faults of their own, so that their answers are valid.
     """
-    if not rows:
+    if not rows.num_rows:
         return
-    frame = spread(table_of([dict(row) for row in rows]))
+    frame = spread(rows)
     pairs = proven(frame)
     best = {(pair.instance, pair.problem): pair.best for pair in pairs.itertuples()}
     above = set()
-    for row in rows:
-        bound, lowest = row["lower_bound"], best[row["instance"], row["problem"]]
-        if bound is not None and exceeds(bound, lowest, row["problem"]):
-            above.add(row["key"])
-            yield row["key"], f"its lower bound {bound:g} lies above the value {lowest:g} of an answer"
+    names = ["key", "instance", "problem", "lower_bound"]
+    for key, instance, problem, bound in frame.loc[frame["lower_bound"].notna(), names].itertuples(index=False):
+        if exceeds(bound, lowest := best[instance, problem], problem):
+            above.add(key)
+            yield key, f"its lower bound {bound:g} lies above the value {lowest:g} of an answer"
     for kind, sentence, keys in disagreements(frame, pairs)[["kind", "sentence", "keys"]].itertuples(index=False):
         if kind == "infeasible":
             yield keys[0], sentence
@@ -539,9 +553,9 @@ def rerun(folder: Path, key: str) -> Rerun:
     return Rerun(before, after)
 
 
-def sampled(rows: Sequence[Mapping[str, Any]], share: float, seed: int) -> list[str]:
-    """The keys of a random share of the rows, at least one of them; the same for one seed."""
-    keys = sorted(row["key"] for row in rows)
+def sampled(keys: Sequence[str], share: float, seed: int) -> list[str]:
+    """A random share of the keys, at least one of them; the same for one seed."""
+    keys = sorted(keys)
     return sorted(random.Random(seed).sample(keys, min(len(keys), math.ceil(share * len(keys)))))
 
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -252,6 +252,49 @@ def cluster_worker(trial: Trial, cluster: Cluster) -> None:
     if trial.end(study) != 0:
         trial.finish()
     cluster.add_worker()
+
+
+def late_worker(trial: Trial, cluster: Cluster) -> None:
+    """The only worker of a cluster is killed while a study runs, and another one joins."""
+    for worker in cluster.workers[1:]:
+        psutil.Process(worker.pid).kill()
+    study = trial.begin(5)
+    _hit(trial, [psutil.Process(cluster.workers[0].pid)], psutil.Process.kill)
+    late = cluster.folder / f"worker-{len(cluster.workers)}"
+    cluster.add_worker()
+    if trial.end(study) != 0:
+        trial.finish()
+    assert list(late.glob("app-*/*/stderr")), "the late worker started no executor"
+
+
+def decommissioned(trial: Trial, cluster: Cluster) -> None:
+    """A worker of the cluster is decommissioned while a study runs: its executor ends its tasks and leaves."""
+    trial.environment["PYSPARK_SUBMIT_ARGS"] = "--conf spark.decommission.enabled=true pyspark-shell"
+    study = trial.begin(5)
+    leaving = psutil.Process(cluster.workers[-1].pid)
+    executors = leaving.children()
+    _hit(trial, [leaving], lambda worker: worker.send_signal(signal.SIGPWR))
+    if trial.end(study) != 0:
+        trial.finish()
+    assert executors
+    assert "ecommission" in (cluster.folder / f"worker-{len(cluster.workers) - 1}" / "log").read_text()
+
+
+def executors_taken_away(trial: Trial, cluster: Cluster) -> None:
+    """Dynamic allocation takes an executor away as soon as it has been idle for a second, and gives it back."""
+    names = {"enabled": "true", "shuffleTracking.enabled": "true", "executorIdleTimeout": "1s", "minExecutors": "1"}
+    given = [f"--conf spark.dynamicAllocation.{name}={value}" for name, value in names.items()]
+    trial.environment["PYSPARK_SUBMIT_ARGS"] = " ".join([*given, "pyspark-shell"])
+    study, seen = trial.begin(5), set[psutil.Process]()
+
+    def taken() -> bool:
+        seen.update(each for worker in cluster.workers for each in psutil.Process(worker.pid).children())
+        return any(not each.is_running() for each in seen)
+
+    if wait_for(study, taken):
+        trial.note_faults()
+    if trial.end(study) != 0:
+        trial.finish()
 
 
 def misbehaving(trial: Trial, how: str) -> None:
@@ -554,7 +597,13 @@ ON_ONE_MACHINE: dict[str, tuple[Callable[[Trial], None], str, str]] = {
         for how, limit in (dict.fromkeys(REASONS, 60) | dict.fromkeys(("spin", "deaf", "flood"), 1)).items()
     },
 }
-ON_A_CLUSTER = {"executor": executor, "cluster worker": cluster_worker}
+ON_A_CLUSTER = {
+    "executor": executor,
+    "cluster worker": cluster_worker,
+    "late worker": late_worker,
+    "worker decommissioned": decommissioned,
+    "executors taken away": executors_taken_away,
+}
 
 
 COUNTS = ("faults", "stored_before", "lost", "doubled", "failed", "unexplained", "other")
@@ -598,17 +647,17 @@ def main() -> None:
     times, names = int(sys.argv[1]), sys.argv[2:] or [*ON_ONE_MACHINE, *ON_A_CLUSTER]
     print("| fault | studies | faults | stored before | lost | doubled | failed | unexplained | other rows |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        harness, cluster = FaultHarness(Path(folder)), None
+    with tempfile.TemporaryDirectory() as folder:
+        harness, damages = FaultHarness(Path(folder)), list[Damage]()
         for name in names:
-            if name in ON_A_CLUSTER and cluster is None:
-                cluster = stack.enter_context(loopback_cluster(2))
             try:
-                damages = [harness.damage_by(name, cluster if name in ON_A_CLUSTER else None) for _ in range(times)]
+                for _ in range(times):
+                    with loopback_cluster(2) if name in ON_A_CLUSTER else nullcontext() as cluster:
+                        damages.append(harness.damage_by(name, cluster))
             except (AssertionError, OSError, subprocess.SubprocessError) as error:
                 print(f"| {name} | not done: {type(error).__name__}: {error} |", flush=True)
                 continue
-            sums = [sum(getattr(each, count) for each in damages) for count in COUNTS]
+            sums, damages = [sum(getattr(each, count) for each in damages) for count in COUNTS], []
             print(f"| {name} | {times} | " + " | ".join(map(str, sums)) + " |", flush=True)
 
 

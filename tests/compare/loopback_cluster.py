@@ -85,6 +85,7 @@ def connect_server(folder: Path) -> Iterator[str]:
         _end(process)
 
 
+_DAEMON = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": "-Dspark.decommission.enabled=true"}
 _HIDING = 'mount -t tmpfs tmpfs "$0" && exec "$@"'
 
 
@@ -92,7 +93,7 @@ def _start(name: str, arguments: list[str], log: Path, hidden: Path | None = Non
     hiding = ["unshare", "-rm", "sh", "-c", _HIDING, str(hidden)] if hidden is not None else []
     ports = ["--host", _HOST, "--port", "0", "--webui-port", "0"]
     words = [f"org.apache.spark.deploy.{name}", *ports, *arguments]
-    return _process("spark-class", words, log, {"SPARK_DAEMON_MEMORY": "256m"}, hiding)
+    return _process("spark-class", words, log, _DAEMON, hiding)
 
 
 def _process(

@@ -29,8 +29,8 @@ from overlaybench.compare.studies.task import STORED, Recipe, Task
 from overlaybench.compare.studies.verification import (
     Checked,
     Fault,
-    Item,
     Rerun,
+    StoredItems,
     Verification,
     check_item,
     faults_of_rerun,
@@ -99,8 +99,8 @@ def of_others(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def checked_here(store: Store, *, rows: bool = True, **given: Any) -> Verification:
     """What verify finds, without Spark; without `rows`, each by itself is not checked."""
 
-    def apply(items: Sequence[Item], plug_ins: PlugIns) -> list[Checked]:
-        return [check_item(lambda file: file, item) for item in items if rows]
+    def apply(items: StoredItems, plug_ins: PlugIns) -> list[Checked]:
+        return [check_item(lambda file: file, item) for item in items.between(0, len(items)) if rows]
 
     return verified(store, apply, **given)
 
