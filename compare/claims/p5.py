@@ -12,9 +12,9 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.brokers.kernels.covering import WorkingTable, covering_set, predicates_evaluated
 from ...heuristics.brokers.kernels.forwarding import S1, S2, STRATEGIES
 from ...heuristics.brokers.kernels.working_map import WorkingMaps, add_link, has_bit, working_maps
+from ...heuristics.brokers.simulator.covering import WorkingTable, covering_set, predicates_evaluated
 from ...heuristics.brokers.soft_links import disseminate_over
 from ...instances.brokers.network import BrokerNetwork, BrokerTree
 from ...instances.brokers.predicates import Publications, Subscriptions

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ...heuristics.brokers.kernels.covering import matching_effort
 from ...heuristics.brokers.kernels.forwarding import STRATEGIES as NUMBERED
 from ...heuristics.brokers.kernels.queueing import Timing, simulate
+from ...heuristics.brokers.simulator.covering import matching_effort
 from ...instances.brokers.files import BROKERS
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import matching_shares

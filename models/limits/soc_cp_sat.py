@@ -42,7 +42,7 @@ from ..engine.integer_model import THREADS, minimise_with_cp_sat
 from ..topics.compact.overlay_model import Edge, OverlayModel, Subscribers, pair
 from ..topics.compact.pareto_front import Front
 from ..topics.relaxation.topic_rows import all_pairs
-from ..topics.unicyclic_overlays import fewest_relays
+from .unicyclic_overlays import fewest_relays
 
 # At most this many columns are built: about 1 GB.
 _MOST_VARIABLES = 3_000_000

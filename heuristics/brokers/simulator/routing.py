@@ -15,7 +15,6 @@ import numpy.typing as npt
 from ....instances.brokers.network import BrokerTree
 from ....instances.contract.arrays import Ids
 from ....instances.runtime.compiled import kernel
-from ..kernels.covering import WorkingTable, find_matching, working_table
 from ..kernels.forwarding import (
     NOWHERE,
     S1,
@@ -30,6 +29,7 @@ from ..kernels.forwarding import (
 )
 from ..kernels.link_management import Management, Review, neighbour_table, review
 from ..kernels.working_map import FREE, WorkingMaps, add_link, clear_bit, has_bit, maps_without_links
+from .covering import WorkingTable, find_matching, working_table
 from .messages import Edge, Entries, Loads, Ping, Sends
 
 Paths = Mapping[int, tuple[int, int]]

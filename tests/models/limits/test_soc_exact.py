@@ -10,7 +10,7 @@ from overlaybench.heuristics.limits.limits import limits_of
 from overlaybench.instances.limits.soc import DEGREE_FUNCTIONS, ROUTING_COSTS, as_soc
 from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.limits.soc_cp_sat import DIAMETER_CP_SAT, FILTERING_CP_SAT, least_diameters
-from overlaybench.models.topics.unicyclic_overlays import fewest_relays
+from overlaybench.models.limits.unicyclic_overlays import fewest_relays
 from tests.models.topics.small_instances import small_instance, tiers
 from tests.soc_brute_force import optimum, pareto_front
 

@@ -11,7 +11,7 @@ from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.predicates import HIGHEST, LOWEST
 from ....instances.contract.arrays import Ids
 from ....instances.runtime.compiled import kernel
-from .working_map import WORD, Bits, set_bit, working_maps
+from ..kernels.working_map import WORD, Bits, set_bit, working_maps
 
 
 class WorkingTable(NamedTuple):

@@ -29,7 +29,7 @@ import numpy as np
 from ...instances.contract.overlay import Overlay
 from ...instances.runtime.run import Clock
 from ...instances.topics.instance import TopicInstance
-from .compact.overlay_model import pair
+from ..topics.compact.overlay_model import pair
 
 _MOST_ALIKE = 2**30
 
