@@ -7,6 +7,7 @@ import json
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,14 +17,12 @@ from ...instances.contract.catalogue import Catalogue, defined_in, home_of
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.method import Method
-from ...instances.contract.numbers import duration
 from ...instances.runtime.code import closure, digest_of
 from ..catalogue import METHODS, code_version
 from .bench import Bench, RunFailed, rows_here, rows_of, run_grids
 from .claim import Claim, Judgement, LedgerRow, Verdict
 from .data import claims_on_rows, experiment_of
 
-_SPARK_STARTS = 15.0
 RECORD = Path(__file__).parent / "record.json"
 
 
@@ -179,39 +178,17 @@ def _entry(row: Mapping[str, Any]) -> str:
     return " {\n" + ",\n".join(fields) + "\n }"
 
 
-class TimeToGo:
-    """The time that claims, in their order, still take: as recorded, corrected by the pace of those that are done.
+def recorded_seconds(claims: Sequence[Claim], quick: bool, file: Path = RECORD) -> dict[str, float]:
+    """How long each claim takes by the record: its judge, and its share of the runs of its grids on all cores.
 
-    A claim that is not on record counts as the mean of the others.
+    A claim that is not on record counts as the mean of the others, or as a second.
     """
-
-    def __init__(self, claims: Sequence[Claim], quick: bool) -> None:
-        known = {row.id: row for row in rows_in(RECORD, quick) if not row.earlier}
-        cores = len(os.sched_getaffinity(0))
-        grids = {claim.grids: known[claim.id].grid_seconds / cores for claim in claims if claim.id in known}
-        measured = [known[claim.id].seconds for claim in claims if claim.id in known]
-        usual = sum(measured) / len(measured) if measured else 1.0
-        self._expected = [known[claim.id].seconds if claim.id in known else usual for claim in claims]
-        self._unknown = sum(claim.id not in known for claim in claims)
-        self._grids = sum(grids.values()) + (_SPARK_STARTS if any(claim.grids for claim in claims) else 0.0)
-        self._measured: list[float] = []
-
-    def add(self, row: LedgerRow) -> None:
-        """Take note that the next claim's judge took so long."""
-        self._measured.append(row.seconds)
-
-    @property
-    def share(self) -> float:
-        return len(self._measured) / max(len(self._expected), 1)
-
-    @property
-    def seconds(self) -> float:
-        """As recorded, times the pace so far, to which a second as recorded is added: short judges say little."""
-        done = len(self._measured)
-        pace = (sum(self._measured) + 1.0) / (sum(self._expected[:done]) + 1.0)
-        return sum(self._expected[done:]) * min(max(pace, 0.05), 20.0) + (0.0 if done else self._grids)
-
-    def __str__(self) -> str:
-        never = f" ({self._unknown} never timed)" if self._unknown else ""
-        done = f"{len(self._measured)} of {len(self._expected)} done"
-        return f"{done}, about {duration(max(1.0, self.seconds))} to go{never}"
+    rows, cores = {row.id: row for row in rows_in(file, quick)}, len(os.sched_getaffinity(0))
+    sharing = Counter(claim.grids for claim in claims)
+    known = {
+        claim.id: rows[claim.id].seconds + rows[claim.id].grid_seconds / cores / sharing[claim.grids]
+        for claim in claims
+        if claim.id in rows
+    }
+    usual = sum(known.values()) / len(known) if known else 1.0
+    return {claim.id: known.get(claim.id, usual) for claim in claims}

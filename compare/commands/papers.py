@@ -15,6 +15,7 @@ from msgspec import structs
 
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.files import atomic_write
+from ...instances.contract.numbers import duration
 from ...instances.runtime.status_line import StatusLine
 from ...instances.topics.files import TOPICS
 from ..atlas.surveys import Term
@@ -23,7 +24,7 @@ from ..claims.claim import Claim, LedgerRow
 from ..claims.data import FIGURES, TABLES, experiment_of
 from ..claims.figures import Figure, PaperTable, draw, points_of, table_of
 from ..claims.pages import VERDICTS, listed, printed, row_of, write_pages
-from ..claims.register import CLAIMS, TimeToGo, claims_named, keep_rows, record, run_claims
+from ..claims.register import CLAIMS, claims_named, keep_rows, record, recorded_seconds, run_claims
 from ..claims.worst import HALL, WorstCase, add_case, cases_on_record, search_worst_case, worst_cases
 from ..printable import bar
 from .options import (
@@ -90,12 +91,21 @@ def _run(
     chosen: Sequence[Claim], quick: bool, folder: Path, master: str, every: bool | None
 ) -> tuple[list[LedgerRow], bool]:
     """The rows of a run, and whether a claim raised; rows are printed, with all that was varied if `every`."""
-    to_go, rows, line = TimeToGo(chosen, quick), list[LedgerRow](), StatusLine()
-    click.echo(f"overlaybench: {len(chosen)} {'claim' if len(chosen) == 1 else 'claims'}, {to_go}", err=True)
-    for outcome in run_claims(chosen, quick, folder, master, lambda claim: _progress(claim, to_go, line)):
+    seconds, rows, line = recorded_seconds(chosen, quick), list[LedgerRow](), StatusLine()
+    click.echo(f"overlaybench: {len(chosen)} {'claim' if len(chosen) == 1 else 'claims'}", err=True)
+
+    def progress(claim: Claim) -> None:
+        """A bar in a terminal, a line in a log."""
+        done, left = len(chosen) - len(seconds), duration(max(1.0, sum(seconds.values())))
+        del seconds[claim.id]
+        text = f"{claim.id}: {done} of {len(chosen)} done, by the record {left} to go"
+        if not sys.stderr.isatty():
+            click.echo(f"overlaybench: {text}", err=True)
+        line.show(0, f"{bar(done / len(chosen))} {text}")
+
+    for outcome in run_claims(chosen, quick, folder, master, progress):
         line.clear()
         if isinstance(outcome, LedgerRow):
-            to_go.add(outcome)
             rows.append(outcome)
             if every is not None:
                 click.echo(printed(outcome, every=every) + "\n")
@@ -103,14 +113,6 @@ def _run(
             claim, error = outcome
             click.echo(f"overlaybench: {claim.id}: {type(error).__name__}: {error}".splitlines()[0], err=True)
     return rows, len(rows) < len(chosen)
-
-
-def _progress(claim: Claim, to_go: TimeToGo, line: StatusLine) -> None:
-    """A bar in a terminal, a line in a log."""
-    text = f"{claim.id}: {to_go}"
-    if not sys.stderr.isatty():
-        click.echo(f"overlaybench: {text}", err=True)
-    line.show(0, f"{bar(to_go.share)} {text}")
 
 
 @click.command("reproduce")

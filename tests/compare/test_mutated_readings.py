@@ -23,38 +23,8 @@ Family = Counter[frozenset[str]]
 """The sets of a hypergraph without their names: all that the problem depends on."""
 Reading = Callable[[str], Family | None]
 SIGNS = [
-    *",;|\t {}()[]\"'#*:-",
-    "(2)",
-    "(0)",
-    "(-2)",
-    "*2",
-    "2*",
-    "x2",
-    "\n",
-    "\r\n",
-    "\ufeff",
-    "a",
-    "A",
-    "b",
-    "1",
-    "1.0",
-]
-SIGNS += [
-    ", ",
-    "; ",
-    " | ",
-    "a b",
-    "node",
-    "topic",
-    "null",
-    "-",
-    "sep=;\n",
-    "# x\n",
-    "a,b",
-    "a;b",
-    "a|b",
-    "a\tb",
-    "\xa0",
+    *(*",;|\t {}()[]\"'#*:-\n", "\r\n", "\ufeff", "\xa0", ", ", "; ", " | ", "a b", "a\tb", "sep=;\n", "# x\n"),
+    *("(2)", "(0)", "(-2)", "*2", "2*", "x2", "a", "A", "b", "1", "1.0", "node", "topic", "null", "a,b", "a;b", "a|b"),
 ]
 
 

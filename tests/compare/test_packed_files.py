@@ -1,10 +1,10 @@
 """Packed and piped files, and endings that nobody knows."""
 
 import gzip
+import io
 import json
 import os
 import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -110,14 +110,17 @@ def test_packed_answers_costs_and_traces_are_read(tmp_path: Path, run: Run) -> N
     assert ob.read(written(packed, gzip.compress(trace))).digest == ob.read(plain).digest
 
 
-def test_standard_input_and_pipes_are_read_with_a_stated_format(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "overlaybench.compare", "solve", "-", "--method", "gm", "--json"]
+def test_standard_input_and_pipes_are_read_with_a_stated_format(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def solved(data: bytes, *words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+        return run("solve", "-", "--method", "gm", "--json", *words)
+
     for form, data in (("csv", TABLE.encode()), ("csv.gz", gzip.compress(TABLE.encode())), ("sets", b"a b\nb c\n")):
-        ended = subprocess.run([*words, "--format", form], input=data, capture_output=True, check=True)
-        assert json.loads(ended.stdout)["value"] == 2
-    ended = subprocess.run(words, input=TABLE.encode(), capture_output=True, check=False)
-    assert (ended.returncode, ended.stdout) == (2, b"")
-    assert b"state its format, as in --format csv" in ended.stderr
+        assert json.loads(solved(data, "--format", form)[1])["value"] == 2
+    status, out, err = solved(TABLE.encode())
+    assert (status, out, "state its format, as in --format csv" in err) == (2, "", True)
     fifo = tmp_path / "pipe"
     os.mkfifo(fifo)
     writer = subprocess.Popen(["sh", "-c", f"printf 'a b\nb c\n' > {fifo}"])

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 from collections import Counter
 from dataclasses import replace
@@ -41,6 +42,7 @@ from overlaybench.compare.claims.register import (
     judge,
     keep_rows,
     record,
+    recorded_seconds,
     rows_in,
     run_claims,
     version_of_claim,
@@ -258,6 +260,20 @@ def test_the_record_has_a_row_for_each_claim_and_keeps_the_newest(tmp_path: Path
     keep_rows([replace(row, version="new"), replace(row, quick=True)], file)
     assert [(one.version, one.quick) for one in rows_in(file)] == [("new", False), ("", True)]
     assert record(file)["P3.F10"].version == "new"
+
+
+def test_what_claims_take_is_as_recorded_each_grid_once_and_the_mean_of_those_without_a_record(tmp_path: Path) -> None:
+    chosen = [Claim(id_, lambda bench: Judgement(Verdict.CONFIRMED), grids) for id_, grids in GRIDS_OF.items()]
+    rows = [
+        LedgerRow(one, False, Judgement(Verdict.CONFIRMED), 3.0, 1e6 * one.startswith("G")) for one in ("G.1", "G.2")
+    ]
+    keep_rows([*rows, LedgerRow("H.1", False, Judgement(Verdict.CONFIRMED), 9.0)], tmp_path / "record.json")
+    seconds = recorded_seconds(chosen, False, tmp_path / "record.json")
+    assert seconds["G.1"] == seconds["G.2"] == 3 + 1e6 / len(os.sched_getaffinity(0)) / 2
+    assert (seconds["H.1"], seconds["N.1"]) == (9, pytest.approx((2 * seconds["G.1"] + 9) / 3))
+
+
+GRIDS_OF: dict[str, tuple[str, ...]] = {"G.1": ("g",), "G.2": ("g",), "H.1": (), "N.1": ()}
 
 
 def test_the_pages_count_claims_and_are_short() -> None:

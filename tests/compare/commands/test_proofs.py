@@ -53,7 +53,7 @@ def test_proofs_are_accepted(run: Run, tmp_path: Path, workload: str, problem: s
     assert (solved["proven"] == "certified") == (checked["lower_bound"] >= solved["lower_bound"] * (1 - 1e-6))
 
 
-@pytest.mark.parametrize("ending", [".json", ".csv", ".tsv", ".parquet"])
+@pytest.mark.parametrize("ending", [".json", ".csv", ".tsv", ".parquet", ".sets", ".hif.json"])
 def test_every_format_of_topics_is_checked(run: Run, tmp_path: Path, ending: str) -> None:
     file, proof = written("uniform", tmp_path, ending), tmp_path / "proof.gz"
     result = ob.solve(ob.read(file), "min-tco", "branch-and-cut", proof=proof)

@@ -206,10 +206,10 @@ def test_what_is_left_counts_as_runs_like_it(jobs: list[Job], counted: int, left
     assert counted or tally.work.to_go(0.0, 2, 0) == pytest.approx(left / 2)
 
 
-@pytest.mark.parametrize("power", [1.0, 1.5, 2.0, 2.25])
+@pytest.mark.parametrize("power", [1.0, 2.25])
 def test_an_estimate_is_never_off_by_a_factor_of_five_when_the_largest_instances_come_first(power: float) -> None:
     """P3's grids: the mean of the first runs, on 8000 nodes, once stood for those on 1000, and said six hours."""
-    sizes = [8000] * 15 + [4000] * 15 + [1000] * 600 + [200] * 200
+    sizes = [8000] * 10 + [4000] * 10 + [1000] * 150 + [200] * 50
     pace = {"gm-m": 1.0, "dcb-m": 0.3, "dcbr-m": 0.1}
     jobs = [Job(name, n, factor * (n / 1000) ** power) for n in sizes for name, factor in pace.items()]
     estimates = [(left, estimate) for left, estimate in simulated(jobs) if left > 20]
@@ -219,7 +219,7 @@ def test_an_estimate_is_never_off_by_a_factor_of_five_when_the_largest_instances
 
 @pytest.mark.parametrize("power", [1.0, 2.0])
 def test_successive_estimates_change_by_less_than_a_factor_of_three(power: float) -> None:
-    sizes = [8000] * 15 + [1000] * 600
+    sizes = [8000] * 10 + [1000] * 150
     jobs = [Job(name, n, (n / 1000) ** power) for n in sizes for name in ("gm-m", "dcb-m")]
     shown = [estimate for left, estimate in simulated(jobs) if left > 5]
     assert all(before / 3 < after < 3 * before for before, after in itertools.pairwise(shown))
