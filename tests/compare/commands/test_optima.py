@@ -54,9 +54,3 @@ def test_edges_are_listed_by_class() -> None:
     assert sorted(found.edges("some")) == [("bob", "cid"), ("bob", "dan")]
     with pytest.raises(ob.BadInput, match="'all' is no class of edges"):
         found.edges("all")
-
-
-def test_within_a_tolerance_more_overlays_are_listed() -> None:
-    """Edge a-b is in the four optima, of three edges; without it, both topics take two edges through c and d."""
-    instance = ob.read({"a": ["x", "y"], "b": ["x", "y"], "c": ["x"], "d": ["y"]})
-    assert [len(ob.optima(instance, within=within).overlays) for within in (0, 1)] == [4, 5]

@@ -25,12 +25,9 @@ from overlaybench.compare.studies.columns import (
     varied_options,
     with_integrals,
 )
-from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.latex import results_latex
 from overlaybench.compare.studies.plot import Plot, plot_of
 from overlaybench.compare.studies.results import export, grouped
-from overlaybench.compare.studies.row import row, spread, table_of
-from overlaybench.compare.studies.task import Task
 from tests.compare.report_rows import frame, run
 
 
@@ -158,18 +155,6 @@ def test_methods_are_compared_on_equal_instances_in_whatever_order_the_columns_a
             counts = grouped(rows, by, common=common).sort_values(["nodes", "method"])[["instances", "of_instances"]]
             assert counts.to_numpy().tolist() == [[1, 1], [1, 1], [2, 2], [2, 2]], (by, common)
     assert grouped(rows, ["nodes"])[["instances", "of_instances"]].to_numpy().tolist() == [[1, 1], [2, 2]]
-
-
-@pytest.mark.interpreted
-def test_rows_of_steiner_trees_have_sizes_and_measures() -> None:
-    workload = ob.WORKLOADS["steiner-sparse"]
-    instance = workload.generate(seed=1)
-    result = ob.METHODS["mehlhorn"].run(instance, ob.PROBLEMS["steiner"], seed=1)
-    text = json.dumps({"workload": workload.name, "parameters": workload.complete({})})
-    task = Task(instance.digest, text, "f", "steiner", "mehlhorn", "{}", 1, 1.0, 1, "x")
-    rows = researched(spread(table_of([row(task, instance, IsolatedRun(result, 0.0))])))
-    assert rows["links"][0] == instance.num_edges
-    assert rows["edges"][0] < rows["links"][0]
 
 
 def generated(nodes: int, *, subscriptions: int = 5, workload: str = "zipf", **given: Any) -> dict[str, Any]:

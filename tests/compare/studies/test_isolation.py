@@ -298,12 +298,6 @@ def test_output_belongs_to_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (second.output, second.result.reason) == ("", "crash: exit status 3")
 
 
-def test_a_wrong_option_is_bad_input_before_anything_runs() -> None:
-    method = trial(answering, options=(ob.Option("k", 1, ""),))
-    with pytest.raises(ob.BadInput, match="did you mean 'k'"):
-        run_isolated(Job(method, PATH, ob.PROBLEMS["min-tco"], 1, {"kk": 1}, 1.0, None))
-
-
 def offering(then: Callable[[], object]) -> Callable[..., ob.Proposal[ob.Overlay] | None]:
     """A method that offers an invalid answer, a valid one with a bound, a worse one, and then does something."""
 

@@ -91,6 +91,7 @@ methods = ["random-assignment"]
     table = ob.StudyResults(study_done_in(tmp_path, spec).folder).results()
     assert table.rows["nodes"].fillna(0).tolist() == [0, 6]
     assert table.rows["users"].fillna(0).tolist() == [4, 0]
+    assert 0 < table.rows["edges"][1] < table.rows["links"][1]
     assert "nodes" in str(table)
 
 

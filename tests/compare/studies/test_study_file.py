@@ -1,6 +1,5 @@
 """A study file becomes tasks; errors in it are one line each."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from overlaybench.compare.studies.progress import RunTally
 from overlaybench.compare.studies.run_table import RunGroup, RunTable, run_table
 from overlaybench.compare.studies.store import Index, Store, StoredInstance
 from overlaybench.compare.studies.study import Study, read_study
-from overlaybench.compare.studies.task import Recipe, Task
+from overlaybench.compare.studies.task import Task
 
 SPEC = """
 name = "trial"
@@ -106,13 +105,6 @@ def test_keys_and_seeds_depend_on_the_task_and_the_study_and_not_on_the_order(tm
     texts = (SPEC.replace("seeds = 3", "seeds = [0]").replace("seed = 5", f"seed = {seed}") for seed in (5, 6))
     one, other = (study_of(tmp_path, text) for text in texts)  # of equal instances
     assert not {t.seed for t in tasks_of(one)} & {t.seed for t in tasks_of(other)}
-
-
-def test_a_recipe_makes_the_same_instance_again_from_its_json(tmp_path: Path) -> None:
-    for recipe in study_of(tmp_path, SPEC).recipes:
-        again = Recipe.from_json(json.dumps(json.loads(recipe.to_json())))
-        assert again == recipe
-        assert again.make().digest == recipe.make().digest
 
 
 def test_samples_of_a_file_are_seeded_and_relative_to_the_study(tmp_path: Path) -> None:
