@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import overlaybench as ob
@@ -55,6 +55,7 @@ from overlaybench.compare.intervals import Interval, mean_interval
 NUMBERS = st.floats(-1e6, 1e6)
 
 
+@settings(deadline=None)
 @given(NUMBERS, NUMBERS, NUMBERS, NUMBERS)
 def test_a_verdict_is_decided_by_the_whole_interval(a: float, b: float, c: float, d: float) -> None:
     number, limit = Interval((a + b) / 2, min(a, b), max(a, b), 9), Limit(min(c, d), max(c, d))
@@ -242,6 +243,7 @@ LINES = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(st.sampled_from(Verdict), st.text("abc ≤×", max_size=400), LINES)
 def test_a_row_is_the_same_after_writing_and_fits_a_terminal(verdict: Verdict, why: str, lines: list[Line]) -> None:
     judgement = Judgement(verdict, why, Interval(1.5, 1.25, 1.75, 4), tuple(lines), (why,), "|V| up to 2", 7)
@@ -270,7 +272,8 @@ def test_what_claims_take_is_as_recorded_each_grid_once_and_the_mean_of_those_wi
     keep_rows([*rows, LedgerRow("H.1", False, Judgement(Verdict.CONFIRMED), 9.0)], tmp_path / "record.json")
     seconds = recorded_seconds(chosen, False, tmp_path / "record.json")
     assert seconds["G.1"] == seconds["G.2"] == 3 + 1e6 / len(os.sched_getaffinity(0)) / 2
-    assert (seconds["H.1"], seconds["N.1"]) == (9, pytest.approx((2 * seconds["G.1"] + 9) / 3))
+    assert seconds["H.1"] == 9
+    assert seconds["N.1"] == pytest.approx((2 * seconds["G.1"] + 9) / 3)
 
 
 GRIDS_OF: dict[str, tuple[str, ...]] = {"G.1": ("g",), "G.2": ("g",), "H.1": (), "N.1": ()}
