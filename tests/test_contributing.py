@@ -11,6 +11,7 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.claims.bench import Bench
 from overlaybench.compare.claims.claim import Claim, Verdict
+from overlaybench.compare.studies.proofs import checked_proof
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from tests.topic_brute_force import optimum
 
@@ -20,11 +21,11 @@ def examples(page: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
-PLUG_IN, METHOD, EXACT, WORKLOAD, PROBLEM, CLAIM = examples("CONTRIBUTING.md")
+PLUG_IN, METHOD, EXACT, WORKLOAD, PROBLEM, RULES, CLAIM = examples("CONTRIBUTING.md")
 
 
 def defined(code: str) -> Mapping[str, Any]:
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"__file__": "hops.py"}
     exec(code, names)
     return names
 
@@ -45,6 +46,7 @@ def test_the_problem_is_found_by_its_name_and_solved_with_proof(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "hops.py").write_text(PROBLEM)
+    (tmp_path / "hops_rules.py").write_text(RULES)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     for known in ("_plug_ins", "_others", "_variants"):  # other tests list all problems
@@ -61,6 +63,11 @@ def test_the_problem_is_found_by_its_name_and_solved_with_proof(
         optimum(instance, "min-tco"),
     ]
     assert fewest[2] >= fewest[3] >= fewest[5]
+    for hops in (2, 3):
+        proof = tmp_path / f"{hops}.proof.gz"
+        ob.solve(instance, f"hop-tco@hops={hops}", proof=proof, time_limit=30)
+        sentence = checked_proof(instance, PROBLEMS.named(f"hop-tco@hops={hops}"), proof, 1).sentence
+        assert sentence == f"proven: hop-tco@hops={hops} {fewest[hops]:g} is optimal"
     for name in ("best", "lp-bound"):
         result = ob.solve(instance, "hop-tco@hops=3", name, time_limit=5)
         assert (result.value or 0) >= fewest[3] >= (result.lower_bound or 0)

@@ -27,12 +27,23 @@ from ...instances.contract.result import Result, Status
 from ...instances.runtime.signals import keeping
 from ..catalogue import kind_named, method_named, named_part, problem_named, workload_named
 from ..studies.isolation import memory_bounded
-from ..studies.proofs import COUNTERS, VERDICT, VIPR, file_for_checker, level_of, run_checker, write_vipr
+from ..studies.proofs import (
+    COUNTERS,
+    VERDICT,
+    VIPR,
+    file_for_checker,
+    level_of,
+    own_objective,
+    problem_of,
+    run_checker,
+    write_vipr,
+)
 from .options import (
     AS_JSON,
     FILE,
     METHOD,
     OPTIONS,
+    PROBLEM_NAME,
     PROBLEM_OF_KIND,
     SEED,
     TIME_LIMIT,
@@ -369,10 +380,13 @@ def check(
 @click.command("check-proof")
 @click.argument("file", type=FILE)
 @click.argument("proof", type=FILE)
+@click.option("--problem", type=PROBLEM_NAME, help="Of others, module:NAME, unless a package names it.")
 @click.option("--to-vipr", type=FILE, help="Translate it to this .vipr file, and write the problem as .mps beside it.")
 @column_options
 @AS_JSON
-def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[str, Any], as_json: bool) -> None:
+def check_proof(
+    file: Path, proof: Path, problem: str | None, to_vipr: Path | None, columns: Mapping[str, Any], as_json: bool
+) -> None:
     """Check a PROOF about the instance in FILE, written by ``solve --proof``. Exit status 1 if it is wrong.
 
     The checker is a program of its own, models/checker/check_proof.py, that imports nothing of this package. FILE is
@@ -391,11 +405,12 @@ def check_proof(file: Path, proof: Path, to_vipr: Path | None, columns: Mapping[
         known = ", ".join(each.name for each in KINDS.values() if each.proof_endings)
         raise BadInput(f"{file}: the checker knows no instances of the kind '{kind.name}': it knows {known}")
     loaded = load(file, problem_named(kind.default_problem), columns)
-    instance = loaded.instance
+    objective = own_objective(problem_of(proof) if problem is None else problem_named(problem))
+    instance = loaded.instance if objective is None else objective.priced(loaded.instance)
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
-        if file.suffix not in kind.proof_endings or columns or not loaded.is_plain:
+        if file.suffix not in kind.proof_endings or columns or not loaded.is_plain or instance is not loaded.instance:
             file = file_for_checker(instance, kind.name, Path(folder))
-        checked = run_checker(file, proof, digest=instance.digest)
+        checked = run_checker(file, proof, digest=instance.digest, objective=objective)
         if to_vipr is not None and checked.accepted:
             write_vipr(file, proof, to_vipr)
     said = "\n".join(filter(None, [checked.shared, checked.sentence]))

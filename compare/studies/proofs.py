@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from math import isfinite, isnan
@@ -25,7 +26,8 @@ from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.runtime.run import die_with_parent
 from ...instances.runtime.signals import keeping
-from ..catalogue import METHODS, kind_named
+from ...instances.topics.objective import Objective
+from ..catalogue import METHODS, kind_named, problem_named
 from .isolation import IsolatedRun, Job
 
 if TYPE_CHECKING:
@@ -70,13 +72,25 @@ class CheckedProof(NamedTuple):
     shared: str = ""
 
 
-def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, digest: str = "") -> CheckedProof:
+def run_checker(
+    instance: Path,
+    proof: Path,
+    seconds: float | None = None,
+    *,
+    digest: str = "",
+    objective: Objective | None = None,
+) -> CheckedProof:
     """Check a proof by another process, which imports nothing of this package and has `seconds` for it.
 
     The instance's file has one of the `proof_endings` of its kind. `digest` is of the instance as this package reads
-    it, if known: a proof about another one is wrong, whatever the checker reads.
+    it, if known: a proof about another one is wrong, whatever the checker reads. So is one that states another problem
+    than the `objective` of a problem of others, whose rows are judged by its own class.
     """
     words = [sys.executable, str(_CHECKER), str(instance), str(proof)]
+    if objective is not None and objective.separator is not None and objective.checked_by is None:
+        return CheckedProof(f"{_NO_VERDICT}: the problem has rows of its own, and its objective no `checked_by`")
+    if objective is not None and objective.checked_by is not None:
+        words.append(str(objective.checked_by))
     try:
         ended = subprocess.run(
             words, capture_output=True, text=True, timeout=seconds, preexec_fn=die_with_parent, check=False
@@ -86,9 +100,12 @@ def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, di
     lines, sentence = _said(ended, proof)
     if ended.returncode != 0:
         return CheckedProof(sentence)
-    with gzip.open(proof) as file:  # which the checker has read
-        if digest and json.loads(next(file))[1]["instance"] != digest:
-            return CheckedProof("wrong: the proof is about another instance")
+    head = head_of(proof)
+    if digest and head["instance"] != digest:
+        return CheckedProof("wrong: the proof is about another instance")
+    stated = {} if objective is None else objective.stated
+    if {key: head[key] for key in ("base", "cap") if key in head} != stated:
+        return CheckedProof("wrong: the proof states another problem of this name")
     shared = lines[0] if lines[0].startswith(_SHARED) else ""
     if found := _OPTIMAL.match(sentence):
         return CheckedProof(sentence, True, found[1], float(found[2]), float(found[2]), True, shared)
@@ -96,6 +113,13 @@ def run_checker(instance: Path, proof: Path, seconds: float | None = None, *, di
         value = None if found[3] is None else float(found[3])
         return CheckedProof(sentence, True, found[1], float(found[2]), value, shared=shared)
     return CheckedProof(f"{_NO_VERDICT}: {sentence}")
+
+
+def head_of(proof: Path) -> dict[str, Any]:
+    """What the first line of a proof says; that of a file that the checker has read."""
+    with gzip.open(proof) as file:
+        head: dict[str, Any] = json.loads(next(file))[1]
+        return head
 
 
 def _said(ended: subprocess.CompletedProcess[str], proof: Path) -> tuple[list[str], str]:
@@ -110,8 +134,32 @@ def checked_proof(instance: Any, problem: Problem[Any, Any], proof: Path, run_se
         return CheckedProof(f"{_NO_VERDICT}: the checker knows no instances of the kind {problem.kind}")
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
         seconds = _CHECK_SECONDS + _CHECK_SHARE * (run_seconds if isfinite(run_seconds) else 0.0)
-        file = file_for_checker(instance, problem.kind, Path(folder))
-        return run_checker(file, proof, seconds, digest=instance.digest)
+        objective = own_objective(problem)
+        asked = instance if objective is None else objective.priced(instance)
+        file = file_for_checker(asked, problem.kind, Path(folder))
+        return run_checker(file, proof, seconds, digest=asked.digest, objective=objective)
+
+
+def problem_of(proof: Path) -> Problem[Any, Any] | None:
+    """The problem of others that a proof is about; None if it is about none, or cannot be read.
+
+    Bad input if the problem is not known here.
+    """
+    try:
+        head = head_of(proof)
+        name = head["problem"] if "base" in head else None
+    except (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError, StopIteration):
+        return None
+    try:
+        return None if name is None else problem_named(name)
+    except BadInput:
+        raise BadInput(f"{proof}: {name} is a problem of others: give it as --problem module:NAME") from None
+
+
+def own_objective(problem: Problem[Any, Any] | None) -> Objective | None:
+    """The objective of a problem of others."""
+    objective = getattr(problem, "objective", None)
+    return objective if isinstance(objective, Objective) and objective.own else None
 
 
 def file_for_checker(instance: Any, kind: str, folder: Path) -> Path:

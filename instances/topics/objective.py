@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -59,7 +60,8 @@ SeparateRows = Callable[[TopicInstance, npt.NDArray[np.int64], Weights], Iterabl
 class Objective:
     """What is lowered, over which overlays. Exact methods, bounds, local search and studies read it; no judge does.
 
-    Costs, a cap and rows of its own are for problems of others; the proof checker does not know these.
+    Costs, a cap and rows of its own are for problems of others. Their proofs state costs and cap; rows of its own the
+    proof checker judges by a class of theirs, in `checked_by`.
 
     Attributes
     ----------
@@ -76,6 +78,9 @@ class Objective:
         Rows beside those of the rule, which must be ``connected``: see `SeparateRows`. All valid overlays satisfy each
         row; with weights 0 and 1 some row is violated unless the overlay is valid. Where `first` is ``edges`` or
         ``cost``. The instance's pairs with a common topic are listed then.
+    checked_by : path, optional
+        The file of Python with the class by which the proof checker judges rows of its own and answers, see
+        docs/proof_format.md.
     starts : tuple of str
         The problems whose heuristics may give valid answers, by default its own; answers that are not valid are left.
 
@@ -93,6 +98,7 @@ class Objective:
     costs: Callable[[TopicInstance], LinkCosts] | None = None
     cap: int | None = None
     separator: SeparateRows | None = None
+    checked_by: Path | None = None
     starts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -133,6 +139,14 @@ class Objective:
     def value(self, edges: int, degree: int) -> int:
         """The value of an overlay of so many edges (or of that cost) and that maximum degree; rises with both."""
         return rank(self.first, edges, degree)[0]
+
+    @property
+    def stated(self) -> dict[str, str | int]:
+        """What a proof's first line states of a problem of others: whose optima are no larger, and the cap."""
+        if not self.own:
+            return {}
+        cap = {} if self.cap is None else {"cap": self.cap}
+        return {"base": "weighted-tco" if self.weighted else "min-tco"} | cap
 
     def priced(self, instance: TopicInstance) -> TopicInstance:
         """The instance with the costs that this objective gives its edges."""

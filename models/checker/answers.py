@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import combinations, product
 
 import content
-import topics
+import topic_files
 import traces
 from cases import INFINITE, document, is_count, need, neighbours, reached
 from content import ContentRules
@@ -92,7 +92,7 @@ def content_value(instance, problem, digest, answer):
 
 def overlay_value(instance, problem, digest, answer):
     family = re.split("[@=]", problem)[0]
-    nodes, rows, _ = topics.read(instance)
+    nodes, rows, _ = topic_files.read(instance)
     names, of = natural(nodes), natural({topic for _, topic in rows})
     base = problem if problem in TopicRules.problems else ALIKE.get(family, "min-tco")
     model = TopicRules(instance, {"problem": base, "nodes": names, "topics": of, "instance": digest, "unit": 1})

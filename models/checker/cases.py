@@ -99,6 +99,15 @@ class Model:
     def learn(self, case):
         """Take note of what a complete case settles."""
 
+    @property
+    def title(self):
+        """What the problem is called."""
+        return self.problem
+
+    def stated(self):
+        """What the proof states of a problem of others, as a sentence."""
+        return ""
+
     def shared(self):
         """A sentence about what all answers of some value share, if cases settle that."""
         return ""

@@ -1,7 +1,8 @@
-"""Check a proof file against an instance: ``python check_proof.py INSTANCE PROOF`` (docs/proof_format.md).
+"""Check a proof file against an instance: ``python check_proof.py INSTANCE PROOF [RULES]`` (docs/proof_format.md).
 
-This file imports nothing but the standard library, and nothing imports it. All numbers are Python's integers and
-fractions. It prints what is proven and exits with 0, or prints the first wrong line and exits with 1.
+This file imports nothing but the standard library, and nothing imports it; RULES is the reader's own file, with classes
+for problems that have rows of their own. All numbers are Python's integers and fractions. It prints what is proven and
+exits with 0, or prints the first wrong line and exits with 1.
 
 A proof has cases; a case has a tree of nodes, each with some columns fixed to 0 or 1. Rows are inequalities
 Σ coefficient·x ≥ rhs that every answer satisfies: which ones are valid, each class below decides by itself. Rows with
@@ -18,6 +19,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
+import runpy
 import sys
 from collections import deque
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -75,14 +78,17 @@ def check(instance, proof):
 
 def outcome(model, cases, value, proven, claim):
     """As :func:`check`, of what :func:`examine` returns."""
-    return model.problem, value, proven, value is not None and value * (1 - model.slack) <= proven
+    return model.title, value, proven, value is not None and value * (1 - model.slack) <= proven
 
 
-def examine(instance, proof):
-    """Check a proof; returns the model, the cases as (facts, bound), the answer's value, the bound and the claim."""
+def examine(instance, proof, own=()):
+    """Check a proof, with classes of the reader's `own`.
+
+    Returns the model, the cases as (facts, bound), the answer's value, the bound and the claim.
+    """
     number = 0
     try:
-        reading = ProofReading(instance, deque(ends_of(proof)))
+        reading = ProofReading(instance, deque(ends_of(proof)), own)
         for number, line in lines_of(proof):  # noqa: B007, an error names it
             reading.take(line)
         return reading.concluded()
@@ -97,8 +103,9 @@ def examine(instance, proof):
 class ProofReading:
     """A proof as far as it is read; there is a method for each kind of line, or for several."""
 
-    def __init__(self, instance, ends):
+    def __init__(self, instance, ends, own):
         self.instance, self.ends, self.model, self.rules, self.rows = instance, ends, None, None, None
+        self.own = own
         self.case, self.facts, self.cases, self.trees, self.claim = None, None, [], [], None
 
     def take(self, line):
@@ -121,8 +128,13 @@ class ProofReading:
     def head(self, _, facts):
         need(self.model is None, "a second head")
         need(facts["format"] == "overlaybench-proof/1", "another format")
-        kind = next((kind for kind in KINDS if kind.poses(facts["problem"])), None)
-        need(kind is not None, f"no such problem as {facts['problem']!r}")
+        problem, base = facts["problem"], facts.get("base")
+        kind = next((kind for kind in KINDS if kind.poses(problem if base is None else base)), None)
+        need(kind is not None, f"no such problem as {problem if base is None else base!r}")
+        if base is not None:
+            need(kind is TopicRules and re.fullmatch(r"[^\W_][\w@=.+-]*", problem), "no problem of others is stated so")
+            need(not any(each.poses(problem) for each in KINDS), f"{problem} is no problem of others")
+            kind = next((each for each in self.own if each.poses(problem.partition("@")[0])), kind)
         self.model = self.rules = kind(self.instance, facts)
         self.rows = Rows(self.rules)
 
@@ -206,13 +218,22 @@ def shown(number, rounding):
     return f"{digits.divide(Decimal(number.numerator), Decimal(number.denominator)):f}"
 
 
+def classes_of(path):
+    """The classes of rules that a file of Python defines."""
+    try:
+        names = runpy.run_path(path, run_name="rules").values()
+    except Exception as error:  # whatever a file of others leads to
+        raise NoInstance(f"{path}: {type(error).__name__}: {error}: correct the file of rules") from None
+    return [each for each in names if isinstance(each, type) and each.__module__ == "rules"]
+
+
 def main(arguments):
-    """Check the two files, print the outcome; the exit status: 0 proven, 1 wrong, 2 not checked."""
-    if len(arguments) != 2:
-        print("usage: python check_proof.py INSTANCE PROOF", file=sys.stderr)
+    """Check the files, print the outcome; the exit status: 0 proven, 1 wrong, 2 not checked."""
+    if len(arguments) not in (2, 3):
+        print("usage: python check_proof.py INSTANCE PROOF [RULES]", file=sys.stderr)
         return 2
     try:
-        found = examine(*arguments)
+        found = examine(*arguments[:2], own=[each for path in arguments[2:] for each in classes_of(path)])
         problem, value, bound, is_optimal = outcome(*found)
     except (NoInstance, MemoryError) as error:
         print(str(error) or "not checked: out of memory", file=sys.stderr)
@@ -220,8 +241,8 @@ def main(arguments):
     except Wrong as error:
         print(f"wrong: {arguments[1]}: {error}")
         return 1
-    if shared := found[0].shared():
-        print(shared)
+    if said := found[0].stated() or found[0].shared():
+        print(said)
     if is_optimal:
         print(f"proven: {problem} {shown(value, ROUND_CEILING)} is optimal")
     else:

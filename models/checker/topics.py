@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import struct
-import sys
 from array import array
-from collections import Counter
 from functools import cached_property
-from itertools import chain, combinations, compress, repeat, starmap
-from math import isqrt
+from itertools import combinations, compress, repeat, starmap
 from operator import ne
-from pathlib import Path
 
-from cases import INFINITE, Model, document, is_count, is_integer, need, need_labels, neighbours, reached, reading
+from cases import (
+    INFINITE,
+    Model,
+    Wrong,
+    is_count,
+    need,
+    need_labels,
+    neighbours,
+    reached,
+)
 from kinds import Kinds, links_of
+from topic_files import digest_of, numbered_costs, read
 from trees import as_rows, tree, weight_of
 
-MOST_COST, MOST_SITES = 1_000_000, 20_000
 MOST_LISTED = 64  # subscribers of a topic whose pairs are kept, and nodes whose possible neighbours are
 
 
@@ -47,7 +49,15 @@ class TopicRules(Kinds, Model):
         every = [[] for _ in topics]
         for v, t in numbered:
             every[t].append(v)
-        self.pose(head["problem"], len(names), every, head.get("kept", range(len(topics))))
+        self.pose(head.get("base", head["problem"]), len(names), every, head.get("kept", range(len(topics))))
+        if "base" in head:
+            self.state(head["problem"], head.get("cap"))
+
+    def state(self, name, limit):
+        """Take the name of a problem of others, whose overlays are some of the base's, and its limit on degrees."""
+        need(self.problem in ("min-tco", "weighted-tco"), "no problem of others has such a base")
+        need(limit is None or is_count(limit), "the cap is no number")
+        self.name, self.limit, self.exact = name, limit, False
 
     def pose(self, problem, num_nodes, every, kept):
         """Set the problem, and the subscribers of every topic; rows speak of those that are kept."""
@@ -57,7 +67,7 @@ class TopicRules(Kinds, Model):
         for place, nodes in enumerate(self.members):
             for v in nodes:
                 self.subscribed[v].add(place)
-        self.cap, self.given = None, {}
+        self.name, self.limit, self.cap, self.given = "", None, None, {}
         self.listed, self.known = {}, {}  # of some topics and nodes, what their rows are made of
         self.settled, self.seen = {}, []  # by the end of a case: the fixings of all overlays of a smaller value
         self.exact = self.problem in ("min-tco", "weighted-tco", "k-tco", "2d-true")  # columns are edges, and mean that
@@ -77,6 +87,17 @@ class TopicRules(Kinds, Model):
                 columns += [self.none(t), *(self.other(t, u, v) for u, v in combinations(nodes, 2))]
         return columns
 
+    @property
+    def title(self):
+        return self.name or self.problem
+
+    def stated(self):
+        if not self.name:
+            return ""
+        more = "" if self.limit is None else f", with no degree above {self.limit}"
+        own = "" if type(self) is TopicRules else f", as {type(self).__name__} judges"
+        return f"stated: {self.name} is {self.problem}{more}{own}"
+
     def leaf(self, node, topic, other):
         """A node leaves its topics for one that it shares with `other` alone: the fewest edges stay the same.
 
@@ -87,7 +108,7 @@ class TopicRules(Kinds, Model):
         the two. They may start at `other` instead, as if both nodes were merged; then one of them is not needed, since
         the path between the two nodes in a topic has become a cycle there.
         """
-        need(self.problem == "min-tco", "leaves are not valid here")
+        need(self.problem == "min-tco" and not self.name, "leaves are not valid here")
         self.exact = False  # some overlays of the fewest edges are not those of the smaller instance
         shared = {t for t in self.subscribed[node] if len(self.members[t]) > 1}
         need(topic in shared and other in self.members[topic] and other != node, "the nodes do not share the topic")
@@ -184,6 +205,8 @@ class TopicRules(Kinds, Model):
         """
         if kind == "near":
             return self.near(topic, labels)
+        if kind == "edges":
+            return self.edges(*labels)
         nodes = self.members[topic] if is_count(topic) and topic < len(self.members) else []
         if kind in ("centre", "star") and self.problem.startswith("2d-"):
             return self.centred(kind, topic, labels, other)
@@ -206,6 +229,18 @@ class TopicRules(Kinds, Model):
         need(kind == "pair" and self.problem.startswith("2d-"), f"rows {kind!r} are not valid here")
         helps = links_of(labels)
         return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if {a, b} in helps], 1
+
+    def edges(self, least, *terms):
+        """A row of a problem of others: u, v and the coefficient of each pair."""
+        pairs = dict(zip(zip(terms[::3], terms[1::3], strict=True), terms[2::3], strict=True))
+        need(3 * len(pairs) == len(terms) and set(map(type, terms)) <= {int}, "a pair repeats, or is none")
+        row = [(self.column(pair), value) for pair, value in pairs.items()]
+        need(self.name and self.holds(pairs, least), "the row need not hold")
+        return row, least
+
+    def holds(self, pairs, least):
+        """Whether Σ coefficient·x ≥ least for every overlay; a class for a problem of others answers that."""
+        raise Wrong(f"{self.name} has rows of its own: name the file of its rules")
 
     def pairs_of(self, topic):
         """The columns of a topic's pairs; those of small topics are kept."""
@@ -257,25 +292,29 @@ class TopicRules(Kinds, Model):
         need(all(is_count(u) and is_count(v) and u < v < self.n for u, v in edges), "the answer has no such nodes")
         near = neighbours(edges, range(self.n))
         for nodes in self.every:
-            inside = set(nodes)
-            if self.problem == "2d-star":
-                fine = any(inside <= near[c] | {c} for c in nodes)
-            elif self.problem == "2d-true":
-                fine = all(v in near[u] or near[u] & near[v] & inside for u, v in combinations(nodes, 2))
-            else:
-                leavers = nodes if self.problem == "k-tco" and len(nodes) > 2 else [None]
-                rests = [inside - {left} for left in leavers]
-                fine = all(reached(min(rest), near, rest) == rest for rest in rests)
-            need(fine, f"the answer does not connect {len(nodes)} subscribers of a topic")
+            need(self.serves(nodes, near), f"the answer does not connect {len(nodes)} subscribers of a topic")
+        degree = max(map(len, near.values()))
+        need(self.limit is None or degree <= self.limit, "a node of the answer has too many neighbours")
         if self.problem == "weighted-tco":
             return sum(self.paid(u, v) for u, v in edges)
-        degree = max(map(len, near.values()))
         return {"minmax-tco": degree, "low-tco": len(edges) * degree}.get(self.problem, len(edges))
+
+    def serves(self, nodes, near):
+        """Whether an overlay, as the neighbours of each node, is what the subscribers of a topic ask for."""
+        inside = set(nodes)
+        if self.problem == "2d-star":
+            return any(inside <= near[c] | {c} for c in nodes)
+        if self.problem == "2d-true":
+            return all(v in near[u] or near[u] & near[v] & inside for u, v in combinations(nodes, 2))
+        leavers = nodes if self.problem == "k-tco" and len(nodes) > 2 else [None]
+        rests = [inside - {left} for left in leavers]
+        return all(reached(min(rest), near, rest) == rest for rest in rests)
 
     def conclude(self, cases):
         """The bound on the problem's value that cases, as (cap, bound on the edges), prove together."""
         if self.problem not in ("minmax-tco", "low-tco"):
-            return max((bound for cap, bound in cases if cap is None), default=0)
+            covering = [bound for cap, bound in cases if cap is None or (self.limit is not None and cap >= self.limit)]
+            return max(covering, default=0)
         least = INFINITE
         for degree in range(min(2, max(map(len, self.every)) - 1), self.n):
             edges = max((bound for cap, bound in cases if cap is None or cap >= degree), default=0)
@@ -283,118 +322,3 @@ class TopicRules(Kinds, Model):
                 continue  # the degrees add up to twice the edges
             least = min(least, degree if self.problem == "minmax-tco" else degree * edges)
         return least
-
-
-@reading
-def read(path):
-    """The nodes, the (node, topic) rows and the costs, None without any, of a JSON, CSV or TSV file."""
-    ending = Path(path).suffix
-    if ending == ".json":
-        data = document(path, "topics/1")
-        subscriptions, costs = data["subscriptions"], data.get("costs")
-        need(all(type(topics) is list for topics in subscriptions.values()), "a node's topics are no list")
-        nodes, rows = set(subscriptions), {(v, t) for v, topics in subscriptions.items() for t in topics}
-    else:
-        need(ending in (".csv", ".tsv", ".dat", ".txt"), f"convert the instance to .json or .csv: not {ending}")
-        rows, costs = read_table(path), None
-        nodes = {node for node, _ in rows}
-    need(rows, "the instance has no subscription")
-    need_labels([*nodes, *(topic for _, topic in rows)])
-    if costs is not None:
-        need_costs(costs, nodes)
-    return nodes, rows, costs
-
-
-def read_table(path):
-    """The (node, topic) rows of a table of text: quotes as in RFC 4180, a row a line, empty lines apart."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        first = next((line for line in file if line.strip("\r\n")), "")
-        rows = csv.reader(chain([first], file), delimiter="\t" if "\t" in first else ",", strict=True)
-        names = next(rows)
-        need(len(first) <= 2**20, "the instance begins with a line of more than a million characters")
-        need(names.count("node") == names.count("topic") == 1, "the instance needs one column node and one topic")
-        node, topic = names.index("node"), names.index("topic")
-        listed = [row for row in rows if row]
-    need(all(len(row) == len(names) for row in listed), "the instance has a short line")
-    return {(row[node], row[topic]) for row in listed}
-
-
-def digest_of(num_nodes, num_topics, rows, costs):
-    """SHA-256 of sorted (node, topic) numbers: how many of each, where each node's topics begin, the topics; costs."""
-    starts = [0] * (num_nodes + 1)
-    for v, _ in rows:
-        starts[v + 1] += 1
-    for v in range(num_nodes):
-        starts[v + 1] += starts[v]
-    topics = array("i", [t for _, t in rows])
-    if sys.byteorder == "big":
-        topics.byteswap()
-    packed = struct.pack(f"<{2 + len(starts)}q", num_nodes, num_topics, *starts)
-    return hashlib.sha256(b"overlaybench topics/1\n" + packed + topics.tobytes() + costs).hexdigest()
-
-
-def need_costs(content, nodes):
-    """Stop unless costs are points or sites of all nodes, or links, and every cost is given, once."""
-    keys = ("points", "sites", "between", "links", "other")
-    given = {key: content[key] for key in keys if content.get(key) is not None}
-    forms = ({"points"}, {"sites", "between"}, {"links"}, {"links", "other"})
-    need(set(given) in forms, "costs are points, sites with between, or links, perhaps with other")
-    ends = given.get("points", given.get("sites", dict.fromkeys(nodes)))
-    need(set(ends) == nodes, "the points or sites are those of other nodes")
-    if "points" in given:
-        need(all(type(point) is list and len(point) == 2 for point in ends.values()), "a point has two coordinates")
-        numbers = [number for point in ends.values() for number in point]
-        need(all(is_integer(number, -(2**30), 2**30) for number in numbers), "a coordinate is no integer")
-        spans = [max(each) - min(each) for each in zip(*ends.values(), strict=True)]
-        need(sum(span**2 for span in spans) <= MOST_COST**2, "the points are too far from each other")
-        return
-    entries = given.get("between", given.get("links"))
-    used = set(given["sites"].values()) if "sites" in given else nodes
-    need(type(entries) is list and all(type(name) is str for name in used), "costs are no list, or a site is no text")
-    for entry in entries:
-        need(type(entry) is list and len(entry) == 3, "a cost needs two ends and a number")
-        need(type(entry[0]) is type(entry[1]) is str, "the end of a cost is no text")
-        need(is_integer(entry[2], 1, MOST_COST), "a cost is no integer of its range")
-        need("sites" in given or (entry[0] != entry[1] and {*entry[:2]} <= nodes), "a link joins no two nodes")
-    pairs = {frozenset(entry[:2]) for entry in entries}
-    need(len(pairs) == len(entries), "a cost is given twice")
-    need(len(used.union(*pairs)) <= MOST_SITES, "the instance has too many sites")
-    asked = len(used) * (len(used) + (1 if "sites" in given else -1)) // 2
-    need("other" in given or sum(pair <= used for pair in pairs) == asked, "a cost is missing")
-    need(is_integer(given.get("other", 1), 1, MOST_COST), "a cost is no integer of its range")
-
-
-def numbered_costs(content, names):
-    """The cost of a pair of nodes as a function of their numbers, and the bytes of the digest.
-
-    Without costs: 1, and no bytes. Points and costs are integers.
-    """
-    if content is None:
-        return (lambda u, v: 1), b""
-    if content.get("points") is not None:
-        points = [content["points"][name] for name in names]
-
-        def distance(u, v):
-            """To the nearest integer, at least 1: ⌊√s + ½⌋ = ⌊(⌊√4s⌋ + 1) ÷ 2⌋."""
-            (a, b), (c, d) = points[u], points[v]
-            return max(1, (isqrt(4 * ((a - c) ** 2 + (b - d) ** 2)) + 1) // 2)
-
-        return distance, packed(len(points), 0, 0, [number for point in points for number in point])
-    entries = content.get("links")
-    sites = names if entries is not None else [content["sites"][name] for name in names]
-    number = {site: rank for rank, site in enumerate(dict.fromkeys(sites))}
-    table = [[content.get("other")] * len(number) for _ in number]
-    for one, two, cost in content["between"] if entries is None else entries:
-        if one in number and two in number:
-            table[number[one]][number[two]] = table[number[two]][number[one]] = cost
-    for site, count in Counter(sites).items():
-        if count == 1:
-            table[number[site]][number[site]] = 1  # no edge has this cost
-    at = [number[site] for site in sites]
-    listed = [*at, *(cost for row in table for cost in row)]
-    return (lambda u, v: table[at[u]][at[v]]), packed(0, len(at), len(table), listed)
-
-
-def packed(points, sites, table, numbers):
-    """The sizes of the three arrays and their numbers."""
-    return b"costs\n" + struct.pack(f"<3q{len(numbers)}i", points, sites, table, *numbers)

@@ -226,7 +226,7 @@ class _Search:
         if root is None:
             return
         self.root = root
-        begin_proof(self._file, self.instance, self.problem.name, presolved(self.instance, implied=False))
+        begin_proof(self._file, self.instance, self.problem, presolved(self.instance, implied=False))
         case = self._file.case()
         case.bound(0, root.proven)
         case.end(self.limit + 1)

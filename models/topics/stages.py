@@ -145,7 +145,7 @@ class Run:
             steps = float((np.diff(self.instance.node_offsets).astype(np.float64) ** 2).sum())
             wanted = self.presolve and PARAMETERS.presolving * steps < self.clock.left
             self.reduced = presolved(self.instance, implied=wanted and implied, leaves=wanted and leaves)
-            begin_proof(self.settings.proof, self.instance, self.problem.name, self.reduced)
+            begin_proof(self.settings.proof, self.instance, self.problem, self.reduced)
             self.counters |= self.reduced.counters
         return self.reduced
 
@@ -255,7 +255,7 @@ def solve_in_stages(
     a lack of time or memory, what is known is the result.
     """
     objective: Objective = problem.objective
-    with interruptible(time_limit) as clock, ProofFile(None if objective.own else proof) as file:
+    with interruptible(time_limit) as clock, ProofFile(proof) as file:
         settings = SearchSettings(seed=seed, **search, proof=file, near=presolve)
         run = Run(objective.priced(instance), problem, clock, settings, presolve, by, overlay)
         try:

@@ -238,7 +238,8 @@ class Translation:
 
     def __init__(self, instance, proof):
         self.model, cases, self.value, self.bound, claim = examine(instance, proof)
-        need(type(self.model) in COMPACT, f"proofs of {self.model.problem} have no translation")
+        known = type(self.model) in COMPACT and self.model.title == self.model.problem
+        need(known, f"proofs of {self.model.title} have no translation")
         self.rows, self.cases = GivenRows(self.model), []  # where cases start
         self.lines = TemporaryFile()  # noqa: SIM115, their lines
         self.made = {}

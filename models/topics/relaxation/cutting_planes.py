@@ -22,6 +22,7 @@ from ....instances.contract.arrays import Ids, offsets_of
 from ....instances.contract.overlay import Overlay
 from ....instances.runtime.run import Clock
 from ....instances.topics.instance import TopicInstance
+from ....instances.topics.problems import AnyTopicProblem
 from ...engine.proof import Multipliers, ProofFile, Proven
 from ...engine.relaxation import MANY_PROBES, UNIT, Bits, Bound, HighsLP, Reals, Relaxation
 from .neighbour_rows import NeighbourRows, NeighbourSeparation, neighbour_texts
@@ -142,7 +143,7 @@ def _rounded(duals: Reals) -> Units:
     return units
 
 
-def begin_proof(file: ProofFile, instance: TopicInstance, problem: str, reduced: Presolved) -> None:
+def begin_proof(file: ProofFile, instance: TopicInstance, problem: AnyTopicProblem, reduced: Presolved) -> None:
     """Write the first line, and those of the steps of :func:`.attach_leaves`.
 
     Rows speak of the topics that presolve keeps by their position there, and then of those of leaves.
@@ -152,7 +153,8 @@ def begin_proof(file: ProofFile, instance: TopicInstance, problem: str, reduced:
     nodes = [instance.node_label(v) for v in range(instance.num_nodes)]
     topics = [instance.topic_label(t) for t in range(instance.num_topics)]
     kept = reduced.topics.tolist()
-    file.head(problem=problem, instance=instance.digest, unit=UNIT, nodes=nodes, topics=topics, kept=kept)
+    facts = {"problem": problem.name, **problem.objective.stated, "instance": instance.digest, "unit": UNIT}
+    file.head(**facts, nodes=nodes, topics=topics, kept=kept)
     for step in reduced.leaves.tolist():
         file.line("leaf", *step)
 

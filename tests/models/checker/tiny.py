@@ -21,6 +21,7 @@ import pytest
 import overlaybench
 import overlaybench as ob
 from overlaybench.instances.content.instance import ContentInstance, metric_closure
+from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.models.engine.proof import ProofFile, Proven
 from overlaybench.models.topics.lp_bound import LowerBound
 from overlaybench.models.topics.relaxation.cutting_planes import begin_proof, write_case
@@ -245,7 +246,7 @@ def proven_value(
         file, path = Path(folder) / "instance.json", Path(folder) / "proof.gz"
         ob.KINDS["topics"].write(instance, file)
         with ProofFile(path) as proof:
-            begin_proof(proof, instance, problem, presolved(instance, implied=False))
+            begin_proof(proof, instance, PROBLEMS[problem], presolved(instance, implied=False))
             if proven is not None:
                 write_case(proof, proven, Fraction(bound), of_degree=of_degree)
             proof.claim(None, None, None)

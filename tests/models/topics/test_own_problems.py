@@ -3,14 +3,17 @@
 import math
 from collections.abc import Iterator
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import overlaybench as ob
+from overlaybench.compare.studies.proofs import checked_proof
 from overlaybench.instances.topics.problems import TopicProblem
 from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all_pairs, edge_rows
+from tests.models.checker.tiny import read_lines, write_lines
 
 METHODS = ("branch-and-cut", "best", "lp-bound")
 
@@ -44,6 +47,24 @@ def no_triangle(instance: ob.TopicInstance, pairs: Any, weights: Any) -> Iterato
     return (ob.EdgeRow(dict.fromkeys(three, -1), -2) for three in triangles(known) if three <= known)
 
 
+TRIANGLES = """
+from cases import need
+from topics import TopicRules
+
+
+class Triangles(TopicRules):
+    problems = ("owned",)
+
+    def holds(self, pairs, least):
+        return least == -2 and len(pairs) == 3 == len({v for pair in pairs for v in pair}) and {*pairs.values()} == {-1}
+
+    def value(self, answer):
+        edges = {(u, v) for u, v in answer}
+        need(not any((u, v) in edges for u, w in edges for x, v in edges if w == x), "a triangle")
+        return super().value(answer)
+"""
+
+
 def on_a_line(instance: ob.TopicInstance) -> ob.LinkCosts:
     return ob.LinkCosts.plane([(7 * v % 5, 0) for v in range(instance.num_nodes)])
 
@@ -67,13 +88,17 @@ def least(instance: ob.TopicInstance, problem: Owned) -> float:
         {"separator": no_triangle, "cap": 3},
     ],
 )
-def test_the_exact_method_proves_the_optimum_of_all_graphs(stated: dict[str, Any]) -> None:
+def test_the_exact_method_proves_the_optimum_of_all_graphs(stated: dict[str, Any], tmp_path: Path) -> None:
+    if "separator" in stated:
+        (tmp_path / "triangles.py").write_text(TRIANGLES)
+        stated = {**stated, "checked_by": tmp_path / "triangles.py"}
     problem, statuses = Owned(**stated), set()
     for seed, topics in ((1, 3), (2, 4), (5, 6)):
         instance = ob.generate("uniform", nodes=5, topics=topics, subscriptions=2, seed=seed)
         optimum = least(instance, problem)
         for name in METHODS:
-            result = ob.solve(instance, problem, name, time_limit=30)
+            given: dict[str, Any] = {"proof": tmp_path / f"{seed}.gz"} if name == "branch-and-cut" else {}
+            result = ob.solve(instance, problem, name, time_limit=30, **given)
             bound = -math.inf if result.lower_bound is None else result.lower_bound
             assert bound <= optimum <= (math.inf if result.value is None else result.value), (name, seed)
             if name == "branch-and-cut":
@@ -81,7 +106,34 @@ def test_the_exact_method_proves_the_optimum_of_all_graphs(stated: dict[str, Any
                 assert infeasible == math.isinf(optimum)
                 assert infeasible or (result.status, result.value) == (ob.Status.OPTIMAL, optimum)
                 statuses.add(result.status)
+                proven = f"proven: owned {optimum:g} is optimal"
+                assert infeasible or checked_proof(instance, problem, given["proof"], 1).sentence == proven
     assert ob.Status.OPTIMAL in statuses
+
+
+def test_a_proof_of_another_statement_or_row_is_refused(tmp_path: Path) -> None:
+    instance = ob.TopicInstance.from_subscriptions({v: ["t"] for v in "abcd"})
+    proof, rules = tmp_path / "p.gz", tmp_path / "rules.py"
+    rules.write_text(TRIANGLES)
+    capped, open_ = Owned(cap=2), Owned(separator=no_triangle, checked_by=rules)
+    ob.solve(instance, capped, "branch-and-cut", proof=proof)
+    assert (
+        checked_proof(instance, Owned(cap=3), proof, 1).sentence
+        == "wrong: the proof states another problem of this name"
+    )
+    assert "not checked" in checked_proof(instance, Owned(separator=no_triangle), proof, 1).sentence
+    head, *lines, _ = read_lines(proof)
+    star = [["claim", None, [[0, 1], [0, 2], [0, 3]]]]
+    write_lines(proof, [head, *lines, *star])
+    assert "too many neighbours" in checked_proof(instance, capped, proof, 1).sentence
+    del head[1]["cap"]
+    write_lines(proof, [head, ["case", {"cap": 2}], *lines[1:], *star])
+    assert "is at least 0" in checked_proof(instance, open_, proof, 1).sentence
+    for labels, said in (([-2, 0, 1, -1, 1, 2, -1, 0, 2, -1], "proven"), ([-1, 0, 1, -1, 1, 2, -1, 0, 2, -1], "hold")):
+        write_lines(proof, [head, ["case", {"cap": None}], ["row", "edges", -1, labels], ["end", None], *star])
+        assert said in checked_proof(instance, open_, proof, 1).sentence
+    write_lines(proof, [head, *lines, ["claim", None, [[0, 1], [1, 2], [0, 2], [2, 3]]]])
+    assert "a triangle" in checked_proof(instance, open_, proof, 1).sentence
 
 
 def test_a_pair_without_a_common_topic_in_a_row_is_bad_input() -> None:
