@@ -8,13 +8,13 @@ from pathlib import Path
 from textwrap import fill
 
 from overlaybench.compare.atlas.record import AtlasEntry, record
+from overlaybench.compare.atlas.small_optima import PROBLEMS as LISTED
+from overlaybench.compare.atlas.small_optima import smallest_value
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.search import CONSTRUCTIONS
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.topics.every_instance import number_of_instances
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.small_optima import PROBLEMS as LISTED
-from overlaybench.models.topics.small_optima import smallest_value
 
 PAGE = Path(__file__).with_name("atlas.md")
 Cells = Mapping[tuple[int, int], AtlasEntry]

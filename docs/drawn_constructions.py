@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from overlaybench.compare.catalogue import method_named, problem_named, workload_named
+from overlaybench.compare.claims.enumeration import smallest_degree_of
 from overlaybench.compare.figures.draw import Cell, grid
 from overlaybench.compare.figures.panels import ContentOverlays, SubscriptionMatrix, TopicOverlays
 from overlaybench.compare.figures.style import Drawing, DrawOptions, drawing, styled
@@ -21,7 +22,6 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.topics.constructions import root_and_leaves
 from overlaybench.instances.topics.instance import TopicInstance
-from overlaybench.models.topics.enumeration import smallest_degree_of
 
 _SECONDS = 60.0
 DEGREE_OF_V = "the degree of v"

@@ -16,9 +16,9 @@ from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.method import Method
 from ...instances.contract.option import Value
 from ...instances.topics.every_instance import Rows, instance_of, members_of
-from ...models.topics.small_optima import PROBLEMS, optima_of
 from ..catalogue import method_named, problem_named, version_of
 from .expressions import QUANTITIES, Expression, Numbers, parsed, quantities_of
+from .small_optima import PROBLEMS, optima_of
 
 RANDOM, OWN, EXCLUDED, CLAIM = "random", "own", "excluded", "claim"
 """Besides the rules for ties: the mean over random ties, a method that the search of ties does not know, the instances

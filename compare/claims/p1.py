@@ -23,13 +23,13 @@ from ...instances.topics.constructions import (
     single_node_instance,
 )
 from ...instances.topics.instance import TopicInstance
-from ...models.topics.enumeration import minimum_set_cover, smallest_degree_of
 from ..catalogue import problem_named
 from ..intervals import mean_interval, share_interval
 from ..studies.task import Recipe
 from .bench import LAWS, SEED, TIES, Bench, grid
 from .claim import FALLS, RISES, CaseTally, Judgement, Line, Verdict, all_of, at_most, claim, exact, judged
 from .claim import verdict_of as verdict
+from .enumeration import minimum_set_cover, smallest_degree_of
 from .link_contributions import merge_by_link_contributions
 from .properties import PropertyCase, assorted, counts, invalid
 

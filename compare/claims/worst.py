@@ -18,9 +18,9 @@ from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status
 from ...instances.topics.every_instance import MOST_NODES, MOST_TOPICS, instance_of, number_of_instances
 from ...instances.topics.instance import TopicInstance
-from ...models.topics.small_optima import PROBLEMS, smallest_value
 from ..atlas.cells import sizes, surveyed
 from ..atlas.record import AtlasEntry, entry_of, record
+from ..atlas.small_optima import PROBLEMS, smallest_value
 from ..atlas.surveys import WORST, Survey, Term
 from ..catalogue import method_named, problem_named
 

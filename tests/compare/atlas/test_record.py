@@ -8,12 +8,12 @@ import pytest
 
 from overlaybench.compare.atlas.cells import surveyed
 from overlaybench.compare.atlas.record import AtlasEntry, entry_of, record
+from overlaybench.compare.atlas.small_optima import PROBLEMS, optima_of
 from overlaybench.compare.atlas.surveys import Survey
 from overlaybench.compare.claims.worst import search_worst_case, wrong_with
 from overlaybench.docs.atlas_page import PAGE, failing, growth, matrices, plain, sizes_on_record
 from overlaybench.heuristics.topics.tie_breaking.every_tie import BEST_TIES, WORST_TIES, values_under_ties
 from overlaybench.instances.topics.every_instance import node_sets
-from overlaybench.models.topics.small_optima import PROBLEMS, optima_of
 
 ENTRIES = [entry for cells in record().values() for entry in cells.values()]
 QUICK_NODES = 6

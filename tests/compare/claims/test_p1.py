@@ -9,6 +9,7 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.claims import p1, p1_figures
 from overlaybench.compare.claims.claim import Verdict
+from overlaybench.compare.claims.enumeration import minimum_set_cover, smallest_degree_of
 from overlaybench.compare.claims.link_contributions import LineCounts, merge_by_link_contributions
 from overlaybench.compare.claims.properties import assorted
 from overlaybench.compare.claims.register import CLAIMS
@@ -21,7 +22,6 @@ from overlaybench.instances.topics.constructions import (
     random_set_cover,
     single_node_instance,
 )
-from overlaybench.models.topics.enumeration import minimum_set_cover, smallest_degree_of
 from tests.compare.claims.faults import Edges, Fault, every_pair, judged_on, tiered, with_answers, with_broken
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.test_guarantees import middling

@@ -14,12 +14,12 @@ import psutil
 import pytest
 
 import overlaybench as ob
+from overlaybench.compare.claims.enumeration import minimum_set_cover
 from overlaybench.instances.runtime.run import Clock, interruptible
 from overlaybench.instances.runtime.stoppable import Fork, finished_within
 from overlaybench.instances.topics.constructions import SetCover
 from overlaybench.models.engine.integer_model import IntegerModel, minimise_with_cp_sat
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
-from overlaybench.models.topics.enumeration import minimum_set_cover
 from overlaybench.models.topics.lp_bound import LP_BOUND
 from overlaybench.models.topics.lp_heuristics.lp_guided import (
     any_overlay,

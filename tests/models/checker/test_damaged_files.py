@@ -53,7 +53,7 @@ def test_a_damaged_file_is_named_in_one_line(damage: str, tmp_path: Path, capsys
     assert out.count("\n") == 1
 
 
-@pytest.mark.parametrize(("module", "name"), [("topics", "chain"), ("check_proof", "Case")])
+@pytest.mark.parametrize(("module", "name"), [("topic_files", "chain"), ("check_proof", "Case")])
 def test_a_lack_of_memory_is_no_verdict(
     module: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ from ...instances.contract.overlay import Overlay
 from ...instances.runtime.run import Clock
 from ...instances.topics.constructions import SetCover
 from ...instances.topics.instance import TopicInstance
-from ..engine.integer_model import IntegerModel, minimise_with_cp_sat
+from ...models.engine.integer_model import IntegerModel, minimise_with_cp_sat
 
 
 def smallest_degree_of(instance: TopicInstance, node: int) -> tuple[int, Overlay]:

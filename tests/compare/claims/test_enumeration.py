@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import overlaybench as ob
+from overlaybench.compare.claims.enumeration import minimum_set_cover, smallest_degree_of
 from overlaybench.instances.topics.constructions import random_set_cover
-from overlaybench.models.topics.enumeration import minimum_set_cover, smallest_degree_of
 from tests.topic_strategies import topic_instances
 
 

@@ -13,17 +13,17 @@ from ...instances.contract.arrays import Ids, Offsets
 from ...instances.runtime.compiled import in_place_kernel, kernel
 from ...instances.topics.every_instance import Rows, node_sets
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.problems import TOPIC_PROBLEMS
 
 _CONNECTED, _STAR, _TWO = range(3)
-_EDGES, _DEGREE, _PRODUCT = range(3)
+_RULES = {"connected": _CONNECTED, "star": _STAR, "diameter-2": _TWO}
+_MEASURES = {"edges": 0, "degree": 1, "product": 2}
 PROBLEMS = {
-    "min-tco": (_CONNECTED, _EDGES),
-    "minmax-tco": (_CONNECTED, _DEGREE),
-    "low-tco": (_CONNECTED, _PRODUCT),
-    "2d-star": (_STAR, _EDGES),
-    "2d-true": (_TWO, _EDGES),
+    each.name: (_RULES[each.objective.rule], _MEASURES[each.objective.first])
+    for each in TOPIC_PROBLEMS
+    if each.objective.rule in _RULES and each.objective.first in _MEASURES
 }
-"""The problems whose optima are listed: what a topic asks of its subscribers, and the measure, as in ``MEASURES``."""
+"""The problems whose optima are listed: what a topic asks of its subscribers, and the measure."""
 _WORD = 64
 Words = npt.NDArray[np.uint64]
 
