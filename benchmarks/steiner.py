@@ -43,7 +43,7 @@ STEINER_MODELS = methods_of("overlaybench.models.steiner")
 
 STEINLIB = Path(__file__).resolve().parents[2] / "shared" / "data" / "steinlib"
 PROBLEM = PROBLEMS["steiner"]
-WAITING = 5  # times the limit by the clock, for other work on the machine: the limit is of processor seconds
+WAITING = 2  # times the limit by the clock, for other work on the machine: the limit is of processor seconds
 SETS = {100: (125, 200), 500: (625, 1000, 2500, 12500), 1000: (1250, 2000, 5000, 25000)}  # as SteinLib's B, C, D
 
 
@@ -91,7 +91,7 @@ def compare_on_pace(folder: Path, peer: Path, limit: float) -> None:
         if not ratios:  # compiles the kernels
             method.run(WORKLOADS["steiner-hypercube"].generate(dimension=5, costs="perturbed", seed=1), PROBLEM)
         result, spent = timed(partial(method.run, time_limit=WAITING * limit), instance, PROBLEM)
-        is_proven = result.status is Status.OPTIMAL and spent.processor <= limit
+        is_proven = result.status is Status.OPTIMAL and reading.processor + spent.processor <= limit
         assert not (is_proven and value is not None) or result.value == value, f"{path.stem}: the two differ"
         proven = [proven[0] + (value is not None), proven[1] + is_proven]
         ours = reading.processor + spent.processor if is_proven else limit

@@ -30,13 +30,13 @@ from .directed_cuts import Ascent, DirectedCuts, dual_ascent, least_through
 from .reduction import ReducedInstance, Reduction
 from .terminal_sets import Search, cheaper_tree
 
-_STARTS, _REDUCTION_ROOTS, _ROOTS, _FEW_ROOTS = 20, 10, 20, 3
+_STARTS, _ROOTS, _FEW_ROOTS = 20, 20, 3
 _FEW_STARTS, _SEARCHED = 4, 20_000_000  # starts of large instances; nodes times edges in all starts of others
 _TREES, _NOISE = 2, 2.0  # trees grown along the LP values of a round; the largest factor of their costs
 _LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
 _REDUCING = 0.4  # of the time
 _ARCS, _ALL_ARCS = 200_000, 20_000_000
-_STEPS = 250_000_000  # of the search over terminal sets, before the LP
+_SEARCHES = ((3, 50_000_000), (10, 250_000_000))  # roots of bounds, and then steps over terminal sets, before the LP
 PRESOLVE = Option("presolve", True, "reduce the instance first, and leave out arcs on no cheap path")
 
 
@@ -118,7 +118,7 @@ class BoundReduction:
         self.value = np.inf
         self.is_optimal = False
 
-    def superfluous(self, reduced: ReducedInstance, clock: Clock, roots: int = _REDUCTION_ROOTS) -> Flags:
+    def superfluous(self, reduced: ReducedInstance, clock: Clock, roots: int = 10) -> Flags:
         """The edges of a reduced instance without which it keeps all trees cheaper than the best one, shape (m,).
 
         Those for which the bound of dual ascent plus the least reduced cost of a path through them reaches the best
@@ -174,9 +174,10 @@ def steiner_branch_and_cut(
 ) -> Proposal[Overlay]:
     """A cheapest tree with proof, or the best one found with a proven bound; noise is the same in all runs.
 
-    Sets of terminals (:func:`.cheaper_tree`) come first, up to `_STEPS` steps and without a proof; then the LP. Before
-    that `presolve` reduces the instance, and leaves out arcs on no path that is cheap enough. `proof` names the file
-    for a proof of the bound (docs/proofs.md). Ctrl-C has the effect of the time limit, in seconds. The bound is proven
+    `presolve` reduces the instance, looks for a cheaper tree by sets of terminals (:func:`.cheaper_tree`) up to the
+    steps in `_SEARCHES`, and leaves out arcs on no path that is cheap enough; then comes the LP. `proof` names the file
+    for a proof of the bound (docs/proofs.md): what sets of terminals show has none, so the LP proves it. Ctrl-C has the
+    effect of the time limit, in seconds. The bound is proven
     in integers; infeasible if the terminals are not connected. Counters: nodes, cuts, pairs of a node and a set, the
     size after reductions, the bound of dual ascent and the arcs that it leaves. Exponential in the worst case;
     docs/steiner.md has the proofs and measurements.
@@ -187,13 +188,17 @@ def steiner_branch_and_cut(
         offer(mehlhorn(instance))
         best = BoundReduction(instance)
         counters: dict[str, float | str] = {}
-        reduction, quick = Reduction(instance, file), partial(best.superfluous, roots=_FEW_ROOTS)
-        share, bounding = clock.share(_REDUCING), None if file.is_written else quick
-        reduced = reduction.run(share, bounding) if presolve else reduction.reduced()
-        if not (file.is_written or best.is_optimal or clock.passed):
-            counters = _search_sets(reduced, best, clock)
-            if presolve and not (best.is_optimal or clock.passed):
-                reduced = reduction.run(clock.share(_REDUCING), best.superfluous)
+        reduction = Reduction(instance, file)
+        reduced = reduction.reduced()
+        for roots, steps in _SEARCHES if presolve else ():
+            if file.is_written:
+                reduced = reduction.run(clock.share(_REDUCING))
+                break
+            reduced = reduction.run(clock.share(_REDUCING), partial(best.superfluous, roots=roots))
+            if not clock.passed:
+                counters |= _search_sets(reduced, best, clock, steps)
+            if best.is_optimal:
+                break
         counters["reduced_nodes"], counters["reduced_edges"] = reduced.instance.num_nodes, reduced.instance.num_edges
         bound, reason = best.value, ""
         if reduced.instance.num_terminals == 1:
@@ -208,7 +213,7 @@ def steiner_branch_and_cut(
         return Proposal(best.tree, bound, None if bound >= best.value else Status.TIME_LIMIT, counters, reason)
 
 
-def _search_sets(reduced: ReducedInstance, best: BoundReduction, clock: Clock) -> dict[str, float | str]:
+def _search_sets(reduced: ReducedInstance, best: BoundReduction, clock: Clock, steps: int) -> dict[str, float | str]:
     """Search for a cheaper tree than the best one by sets of terminals."""
     instance = reduced.instance
     if best.is_optimal or instance.num_terminals < 3:
@@ -219,7 +224,7 @@ def _search_sets(reduced: ReducedInstance, best: BoundReduction, clock: Clock) -
     upper = int(best.value) - reduced.fixed_cost
     root, ascent = _best_ascent(instance, graph, upper, clock, _ARCS, _FEW_ROOTS)
     try:
-        search = cheaper_tree(instance, root, ascent, upper, clock, _STEPS)
+        search = cheaper_tree(instance, root, ascent, upper, clock, steps)
     except MemoryError:
         search = Search(False, 0)
     if search.chosen is not None:

@@ -22,6 +22,7 @@ _SIGNATURE = 8  # integers that say near which nodes a set has pairs
 _GROUP, _LEVELS = 4, 4  # bits of a position in a level of the index of sets, and its levels
 _SLICE = 4_000_000  # steps between two looks at the clock
 _EARLY, _UNSURE = 5_000_000, 40  # steps before which an estimate may be so many times too high
+_DECAY = 0.5**0.25  # of the growth of sets by size
 _MOST_BYTES = 2**30
 _SPACE = 1024  # rows of the first tables
 _PAIRS, _SETS, _UNIONS, _INDEXED, _STEPS, _UPPER, _BEST, _PARTS = range(8)  # of `numbers`; three pairs at the end
@@ -140,10 +141,11 @@ def cheaper_tree(
 
 
 def _expected(steps: float, spent: float, growth: float, sizes: int) -> float:
-    """About the steps for all sizes, if growth from one to the next of those left falls evenly to 1."""
-    for left in range(sizes - 1, -1, -1):
-        spent *= min(growth, 1 + (growth - 1) * left / sizes)
+    """About the steps for all sizes, if what growth from one to the next exceeds 1 by halves every four sizes."""
+    for _ in range(sizes):
+        spent *= growth
         steps += spent
+        growth = 1 + (growth - 1) * _DECAY if growth > 1 else growth
     return steps
 
 

@@ -105,7 +105,7 @@ def test_larger_trees_are_those_of_the_lp(seed: int, monkeypatch: pytest.MonkeyP
     instance = WORKLOADS["steiner-sparse"].generate(**given)
     assert nx.is_connected(instance.to_networkx())
     search = searched(instance, int(instance.costs.sum()))
-    monkeypatch.setattr(branch_and_cut, "_STEPS", -1)
+    monkeypatch.setattr(branch_and_cut, "_SEARCHES", ((10, -1),))
     result = branch_and_cut.STEINER_BRANCH_AND_CUT.run(instance, PROBLEMS["steiner"])
     assert search.chosen is not None
     assert result.status is ob.Status.OPTIMAL
