@@ -43,7 +43,7 @@ _LOOKS = {
         "#56B4E9": "2d-oda=D layered-oda=d",
         "#661100": "dc-gm=v shortest-paths=>",
         "#0072B2": "gm=o gm2=D weighted-gm=^ cd-max=< s2=H steiner-mixing=8 ptco=> gm-recomputed=*",
-        "#D55E00": "cd-oda=v migration=s edge-removal=X topic-by-topic=D gm-incremental=^",
+        "#D55E00": "cd-oda=v migration=s edge-removal=X topic-by-topic=D gm-incremental=P",
         "#A6761D": "dcbr-m=H",
         "#E69F00": "minmax-oda=s s1=d greedy-packing=< degree-diameter=h",
         "#332288": "gm-m=h auto=P",

@@ -78,14 +78,15 @@ def test_fonts_are_named_by_their_files(tmp_path: Path, recwarn: pytest.Warnings
 
 
 def test_charts_take_letters_from_the_named_file_before_boxes(tmp_path: Path) -> None:
-    file, picture = font_with("气", "Named", tmp_path), tmp_path / "chart.pdf"
+    letter = "\U0010f123"  # of private use: no font of the system has it
+    file, picture = font_with(letter, "Named", tmp_path), tmp_path / "chart.pdf"
     code = f"""if True:  # in a process of its own, which has drawn no chart
         from pathlib import Path
         from overlaybench.compare.figures.style import FigureOptions, save
         options = FigureOptions(font="DejaVu Sans,{file}")
         options.settings()
-        x = {{"field": "气", "type": "nominal"}}
-        chart = {{"data": {{"values": [{{"气": "气"}}]}}, "mark": "bar", "encoding": {{"x": x}}}}
+        x = {{"field": "{letter}", "type": "nominal"}}
+        chart = {{"data": {{"values": [{{"{letter}": "{letter}"}}]}}, "mark": "bar", "encoding": {{"x": x}}}}
         save(chart, Path("{picture}"), options)"""
     subprocess.run([sys.executable, "-c", code], check=True)
     assert b"Named" in picture.read_bytes()
