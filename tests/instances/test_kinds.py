@@ -1,5 +1,6 @@
 """The kind of a file or an instance is found, and each kind has a problem and an exact method by default."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ def test_an_instance_of_a_workload_comes_back_from_every_file(workload: ob.Workl
     if kind.name.endswith("trace"):
         assert instance.digest != workload.generate(seed=6, **given).digest
         assert instance.num_events > 0
+    assert pickle.loads(pickle.dumps(instance)) == instance
     assert kind_of(instance) is kind
     assert tuple(kind.size(instance)) == kind.sizes
     for ending in {kind.ending, *kind.endings, *((".json",) if kind.format else ())}:

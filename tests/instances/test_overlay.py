@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -353,13 +353,6 @@ BAD_DOT = [
 ]
 
 
-@table(BAD_DOT)
-def test_bad_dot(tmp_path: Path, content: str, fragment: str) -> None:
-    path = written(tmp_path / "overlay.dot", content)
-    with refused(path, fragment):
-        ob.read_overlay(path, on(["a", "b", "c"]))
-
-
 @pytest.mark.parametrize(
     ("text", "edges"),
     [
@@ -414,11 +407,12 @@ BAD = [
 ]
 
 
-@table(BAD)
-def test_bad_graphml(tmp_path: Path, content: str, fragment: str) -> None:
-    path = written(tmp_path / "overlay.graphml", content)
-    with refused(path, fragment):
-        ob.read_overlay(path, on(["n0", "n1"]))
+@pytest.mark.parametrize(("ending", "cases", "labels"), [(".dot", BAD_DOT, "abc"), (".graphml", BAD, ("n0", "n1"))])
+def test_bad_graphs(tmp_path: Path, ending: str, cases: list[tuple[str, str, str]], labels: Iterable[str]) -> None:
+    for name, content, fragment in cases:
+        path = written(tmp_path / f"{name}{ending}", content)
+        with refused(path, fragment):
+            ob.read_overlay(path, on([*labels]))
 
 
 @pytest.mark.parametrize("ending", [".dot", ".gv"])

@@ -1,7 +1,6 @@
 """Broker networks: trees, matching, files, workloads, and the judge of disseminations."""
 
 import json
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +57,6 @@ def test_destinations_are_all_other_brokers_with_a_subscription_around_the_point
         assert shares[p] == len(matched) / max(1, len(subscriptions))
         at = {int(subscriptions.brokers[s]) for s in matched} - {int(publications.sources[p])}
         assert brokers[offsets[p] : offsets[p + 1]].tolist() == sorted(at)
-
-
-@property_test(30, network=broker_networks(), quick=5)
-def test_networks_survive_files_and_pickling(tmp_path_factory: pytest.TempPathFactory, network: BrokerNetwork) -> None:
-    path = tmp_path_factory.mktemp("brokers") / "network.json"
-    BROKERS.write(network, path)
-    assert BROKERS.read(path, {}).instance == network == pickle.loads(pickle.dumps(network))
 
 
 def test_a_file_gives_delays_uplinks_predicates_and_destinations(tmp_path: Path) -> None:

@@ -63,17 +63,6 @@ def test_prices_that_are_no_metric_are_named_or_closed(tmp_path: Path) -> None:
         CONTENT.read(file, {})
 
 
-@property_test(40, content_instances(max_brokers=4, tight=True), st.sampled_from([".json", ".npz"]))
-def test_what_is_written_is_read(
-    tmp_path_factory: pytest.TempPathFactory, instance: ContentInstance, ending: str
-) -> None:
-    file = tmp_path_factory.mktemp("content") / f"x{ending}"
-    CONTENT.write(instance, file)
-    again = CONTENT.read(file, {}).instance
-    assert again == instance
-    assert [again.user_label(u) for u in range(again.num_users)] == [f"u{u}" for u in range(again.num_users)]
-
-
 def test_labels_survive_npz(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps(GOOD))
     instance = CONTENT.read(tmp_path / "x.json", {}).instance

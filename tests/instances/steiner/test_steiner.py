@@ -1,18 +1,14 @@
 """Steiner instances, their files, and the judge of trees."""
 
 import itertools
-import pickle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.instances.steiner.workloads import hypercube
-from tests.properties import property_test
-from tests.steiner_brute_force import small_graph
 
 KIND, STEINER = ob.KINDS["steiner"], ob.PROBLEMS["steiner"]
 SQUARE = ob.SteinerInstance.from_edges(5, [(1, 0, 3), (1, 2, 4), (2, 3, 5), (3, 0, 6), (0, 1, 9)], [2, 0, 2])
@@ -42,16 +38,6 @@ def test_the_cheapest_of_parallel_edges_counts() -> None:
 def test_a_wrong_instance_is_bad_input(edges: list[Any], terminals: list[int], message: str) -> None:
     with pytest.raises(ob.BadInput, match=message):
         ob.SteinerInstance.from_edges(3, edges, terminals)
-
-
-@property_test(100, st.integers(0, 10**6))
-def test_an_instance_comes_back_from_its_file_and_from_pickle(
-    tmp_path_factory: pytest.TempPathFactory, seed: int
-) -> None:
-    instance = small_graph(seed)
-    path = tmp_path_factory.mktemp("steiner") / "one.stp"
-    KIND.write(instance, path)
-    assert KIND.read(path, {}).instance.digest == instance.digest == pickle.loads(pickle.dumps(instance)).digest
 
 
 @pytest.mark.parametrize(
