@@ -33,9 +33,8 @@ DOORS = {
     ("compare.commands.papers", "compare.claims"),
     ("compare.commands.papers", "compare.atlas"),
     ("compare.commands.solving", "compare.spark_solver"),
-    ("heuristics.brokers.soft_links", "heuristics.brokers.simulator"),
 }
-"""The commands of annexes, the types of `ob.solve`, and the option of soft links that runs P5 as a system."""
+"""The commands of annexes, and the types of `ob.solve`."""
 KNOWS = {"content": {"steiner"}, "over_time": {"topics"}, "limits": {"topics"}}
 """The domains that a domain may import beside its own."""
 MOST_LINES, MOST_CORE_LINES, MOST_CORE_FILES = 72_000, 53_000, 245

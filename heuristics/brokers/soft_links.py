@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,30 @@ from .kernels.forwarding import S0, STRATEGIES, no_messages, route, traffic_of
 from .kernels.link_management import LOAD_FACTORS, Management, managed_links
 from .kernels.queueing import Timing, simulate
 from .kernels.working_map import working_maps
-from .simulator.outcome import counters, links_allowed, repeated, simulate_system
-from .simulator.scenario import Scenario
 
+
+@dataclass(frozen=True)
+class Scenario:
+    """The events of a run. Rates are per minute of simulated time; events are spread evenly.
+
+    `service`, `predicate`: the time a broker takes for a publication: microseconds, and nanoseconds for each
+    predicate evaluated.
+    """
+
+    rate: int = 0  # publications a minute; 0 for the times that the network gives
+    uplink: int = 0  # publications a second out of each broker; 0 for the caps that the network gives
+    interval: float = 20.0  # seconds between reviews of links; 0 for no reviews, so that links stay as they are
+    churn: int = 0  # events a minute, each a new subscription, the end of one, a departure at the edge, or a join
+    crashes: int = 0  # brokers a minute that are down for five seconds
+    moves: int = 0  # Δ-moves a minute that are asked for
+    losses: int = 0  # brokers that crash for good, spread over the run
+    drain: bool = True  # whether a run goes on after the last publication until nothing is left to happen
+    service: int = 0
+    predicate: int = 0
+
+
+_SYSTEM = "overlaybench.heuristics.brokers.simulator.outcome"
+"""The simulation of brokers as a system, an annex: imported where a run asks for it."""
 _DEFAULT = Management()
 _NO_LINKS = np.empty((0, 2), dtype=np.int32)
 BrokerMethod = Method[BrokerNetwork, Dissemination]
@@ -116,9 +138,11 @@ def _solve(
         answer = disseminate(instance, strategy, management)
         timing = Timing(scenario.service, output_threshold=management.output_threshold, periods=periods)
         return Proposal(answer, counters=_queue_counters(instance, number, answer, timing) if timing.service else {})
-    outcome = simulate_system(repeated(instance, periods), number, scenario, management, seed)
-    links = links_allowed(instance, outcome.links)
-    return Proposal(disseminate_over(instance, number, links, management.output_threshold), counters=counters(outcome))
+    system = import_module(_SYSTEM)
+    outcome = system.simulate_system(system.repeated(instance, periods), number, scenario, management, seed)
+    links = system.links_allowed(instance, outcome.links)
+    answer = disseminate_over(instance, number, links, management.output_threshold)
+    return Proposal(answer, counters=system.counters(outcome))
 
 
 def _queue_counters(

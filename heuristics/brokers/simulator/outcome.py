@@ -16,10 +16,11 @@ from ....instances.contract.time_units import SECOND
 from ....instances.runtime.compiled import kernel
 from ..kernels.link_management import Management
 from ..kernels.queueing import repeated_times
+from ..soft_links import Scenario
 from .messages import NEVER
 from .network import Log, SimulatedNetwork
 from .routing import BrokerLimits, Neighbourhood, anchor, paths_from
-from .scenario import Director, Scenario
+from .scenario import Director
 from .tree_changes import Coordinator
 
 _MOST_BINS, _MOST_NAMED = 60, 5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.time_units import MINUTE, SECOND
 from ....instances.runtime.status_line import StatusLine
+from ..soft_links import Scenario
 from .broker import Broker
 from .messages import NEVER, Entries
 from .network import DETECTION, Issued, Process, SimulatedNetwork
@@ -21,26 +21,6 @@ from .routing import paths_from
 Choice = TypeVar("Choice")
 DOWN = 5 * SECOND
 AWAY = 2 * DOWN
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """The events of a run. Rates are per minute of simulated time; events are spread evenly.
-
-    `service`, `predicate`: the time a broker takes for a publication: microseconds, and nanoseconds for each
-    predicate evaluated.
-    """
-
-    rate: int = 0  # publications a minute; 0 for the times that the network gives
-    uplink: int = 0  # publications a second out of each broker; 0 for the caps that the network gives
-    interval: float = 20.0  # seconds between reviews of links; 0 for no reviews, so that links stay as they are
-    churn: int = 0  # events a minute, each a new subscription, the end of one, a departure at the edge, or a join
-    crashes: int = 0  # brokers a minute that are down for five seconds
-    moves: int = 0  # Δ-moves a minute that are asked for
-    losses: int = 0  # brokers that crash for good, spread over the run
-    drain: bool = True  # whether a run goes on after the last publication until nothing is left to happen
-    service: int = 0
-    predicate: int = 0
 
 
 class Director:

@@ -22,9 +22,8 @@ from overlaybench.heuristics.brokers.simulator.messages import Ask, Entries, Gra
 from overlaybench.heuristics.brokers.simulator.network import SimulatedNetwork
 from overlaybench.heuristics.brokers.simulator.outcome import BrokenInvariant, Outcome, counters, simulate_system
 from overlaybench.heuristics.brokers.simulator.routing import BrokerLimits, Neighbourhood, Routing
-from overlaybench.heuristics.brokers.simulator.scenario import Scenario
 from overlaybench.heuristics.brokers.simulator.tree_changes import REFUSED, Coordinator
-from overlaybench.heuristics.brokers.soft_links import S2_FAR, disseminate_over
+from overlaybench.heuristics.brokers.soft_links import S2_FAR, Scenario, disseminate_over
 from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions
 from overlaybench.instances.brokers.problems import SoftLinks
