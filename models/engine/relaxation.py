@@ -325,68 +325,13 @@ class Relaxation(ABC, Generic[Rows]):
         Returns the best bound of this call, None if time ran out before there was one; `lp.x` is the last solution. If
         `lp.feasible` is False, the LP is proven infeasible and the bound exceeds `enough`.
         """
-        root = lower is None
-        best: Bound | None = None
-        history: list[float] = []
         self.converged = False
-        last_raise = 0
-        self.lp.enough = np.inf if root or enough >= NO_CUTOFF else enough / self.unit + _SURE
+        self.lp.enough = np.inf if lower is None or enough >= NO_CUTOFF else enough / self.unit + _SURE
+        call = _Tightening(self, clock, lower, upper, enough, exact, stall, at_round)
         for number in range(rounds):
-            if clock.passed:
+            if clock.passed or not call.goes_on(last=number + 1 == rounds):
                 break
-            if not root:
-                lower, upper = self._extended(lower, 0), self._extended(upper, 1)
-                self.lp.bound_columns(lower.astype(np.float64), upper.astype(np.float64))
-            if not self._solve(min(clock.left, max(_LEAST_SLICE, clock.left / _SLICES)) if root else clock.left):
-                if root and self.lp.is_stopped:
-                    stopped = self._proven(None, None)
-                    self._keep(stopped)
-                    if at_round is None or not at_round(stopped):
-                        continue
-                break
-            # At a node of a tree, the bound is proven only if it may be enough, or where rounds end.
-            rows, bound = None, None
-            if self.lp.feasible:
-                history.append(self.lp.value)
-            stalled = bool(stall) and len(history) > 10 and history[-1] - history[-11] < stall
-            if not root and at_round is None and number + 1 < rounds and self.lp.value * self.unit <= enough:
-                rows = self.violated(self.lp.x, exact=exact)
-            if rows is None or not len(rows.rhs) or stalled:
-                bound = self._proven(lower, upper)
-                if not self.lp.feasible:
-                    if bound.units > 0 and not len(bound.new_columns):
-                        return replace(bound, units=enough + 1)
-                    if not len(bound.new_columns):
-                        break
-                    self._add_columns(np.sort(bound.new_columns[:_FEW_COLUMNS]))
-                    continue
-                if self.lp.is_cut_off and bound.units <= enough:  # by rounding
-                    self.lp.enough = np.inf
-                    continue
-                if best is None or bound.units >= best.units:
-                    best = bound
-                if root:
-                    self._keep(bound)
-                if best.units > enough or (at_round is not None and at_round(best)):
-                    break
-            if rows is None:
-                rows = self.violated(self.lp.x, exact=exact)
-            new_columns = NO_COLUMNS if bound is None else bound.new_columns
-            if not len(rows.rhs) and not len(new_columns):
-                self.converged = exact
-                break
-            if stalled and not len(new_columns):
-                break
-            # Rows are dropped only after the objective rises; otherwise the loop may add and drop a row for ever.
-            if len(history) > 1 and history[-1] > history[last_raise] + 1e-6:
-                last_raise = len(history) - 1
-                self._drop_idle_rows()
-            if len(new_columns):
-                self._add_columns(np.sort(new_columns[: self.columns_at_once]))
-            if len(rows.rhs):
-                self.cuts += len(rows.rhs)
-                self._add_rows(rows)
-        return best
+        return call.best
 
     def _keep(self, bound: Bound) -> None:
         if bound.units > self.best_units:
@@ -439,6 +384,99 @@ class Relaxation(ABC, Generic[Rows]):
     def _extended(self, bits: Bits | None, value: int) -> Bits:
         known = NO_COLUMNS.astype(np.int8) if bits is None else bits
         return np.concatenate([known, np.full(len(self.columns) - len(known), value, np.int8)])
+
+
+@dataclass
+class _Tightening:
+    """One call of :meth:`Relaxation.tighten`, whose parameters it has: the objectives so far, and the best bound."""
+
+    planes: Relaxation[Any]
+    clock: Clock
+    lower: Bits | None
+    upper: Bits | None
+    enough: int
+    exact: bool
+    stall: float
+    at_round: Callable[[Bound], bool] | None
+    best: Bound | None = None
+
+    def __post_init__(self) -> None:
+        self._root, self._history, self._last_raise = self.lower is None, list[float](), 0
+
+    def goes_on(self, *, last: bool) -> bool:
+        """A round: solve, prove, separate and price. Whether another one may follow."""
+        planes, lp = self.planes, self.planes.lp
+        if not self._solves():
+            return self._goes_on_unsolved()
+        if lp.feasible:
+            self._history.append(lp.value)
+        stalled = bool(self.stall) and len(self._history) > 10 and self._history[-1] - self._history[-11] < self.stall
+        # At a node of a tree, the bound is proven only if it may be enough, or where rounds end.
+        unproven = not (self._root or last or self.at_round) and lp.value * planes.unit <= self.enough
+        rows = planes.violated(lp.x, exact=self.exact) if unproven else None
+        new_columns = NO_COLUMNS
+        if rows is None or not len(rows.rhs) or stalled:
+            bound = planes._proven(self.lower, self.upper)
+            if not lp.feasible:
+                return self._goes_on_infeasible(bound)
+            if lp.is_cut_off and bound.units <= self.enough:  # by rounding
+                lp.enough = np.inf
+                return True
+            if self._is_enough(bound):
+                return False
+            new_columns = bound.new_columns
+        if rows is None:
+            rows = planes.violated(lp.x, exact=self.exact)
+        if not len(rows.rhs) and not len(new_columns):
+            planes.converged = self.exact
+            return False
+        if stalled and not len(new_columns):
+            return False
+        self._extend(rows, new_columns)
+        return True
+
+    def _solves(self) -> bool:
+        planes, left = self.planes, self.clock.left
+        if self._root:
+            return planes._solve(min(left, max(_LEAST_SLICE, left / _SLICES)))
+        self.lower, self.upper = planes._extended(self.lower, 0), planes._extended(self.upper, 1)
+        planes.lp.bound_columns(self.lower.astype(np.float64), self.upper.astype(np.float64))
+        return planes._solve(left)
+
+    def _goes_on_unsolved(self) -> bool:
+        """The dual values of a root's LP that was stopped prove a bound, too."""
+        if not (self._root and self.planes.lp.is_stopped):
+            return False
+        stopped = self.planes._proven(None, None)
+        self.planes._keep(stopped)
+        return self.at_round is None or not self.at_round(stopped)
+
+    def _goes_on_infeasible(self, bound: Bound) -> bool:
+        if len(bound.new_columns):
+            self.planes._add_columns(np.sort(bound.new_columns[:_FEW_COLUMNS]))
+            return True
+        if bound.units > 0:
+            self.best = replace(bound, units=self.enough + 1)
+        return False
+
+    def _is_enough(self, bound: Bound) -> bool:
+        if self.best is None or bound.units >= self.best.units:
+            self.best = bound
+        if self._root:
+            self.planes._keep(bound)
+        return self.best.units > self.enough or (self.at_round is not None and self.at_round(self.best))
+
+    def _extend(self, rows: AnyRows, new_columns: npt.NDArray[np.int64]) -> None:
+        planes, history = self.planes, self._history
+        # Rows are dropped only after the objective rises; otherwise the loop may add and drop a row for ever.
+        if len(history) > 1 and history[-1] > history[self._last_raise] + 1e-6:
+            self._last_raise = len(history) - 1
+            planes._drop_idle_rows()
+        if len(new_columns):
+            planes._add_columns(np.sort(new_columns[: planes.columns_at_once]))
+        if len(rows.rhs):
+            planes.cuts += len(rows.rhs)
+            planes._add_rows(rows)
 
 
 _LARGEST = 2.0**60
