@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # quick tests do without the second that its import takes
 os.environ.setdefault("OVERLAYBENCH_INTERPRET", "never")
 RARELY_CALLED = {
     *("cost_splitting._rows_of_trees", "covering.predicates_evaluated"),
-    *("dual_fitting._connecting_edges", "dual_fitting.count_excess_links", "gm2._find_blocks", "gm2._join_leaves"),
+    *("dual_fitting._connecting_edges", "excess_links.count_excess_links", "gm2._find_blocks", "gm2._join_leaves"),
     *("linked_overlay._link_all", "linked_overlay.mark_all_bridges", "lp_guided._connect", "lp_guided._drop_redundant"),
     *("mst_per_topic.spanning_trees", "neighbour_rows.least_cover", "overlay_search._nearest", "polish._drop_slots"),
     *("presolve._leaves", "row_weighting._begin", "ruin_and_recreate.drop_redundant", "ruin_and_recreate.reset"),

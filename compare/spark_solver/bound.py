@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from ...instances.contract.arrays import connected_components
-from ...models.topics.relaxation.dual_fitting import DROPPED, count_excess_links
+from .excess_links import DROPPED, count_excess_links
 from .numbering import Numbered
 
 STEPS = 20_000_000_000

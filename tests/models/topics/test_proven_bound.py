@@ -11,9 +11,7 @@ from itertools import combinations, pairwise
 
 import networkx as nx
 import numpy as np
-import numpy.typing as npt
 import pytest
-from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
@@ -36,12 +34,7 @@ from overlaybench.models.topics.relaxation.cost_splitting import (
     split_costs,
 )
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes, proven_bound
-from overlaybench.models.topics.relaxation.dual_fitting import (
-    DROPPED,
-    count_excess_links,
-    dual_fitting_bound,
-    fitted_multipliers,
-)
+from overlaybench.models.topics.relaxation.dual_fitting import dual_fitting_bound, fitted_multipliers
 from overlaybench.models.topics.relaxation.node_cover import node_cover
 from overlaybench.models.topics.relaxation.price_join import pairs_above, price_of, price_trees
 from overlaybench.models.topics.relaxation.separation import Goal
@@ -49,7 +42,6 @@ from overlaybench.models.topics.relaxation.topic_rows import CandidateEdges, all
 from tests.models.checker.tiny import proven_by, proven_value
 from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance
 from tests.outcomes import known
-from tests.properties import property_test
 from tests.topic_brute_force import all_graphs, members_of_topics, optimum
 
 
@@ -191,51 +183,6 @@ def test_costs_beyond_what_integers_prove_end_with_a_bound_of_edges() -> None:
     assert result.status is ob.Status.TIME_LIMIT
     assert "divide" in result.reason
     assert result.lower_bound == 299
-
-
-wants = st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=6), min_size=1, max_size=12)
-
-
-def counted(wanted: list[list[int]], topics: int, most: int, steps: int = 10**9) -> npt.NDArray[np.int64]:
-    rows = sorted((t, topics_of) for topics_of in wanted for t in topics_of[: max(0, len(topics_of) - most)])
-    first = np.array([t for t, _ in rows], np.int32)
-    offsets = np.concatenate([[0], np.cumsum([len(listed) for _, listed in rows], dtype=np.int64)])
-    ranks = np.array([t for _, listed in rows for t in listed], np.int32)
-    links = np.zeros(topics, np.int64)
-    count_excess_links(first, offsets, ranks, most, steps, links)
-    return links
-
-
-@property_test(200, wants, st.integers(1, 4), quick=50)
-def test_every_pair_with_too_many_common_topics_is_counted_once(chosen: list[set[int]], most: int) -> None:
-    links = np.zeros(8, np.int64)
-    for one, other in combinations(chosen, 2):
-        links[sorted(one & other)[most:]] += 1
-    assert counted([sorted(topics) for topics in chosen], 8, most).tolist() == links.tolist()
-
-
-def test_a_topic_that_takes_too_many_comparisons_leaves_the_bound() -> None:
-    wanted = [[0, 1, 2]] * 5
-    assert counted(wanted, 3, 1, steps=10)[0] == DROPPED
-    assert counted(wanted, 3, 1).tolist() == [0, 10, 10]
-
-
-@property_test(
-    100,
-    st.lists(st.sets(st.integers(0, 4), min_size=1, max_size=4), min_size=2, max_size=6),
-    st.integers(1, 3),
-    quick=30,
-)
-def test_the_bound_is_at_most_the_fewest_edges(chosen: list[set[int]], most: int) -> None:
-    sizes = {t: sum(t in topics for topics in chosen) for t in set().union(*chosen)}
-    rank = {t: i for i, t in enumerate(sorted(sizes, key=lambda t: (sizes[t], t)))}
-    wanted = [sorted(rank[t] for t in topics) for topics in chosen]
-    links = counted(wanted, len(rank), most)
-    total = sum(max(0, sizes[t] - 1 - int(links[rank[t]])) for t in rank)
-    instance = ob.TopicInstance.from_subscriptions(
-        {f"n{v}": [f"t{t}" for t in topics] for v, topics in enumerate(wanted)}
-    )
-    assert -(-total // most) <= optimum(instance, "min-tco")
 
 
 @pytest.mark.parametrize("seeds", tiers(40, 150))
