@@ -30,6 +30,7 @@ from .topic_rows import Edges, TopicEdges
 FEW_SUBSCRIPTIONS = 300_000
 _PARTS, _LEAST_PART, _MOST_THREADS = 64, 1000, 4
 _ROOT = 2**62
+_PARTS_OF_UNIT, _MOST_PARTS, _LAST_ZERO = 2**10, 2**12, 2**30
 Apply = Callable[..., Iterable[Any]]
 
 
@@ -43,6 +44,15 @@ class PriceTrees(NamedTuple):
     parent: Ids
     weight: Units  # of the edge to the parent
     to_core: Units  # b: the price of the subscriber and the core
+
+
+class _Priced(NamedTuple):
+    """The subscriptions with a price above 0, and of all of them upper bounds of the prices in parts of a unit."""
+
+    ends: Offsets  # those of topic t are the positive ones from ends[t] to ends[t + 1]
+    positive: Ids  # indices in ``topic_nodes``, rising
+    nodes: Ids  # of the positive ones
+    parts: Ids  # of each subscription
 
 
 @kernel
@@ -121,14 +131,17 @@ def pairs_above(
     """
     n, interest = instance.num_nodes, interest_of(instance)
     position, positive = positions_of(interest), np.flatnonzero(trees.to_core > 0).astype(np.int32)
-    ends = np.searchsorted(positive, interest.topic_offsets)
+    # Upper bounds of the prices in small integers, such that a node's sums fit; the largest ones stand for any others.
+    largest = min(_MOST_PARTS, _LAST_ZERO // int(np.diff(interest.node_offsets).max()))
+    parts = np.minimum(-(-trees.to_core // (UNIT // _PARTS_OF_UNIT)), largest).astype(np.int32)
+    priced = _Priced(np.searchsorted(positive, interest.topic_offsets), positive, interest.topic_nodes[positive], parts)
     keys, ratios = np.empty(0, np.int64), np.empty(0)
     cuts = [*range(0, n, max(_LEAST_PART, -(-n // _PARTS))), n]
 
     def above(first: int, last: int) -> tuple[Edges, Reals] | None:
         if clock.passed and first != 0:
             return None
-        found: tuple[Edges, Reals] = _above(interest, position, trees, positive, ends, costs, least, first, last)
+        found: tuple[Edges, Reals] = _above(interest, position, trees, priced, costs, least, largest, first, last)
         return found
 
     with threads(instance) as apply:
@@ -147,52 +160,61 @@ def _above(
     interest: Interest,
     position: Ids,
     trees: PriceTrees,
-    positive: Ids,
-    ends: Offsets,
+    priced: _Priced,
     costs: EdgeCosts,
     least: float,
+    largest: int,
     first: int,
     last: int,
 ) -> tuple[Edges, Reals]:
-    """The pairs u < v with u from `first` to `last`."""
-    n, topics, b = len(interest.node_offsets) - 1, interest.node_topics, trees.to_core
-    total, others = np.zeros(n, np.int64), np.empty(n, np.int32)
-    following = np.full(len(ends), -1, np.int64)  # of each topic the first positive subscription beyond u's
-    keys, ratios, size, enough = np.empty(1024, np.int64), np.empty(1024), 0, np.int64(least * UNIT)
+    """The pairs u < v with u from `first` to `last`.
+
+    The inner loops are the pricing's: an entry of `total` is 4 bytes, and is looked at once for each common topic.
+    """
+    n, topics, nodes, parts = len(interest.node_offsets) - 1, interest.node_topics, interest.topic_nodes, priced.parts
+    total, listed, zero = np.zeros(n, np.int32), np.empty(n, np.int32), np.int32(0)
+    following = np.full(len(priced.ends), -1, np.int64)  # of each topic the first positive subscription beyond u's
+    keys, ratios, size = np.empty(1024, np.int64), np.empty(1024), 0
+    # No edge costs less than 1, so a smaller sum is no larger multiple of its cost.
+    least_parts = min(largest - 1, np.int64(least * _PARTS_OF_UNIT))
     for u in range(first, last):
-        touched = 0
-        for i in range(interest.node_offsets[u], interest.node_offsets[u + 1]):
+        begin, end, count = interest.node_offsets[u], interest.node_offsets[u + 1], 0
+        if zero > _LAST_ZERO:
+            total[:] = 0
+            zero = np.int32(0)
+        enough = np.int32(zero + least_parts)
+        for i in range(begin, end):
             t, p = topics[i], position[i]
             if following[t] < 0:
-                following[t] = np.searchsorted(positive, p)
-            while following[t] < ends[t + 1] and positive[following[t]] <= p:
+                following[t] = np.searchsorted(priced.positive, p)
+            while following[t] < priced.ends[t + 1] and priced.positive[following[t]] <= p:
                 following[t] += 1
-            own = b[p]
+            own = parts[p]
             if own > 0:
                 for q in range(p + 1, interest.topic_offsets[t + 1]):
-                    v = interest.topic_nodes[q]
-                    if total[v] == 0:
-                        others[touched] = v
-                        touched += 1
-                    total[v] += max(own, b[q])
+                    v = np.uint32(nodes[q])
+                    before = max(total[v], zero)
+                    total[v] = before + max(own, parts[q])
+                    if before <= enough and total[v] > enough:
+                        listed[count] = v
+                        count += 1
             else:
-                for q in positive[following[t] : ends[t + 1]]:
-                    v = interest.topic_nodes[q]
-                    if total[v] == 0:
-                        others[touched] = v
-                        touched += 1
-                    total[v] += b[q]
-        if size + touched > len(keys):
-            room = size + touched
+                for k in range(following[t], priced.ends[t + 1]):
+                    v = np.uint32(priced.nodes[k])
+                    before = max(total[v], zero)
+                    total[v] = before + parts[priced.positive[k]]
+                    if before <= enough and total[v] > enough:
+                        listed[count] = v
+                        count += 1
+        zero += np.int32(largest * (end - begin))
+        if size + count > len(keys):
+            room = size + count
             keys, ratios = np.concatenate((keys, np.empty(room, np.int64))), np.concatenate((ratios, np.empty(room)))
-        for v in others[:touched]:
-            # No edge costs less than 1, so a smaller sum is no larger multiple of its cost.
-            if total[v] > enough:
-                ratio = _price_in_all(u, v, interest, position, trees) / (np.float64(UNIT) * cost_of(u, v, costs))
-                if ratio > least:
-                    keys[size], ratios[size] = np.int64(u) * n + v, ratio
-                    size += 1
-            total[v] = 0
+        for v in listed[:count]:
+            ratio = _price_in_all(u, v, interest, position, trees) / (np.float64(UNIT) * cost_of(u, v, costs))
+            if ratio > least:
+                keys[size], ratios[size] = np.int64(u) * n + v, ratio
+                size += 1
     return keys[:size].copy(), ratios[:size].copy()
 
 
