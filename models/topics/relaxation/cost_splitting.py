@@ -96,6 +96,7 @@ def split_costs(
     stall: float = 1e-4,
     rounds: int = 20_000,
     smoothing: float = 0.02,
+    step: float = 1.0,
     progress: SearchLog | None = None,
     among: CandidateEdges | None = None,
     shares: Reals | None = None,
@@ -111,7 +112,8 @@ def split_costs(
     link, are equal ones for the topics of an edge by default. If `weighted`, edges have the costs of the instance, else
     each costs 1; sums of units must stay below 2^62: a target below 2^28 will do.
 
-    Steps along smoothed subgradients as in the volume algorithm (Barahona, Anbil 2000), with Polyak's length. A round
+    Steps along smoothed subgradients as in the volume algorithm (Barahona, Anbil 2000), at first with `step` times
+    Polyak's length for the target, and shorter ones where the bound does not rise. A round
     takes O(Σ_t |V_t|²): Prim's algorithm in each topic, and a projection onto the simplex for each edge. Memory 80
     bytes for each link of an edge to a topic.
     """
@@ -124,7 +126,7 @@ def split_costs(
     if not len(edges):
         best.converged = True
         return best
-    direction, length, since, mark = np.zeros(len(shares)), 1.0, 0, 0
+    direction, length, since, mark = np.zeros(len(shares)), step, 0, 0
     centre = shares
     for number in range(rounds):
         if clock.passed:
@@ -394,11 +396,16 @@ class PricingParameters:
     """Most rounds in all."""
     smoothing: float = 0.02
     """Weight of a round's trees in their average; see :func:`.split_costs`."""
+    step: float = 1.0
+    """The first step after a pricing, in Polyak's lengths. The target is far above the bound: of 60,000 customers a
+    fourth proves 172,433 in the time in which the whole length proves 167,152."""
     stall: float = 1e-4
     """The least relative rise of the bound in 200 rounds."""
 
 
-_OF_MANY = PricingParameters(nearest=5, reach=100, shortest=8, longest=50, listed=0.6, unused=0.002, stall=2e-5)
+_OF_MANY = PricingParameters(
+    nearest=5, reach=100, shortest=8, longest=50, listed=0.6, unused=0.002, step=0.25, stall=2e-5
+)
 
 
 def pricing_parameters(instance: TopicInstance, of_few: PricingParameters = PricingParameters()) -> PricingParameters:
@@ -443,7 +450,15 @@ def split_by_pricing(
     if clock.left <= time.perf_counter() - begin:  # to list their links takes no longer
         return Splitting.of(CandidateEdges(instance, near[:0]))
     listed = CandidateEdges(instance, np.union1d(near, useful_edges(instance, keys_of(start))))
-    split_for = partial(split_costs, instance, target, stall=given.stall, smoothing=given.smoothing, weighted=weighted)
+    split_for = partial(
+        split_costs,
+        instance,
+        target,
+        stall=given.stall,
+        smoothing=given.smoothing,
+        step=given.step,
+        weighted=weighted,
+    )
     if len(listed.links.edge) >= _FEW * count_links(instance):
         return split_for(clock, rounds=given.rounds, progress=progress, enough=enough)
     best, length, shares = Splitting.of(listed), given.shortest, None

@@ -194,7 +194,7 @@ def _above(
                 for q in range(p + 1, interest.topic_offsets[t + 1]):
                     v = np.uint32(nodes[q])
                     before = max(total[v], zero)
-                    total[v] = before + max(own, parts[q])
+                    total[v] = before + (parts[q] if parts[q] > own else own)
                     if before <= enough and total[v] > enough:
                         listed[count] = v
                         count += 1
