@@ -24,6 +24,7 @@ from ...instances.contract.files import atomic_write, check_writable, write_json
 from ...instances.contract.numbers import plain
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
+from ...instances.runtime.compiled import interpreted_first
 from ...instances.runtime.signals import keeping
 from ..catalogue import kind_named, method_named, named_part, problem_named, workload_named
 from ..studies.isolation import memory_bounded
@@ -96,7 +97,7 @@ def generate(workload: str, parameters: tuple[str, ...], seed: int, master: str 
         click.echo(f"overlaybench: wrote {nodes:,} nodes to {output}", err=True)
         return
     with memory_bounded(f"the instance of workload '{workload}'"):
-        instance = chosen.generate(seed=seed, **given)
+        instance = interpreted_first(("workload", chosen.name), lambda: chosen.generate(seed=seed, **given))
     kind_named(chosen.kind).write(instance, output)
     echo_written(instance, kind_named(chosen.kind), output)
 

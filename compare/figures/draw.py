@@ -27,6 +27,7 @@ from ...instances.contract.kind import Kind
 from ...instances.contract.numbers import short
 from ...instances.contract.result import Result, Status
 from ...instances.contract.terms import said
+from ...instances.runtime.compiled import interpreted_first
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import named_part
@@ -170,7 +171,7 @@ def cells_of(
     if len(answers) > MOST_ANSWERS:
         raise BadInput(f"{len(answers)} answers in one drawing: at most {MOST_ANSWERS}: leave some out")
     named = [_named(answer, number, options) for number, answer in enumerate(answers)]
-    facts = [_facts(kind, instance, each) for each in named]
+    facts = interpreted_first(("judge", kind.name), lambda: [_facts(kind, instance, each) for each in named])
     if build is None:
         build = named_part(kind.panels) if named or kind.name != "topics" else SubscriptionMatrix
     panels = build(instance, [each.answer for each in named], options)

@@ -15,6 +15,7 @@ from ...instances.contract.method import Method
 from ...instances.contract.problem import Problem
 from ...instances.contract.shown import table
 from ...instances.contract.workload import Workload
+from ...instances.runtime.compiled import interpreted_first
 from ...instances.topics.files import from_object
 from ...instances.topics.members import Reading
 from ..catalogue import METHODS
@@ -150,7 +151,8 @@ def generate(workload: str, *, seed: int = 0, **parameters: Any) -> Any:
     >>> ob.generate("zipf", nodes=60, topics=30, subscriptions=5, seed=1)
     TopicInstance(60 nodes, 30 topics, 300 subscriptions, ...)
     """
-    return WORKLOADS.named(workload).generate(seed=seed, **parameters)
+    chosen = WORKLOADS.named(workload)
+    return interpreted_first(("workload", chosen.name), lambda: chosen.generate(seed=seed, **parameters))
 
 
 class Listing(dict[str, Item]):

@@ -118,6 +118,10 @@ def solve(
         return run_on_spark(master, chosen, instance, judge, seed=seed, **options)
     if str(options.get("proof") or "").endswith(".vipr"):
         return _certified(chosen, instance, judge, Path(options.pop("proof")), seed=seed, **limits, **options)
+    if memory_limit is None and options.get("proof") is None:
+        brief = chosen.answering(judge).run_briefly(instance, judge, seed=seed, time_limit=time_limit, **options)
+        if brief is not None:
+            return brief
     if apart or memory_limit is not None:
         return _apart(Job(chosen, instance, judge, seed, options, time_limit, memory_limit))
     run = partial(chosen.answering(judge).run, instance, judge, seed=seed, time_limit=time_limit)

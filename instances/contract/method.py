@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import os
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
@@ -13,7 +12,15 @@ from typing import Any, Concatenate, Generic
 
 import numpy as np
 
-from ..runtime.compiled import Interpreter, compile_calls, interpreted, interpreting
+from ..runtime.compiled import (
+    Interpreter,
+    briefly,
+    compile_calls,
+    interpreted,
+    interpreting,
+    mark_compiled,
+    never_interpreted,
+)
 from ..runtime.run import PAUSES, OutOfTime, Trajectory, on_trial, setting, solving
 from ..runtime.signals import stopped
 from .errors import BadInput, missing_extra
@@ -23,7 +30,10 @@ from .problem import Answer, Instance, Problem, family_of
 from .result import OUT_OF_MEMORY, Result, Status, Trace
 
 _ROUNDING, _TRIAL_SECONDS = 1e-6, 0.5
-_INTERPRET = "OVERLAYBENCH_INTERPRET"
+_SMALL, _BRIEF = (
+    5000,
+    1.0,
+)  # the largest size of an instance, and seconds, of kernels interpreted before they are compiled
 _PREPARED: set[Any] = set()
 
 
@@ -140,7 +150,7 @@ class Method(Generic[Instance, Answer]):
 
     def is_interpreted(self, instance: Instance) -> bool:
         """Whether kernels are interpreted on this instance: compiling them would take far longer than the run."""
-        return self.compiled and getattr(instance, "is_tiny", False) and not _never_interpreted()
+        return self.compiled and getattr(instance, "is_tiny", False) and not never_interpreted()
 
     def prepare(self, instance: Instance, problem: Problem[Instance, Answer], options: Mapping[str, Value]) -> bool:
         """Compile what a run with these options will call, on all cores, so that it does not count in the run's time.
@@ -149,15 +159,43 @@ class Method(Generic[Instance, Answer]):
         Returns whether this was the first time. Where nothing is to be interpreted, the first calls compile.
         """
         trial = getattr(instance, "trial", None)
-        if trial is None or not self.compiled or self.is_interpreted(instance) or _never_interpreted():
+        if trial is None or not self.compiled or self.is_interpreted(instance) or never_interpreted():
             return False
-        key = self.name, problem.name, type(instance), str(sorted(options.items()))
+        key = self._key(instance, problem, options)
         if key in _PREPARED:
             return False
         if calls := list(self.calls(trial(), problem, options).values()):
             compile_calls(calls)
         _PREPARED.add(key)
+        mark_compiled(key)
         return True
+
+    def run_briefly(
+        self,
+        instance: Instance,
+        problem: Problem[Instance, Answer],
+        *,
+        seed: int = 0,
+        time_limit: float | None = None,
+        **options: object,
+    ) -> Result[Answer] | None:
+        """Run with interpreted kernels if they were never compiled on this machine and that takes a second at most.
+
+        Compiling takes tens of seconds, on a small instance a thousand times as long as the run. None otherwise, and
+        for anytime and exact methods: in a second compiled kernels find better answers, and their sorts break other
+        ties.
+        """
+        chosen, member = self.complete(options, problem), self.answering(problem)
+        small = max(getattr(instance, "size", {"": _SMALL + 1}).values()) <= _SMALL
+        if not (member.compiled and small) or member.anytime or member.exact or member.is_interpreted(instance):
+            return None
+        run = partial(self.run, instance, problem, seed=seed, time_limit=time_limit, **options)
+        result = briefly(member._key(instance, problem, chosen), run)
+        return result if result and result.status is Status.FEASIBLE else None
+
+    def _key(self, instance: Instance, problem: Problem[Any, Any], options: Mapping[str, Value]) -> tuple[str, ...]:
+        """What the kernels that a run calls depend on."""
+        return self.name, problem.name, type(instance).__name__, str(sorted(options.items()))
 
     def calls(
         self, trial: Instance, problem: Problem[Instance, Answer], options: Mapping[str, Value]
@@ -281,10 +319,6 @@ class Method(Generic[Instance, Answer]):
                 reason="; ".join(filter(None, (reason, result.reason))),
             )
         return result
-
-
-def _never_interpreted() -> bool:
-    return os.environ.get(_INTERPRET) == "never"
 
 
 def _solve_by_member(

@@ -24,6 +24,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -41,6 +42,7 @@ from .signals import default_signals, forking
 from .status_line import StatusLine
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 _FEW = 4
 _KEPT_SECONDS = 30 * 24 * 3600
@@ -114,17 +116,72 @@ class Kernel:
         return self.py_func.__qualname__
 
 
+class TooSlow(BaseException):
+    """Interpreting takes longer than it may: the run is to be repeated with compiled functions."""
+
+
+def briefly(key: Sequence[str], run: Callable[[], Result]) -> Result | None:
+    """The result by interpreted kernels, if these were never compiled on this machine and this takes a second at most.
+
+    `key` says what the kernels depend on (:func:`compiled_before`). None otherwise, outside the main thread, and where
+    the run raises: it is to be repeated with compiled kernels.
+    """
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or never_interpreted()
+        or compiled_before(key).exists()
+    ):
+        return None
+
+    def end(_number: int, _frame: object) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    try:
+        with suppress(Exception, TooSlow), interpreted(Interpreter(ends=True)):
+            return run()
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
+    return None
+
+
+def interpreted_first(key: Sequence[str], run: Callable[[], Result]) -> Result:
+    """The result of :func:`briefly`, or with compiled kernels, which are then used from the next time on."""
+    if (result := briefly(key, run)) is None:
+        result = run()
+        mark_compiled(key)
+    return result
+
+
+def compiled_before(key: Sequence[str]) -> Path:
+    """The file that says that kernels were compiled on this machine."""
+    return cache_folder() / "compiled" / hashlib.sha256(repr(key).encode()).hexdigest()[:24]
+
+
+def mark_compiled(key: Sequence[str]) -> None:
+    """Say so for the next process."""
+    with suppress(OSError):
+        (mark := compiled_before(key)).parent.mkdir(exist_ok=True)
+        mark.touch()
+
+
+def never_interpreted() -> bool:
+    """Whether the environment asks for compiled kernels everywhere."""
+    return os.environ.get("OVERLAYBENCH_INTERPRET") == "never"
+
+
 class Interpreter:
     """Interprets compiled functions where compiling them would take far longer than the run: on tiny instances.
 
     Results are those of the compiled functions: an integer that overflows raises FloatingPointError, unless the
-    function is one whose integers may. After some `seconds` in all, functions are compiled. With `record`, `calls`
-    lists each function with the arguments of its first call of their types.
+    function is one whose integers may. After some `seconds` in all, functions are compiled; with `ends`, which takes
+    the main thread, :class:`TooSlow` ends the run within one. With `record`, `calls` lists each function with the
+    arguments of its first call of their types.
     """
 
-    def __init__(self, seconds: float = 1.0, *, record: bool = False) -> None:
+    def __init__(self, seconds: float = 1.0, *, record: bool = False, ends: bool = False) -> None:
         self.calls: dict[Any, tuple[Any, tuple[Any, ...]]] = {}
-        self._left, self._record, self._inside = seconds, record, False
+        self._left, self._record, self._inside, self._ends = seconds, record, False, ends
 
     def call(self, callee: Kernel, arguments: tuple[Any, ...]) -> Any:
         """The result of a call; nested calls are interpreted with it."""
@@ -136,13 +193,19 @@ class Interpreter:
         if self._record:
             self.calls.setdefault((callee, *map(_type_of, arguments)), (callee, arguments))
         if self._left <= 0:
+            if self._ends:
+                raise TooSlow
             with setting(interpreting, None):
                 return callee(*arguments)
         start, self._inside = time.perf_counter(), True
+        if self._ends:
+            signal.setitimer(signal.ITIMER_VIRTUAL, self._left)
         try:
             with np.errstate(over="ignore" if callee.wraps else "raise"):
                 return _plain(callee.py_func(*arguments))
         finally:
+            if self._ends:
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             self._inside = False
             self._left -= time.perf_counter() - start
 
@@ -408,7 +471,7 @@ def _announce_compilation() -> None:
 @cache
 def cache_folder() -> Path:
     """The folder of compiled kernels: in the user's cache, or beside the code, or else one of this process."""
-    own = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "overlaybench"
+    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "overlaybench"
     beside = Path(__file__).parent / "__pycache__"
     for base in (Path(os.environ["NUMBA_CACHE_DIR"]),) if "NUMBA_CACHE_DIR" in os.environ else (own, beside):
         folder = base / "kernels"

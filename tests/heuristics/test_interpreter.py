@@ -19,6 +19,7 @@ from overlaybench.compare.studies.isolation import Job, run_isolated
 from overlaybench.instances.runtime import compiled
 from overlaybench.instances.runtime.compiled import Interpreter, interpreted, kernel, wrapping_kernel
 from overlaybench.instances.runtime.run import PAUSES
+from tests.outcomes import known
 
 TINY: dict[str, dict[str, Any]] = {
     "uniform": {"nodes": 8, "topics": 5, "subscriptions": 2},
@@ -154,3 +155,52 @@ def test_kernels_that_two_processes_compiled_do_not_call_what_is_in_each_other(t
     for names, found in (("rising", "[[0, 1]]"), ("order", "[[59, 58]]"), ("rising order", "[[0, 1], [59, 58]]")):
         command = [sys.executable, str(tmp_path / "two.py"), *names.split()]
         assert subprocess.run(command, env=own, capture_output=True, text=True, check=True).stdout.strip() == found
+
+
+@pytest.fixture
+def cold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As on a machine on which no kernel was compiled."""
+    monkeypatch.delenv("OVERLAYBENCH_INTERPRET", raising=False)
+    monkeypatch.setattr(compiled, "compiled_before", lambda key: tmp_path / "compiled" / "-".join(key))
+    monkeypatch.setattr("overlaybench.instances.contract.method._PREPARED", set())
+
+
+@pytest.mark.usefixtures("cold")
+@pytest.mark.parametrize("method", ["gm", "low-oda"])
+def test_the_first_run_on_a_small_instance_compiles_nothing_and_has_the_same_answer(method: str) -> None:
+    instance, chosen = ob.generate("zipf", nodes=30, topics=15, subscriptions=4, seed=1), ob.METHODS[method]
+    brief = known(chosen.run_briefly(instance, ob.PROBLEMS["min-tco"]))
+    result = chosen.run(instance, ob.PROBLEMS["min-tco"])
+    assert (brief.value, brief.status) == (result.value, result.status)
+    assert brief.answer == result.answer
+    assert chosen.prepare(instance, ob.PROBLEMS["min-tco"], chosen.complete({}, "min-tco"))
+    assert chosen.run_briefly(instance, ob.PROBLEMS["min-tco"]) is None, "the kernels are compiled"
+
+
+@pytest.mark.usefixtures("cold")
+def test_a_run_that_interpreting_makes_long_or_worse_is_left_to_compiled_kernels() -> None:
+    instance, problem = ob.generate("zipf", nodes=30, topics=15, subscriptions=4, seed=1), ob.PROBLEMS["min-tco"]
+    for method in ("polish", "branch-and-cut"):
+        assert ob.METHODS[method].run_briefly(instance, problem, time_limit=0.5) is None, "anytime, or exact"
+
+    @kernel
+    def spin(number: int) -> int:
+        while number < 10**18:
+            number += 1
+        return number
+
+    start = time.process_time()
+    assert compiled.briefly(("spin",), lambda: spin(0)) is None
+    assert time.process_time() - start < 10
+    with interpreted(Interpreter()):
+        assert spin(10**18) == 10**18, "no timer is left"
+    assert compiled.interpreted_first(("value",), lambda: 3) == 3
+    assert not compiled.compiled_before(("value",)).exists()
+
+
+@pytest.mark.usefixtures("cold")
+@pytest.mark.parametrize("workload", TINY)
+def test_an_instance_drawn_by_interpreted_kernels_is_the_same(workload: str) -> None:
+    first = ob.generate(workload, seed=3, **TINY[workload])
+    compiled.mark_compiled(("workload", workload))
+    assert first.digest == ob.generate(workload, seed=3, **TINY[workload]).digest
