@@ -19,10 +19,10 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from overlaybench.compare.claims.simulator.outcome import counters, simulate_system
 from overlaybench.compare.intervals import Interval, mean_interval
 from overlaybench.heuristics.brokers.kernels.forwarding import S2
 from overlaybench.heuristics.brokers.kernels.link_management import Management
-from overlaybench.heuristics.brokers.simulator.outcome import counters, simulate_system
 from overlaybench.heuristics.brokers.soft_links import Scenario, disseminate
 from overlaybench.instances.brokers.network import BrokerNetwork
 from overlaybench.instances.brokers.predicates import Publications

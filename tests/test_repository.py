@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 CHECKER = ROOT / "models" / "checker"
 LAYERS = ("instances", "heuristics", "models", "compare")
 DOMAINS = ("topics", "content", "brokers", "steiner", "over_time", "limits")
-ANNEXES = {"over_time", "limits", "vipr", "simulator", "spark_solver", "claims", "atlas"}
+ANNEXES = {"over_time", "limits", "vipr", "spark_solver", "claims", "atlas"}
 """The folders that the core does not know: it finds them by name, as it finds plug-ins."""
 DOORS = {
     ("compare.commands.listing", "compare.claims"),

@@ -23,11 +23,11 @@ from ...heuristics.brokers.kernels.forwarding import (
     workspace_for,
 )
 from ...heuristics.brokers.kernels.working_map import working_maps
-from ...heuristics.brokers.simulator.messages import NEW, OLD
-from ...heuristics.brokers.simulator.tree_changes import OpenWave, Waves
 from ...instances.brokers.network import BrokerTree
 from ...instances.contract.arrays import Ids
 from ...instances.contract.errors import BadInput
+from .simulator.messages import NEW, OLD
+from .simulator.tree_changes import OpenWave, Waves
 
 Link = tuple[int, int]
 _FOLLOWING = {"initiate": "update", "update": "end"}

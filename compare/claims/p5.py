@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from ...heuristics.brokers.kernels.forwarding import S1, S2, STRATEGIES
 from ...heuristics.brokers.kernels.working_map import WorkingMaps, add_link, has_bit, working_maps
-from ...heuristics.brokers.simulator.covering import WorkingTable, covering_set, predicates_evaluated
 from ...heuristics.brokers.soft_links import disseminate_over
 from ...instances.brokers.network import BrokerNetwork, BrokerTree
 from ...instances.brokers.predicates import Publications, Subscriptions
@@ -25,6 +24,7 @@ from .bench import SEED, Bench
 from .claim import RISES, CaseTally, Judgement, Limit, Line, Verdict, at_least, at_most, claim, exact, judged
 from .delta_move import DeltaMove, MovingNetwork
 from .p5_figures import DENSE, SPARSE
+from .simulator.covering import WorkingTable, covering_set, predicates_evaluated
 
 _Link = tuple[int, int]
 _SMALL = {"brokers": 20, "degree": 4, "subscriptions": 60, "publications": 60, "fanout": 7, "spread": 60}

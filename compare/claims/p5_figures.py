@@ -13,7 +13,6 @@ import pandas as pd
 
 from ...heuristics.brokers.kernels.forwarding import STRATEGIES as NUMBERED
 from ...heuristics.brokers.kernels.queueing import Timing, simulate
-from ...heuristics.brokers.simulator.covering import matching_effort
 from ...instances.brokers.files import BROKERS
 from ...instances.brokers.network import BrokerNetwork
 from ...instances.brokers.predicates import matching_shares
@@ -23,6 +22,7 @@ from ..studies.task import Recipe
 from .bench import Bench
 from .claim import RISES, Judgement, Line, Verdict, about, at_least, at_most, claim, exact, judged
 from .rows import Part, judge_parts
+from .simulator.covering import matching_effort
 
 BOTH = SPARSE, DENSE = "brokers-sparse", "brokers-dense"
 UNCAPPED, SERVICES = ("s0", "s1", "s2"), (500, 1000, 2000, 4000, 8000)

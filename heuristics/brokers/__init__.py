@@ -1,1 +1,1 @@
-"""P5's soft links: forwarding, link management, moves, and the simulators that route publications."""
+"""P5's soft links: forwarding, link management, and a fast simulation of queues."""

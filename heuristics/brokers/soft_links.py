@@ -41,8 +41,8 @@ class Scenario:
     predicate: int = 0
 
 
-_SYSTEM = "overlaybench.heuristics.brokers.simulator.outcome"
-"""The simulation of brokers as a system, an annex: imported where a run asks for it."""
+_SYSTEM = "overlaybench.compare.claims.simulator.outcome"
+"""The simulation of brokers as a system, which stands with the claims: imported where a run asks for it."""
 _DEFAULT = Management()
 _NO_LINKS = np.empty((0, 2), dtype=np.int32)
 BrokerMethod = Method[BrokerNetwork, Dissemination]

@@ -16,6 +16,13 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 import overlaybench as ob
+from overlaybench.compare.claims.simulator.covering import (
+    covering_set,
+    find_matching,
+    matching_effort,
+    predicates_evaluated,
+    working_table,
+)
 from overlaybench.heuristics.brokers.kernels.forwarding import S0, S2, STRATEGIES, traffic_of
 from overlaybench.heuristics.brokers.kernels.link_management import (
     Management,
@@ -33,13 +40,6 @@ from overlaybench.heuristics.brokers.kernels.working_map import (
     has_bit,
     remove_link,
     working_maps,
-)
-from overlaybench.heuristics.brokers.simulator.covering import (
-    covering_set,
-    find_matching,
-    matching_effort,
-    predicates_evaluated,
-    working_table,
 )
 from overlaybench.heuristics.brokers.soft_links import (
     S0_TREE,

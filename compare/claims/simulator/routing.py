@@ -12,10 +12,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.brokers.network import BrokerTree
-from ....instances.contract.arrays import Ids
-from ....instances.runtime.compiled import kernel
-from ..kernels.forwarding import (
+from ....heuristics.brokers.kernels.forwarding import (
     NOWHERE,
     S1,
     SH,
@@ -27,8 +24,18 @@ from ..kernels.forwarding import (
     use_real_links,
     workspace_for,
 )
-from ..kernels.link_management import Management, Review, neighbour_table, review
-from ..kernels.working_map import FREE, WorkingMaps, add_link, clear_bit, has_bit, maps_without_links
+from ....heuristics.brokers.kernels.link_management import Management, Review, neighbour_table, review
+from ....heuristics.brokers.kernels.working_map import (
+    FREE,
+    WorkingMaps,
+    add_link,
+    clear_bit,
+    has_bit,
+    maps_without_links,
+)
+from ....instances.brokers.network import BrokerTree
+from ....instances.contract.arrays import Ids
+from ....instances.runtime.compiled import kernel
 from .covering import WorkingTable, find_matching, working_table
 from .messages import Edge, Entries, Loads, Ping, Sends
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.brokers.kernels.forwarding import NOWHERE
+from ....heuristics.brokers.kernels.queueing import SOFT_DELAY
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.arrays import Ids
 from ....instances.contract.time_units import MINUTE, SECOND
-from ..kernels.forwarding import NOWHERE
-from ..kernels.queueing import SOFT_DELAY
 from .broker import COORDINATOR, Broker
 from .messages import NEVER, Ask, Control, Entries, Grant, Message, Publication, Release, Sends, Subscribe, Unsubscribe
 from .routing import BrokerLimits

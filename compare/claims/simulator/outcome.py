@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.brokers.kernels.link_management import Management
+from ....heuristics.brokers.kernels.queueing import repeated_times
+from ....heuristics.brokers.soft_links import Scenario
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.predicates import Publications
 from ....instances.contract.arrays import Ids
 from ....instances.contract.time_units import SECOND
 from ....instances.runtime.compiled import kernel
-from ..kernels.link_management import Management
-from ..kernels.queueing import repeated_times
-from ..soft_links import Scenario
 from .messages import NEVER
 from .network import Log, SimulatedNetwork
 from .routing import BrokerLimits, Neighbourhood, anchor, paths_from

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from msgspec.structs import replace
 
-from ..kernels.forwarding import NOWHERE
+from ....heuristics.brokers.kernels.forwarding import NOWHERE
 from . import messages
 from .messages import NEW, OLD, Control, Entries, Publication, Sends, Step, Wave
 from .routing import BrokerLimits, Neighbourhood, Profile, Routing, edge, selected

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.brokers.kernels.working_map import WORD, Bits, set_bit, working_maps
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.brokers.predicates import HIGHEST, LOWEST
 from ....instances.contract.arrays import Ids
 from ....instances.runtime.compiled import kernel
-from ..kernels.working_map import WORD, Bits, set_bit, working_maps
 
 
 class WorkingTable(NamedTuple):

@@ -9,10 +9,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ....heuristics.brokers.soft_links import Scenario
 from ....instances.brokers.network import BrokerNetwork
 from ....instances.contract.time_units import MINUTE, SECOND
 from ....instances.runtime.status_line import StatusLine
-from ..soft_links import Scenario
 from .broker import Broker
 from .messages import NEVER, Entries
 from .network import DETECTION, Issued, Process, SimulatedNetwork

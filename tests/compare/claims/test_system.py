@@ -13,16 +13,16 @@ from hypothesis import example
 from hypothesis import strategies as st
 
 import overlaybench as ob
+from overlaybench.compare.claims.simulator import outcome as running
+from overlaybench.compare.claims.simulator.broker import Broker
+from overlaybench.compare.claims.simulator.messages import Ask, Entries, Grant, Publication, Release, Sends
+from overlaybench.compare.claims.simulator.network import SimulatedNetwork
+from overlaybench.compare.claims.simulator.outcome import BrokenInvariant, Outcome, counters, simulate_system
+from overlaybench.compare.claims.simulator.routing import BrokerLimits, Neighbourhood, Routing
+from overlaybench.compare.claims.simulator.tree_changes import REFUSED, Coordinator
 from overlaybench.heuristics.brokers.kernels.forwarding import S0, S1, S2, SH
 from overlaybench.heuristics.brokers.kernels.link_management import Management, managed_links
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, simulate
-from overlaybench.heuristics.brokers.simulator import outcome as running
-from overlaybench.heuristics.brokers.simulator.broker import Broker
-from overlaybench.heuristics.brokers.simulator.messages import Ask, Entries, Grant, Publication, Release, Sends
-from overlaybench.heuristics.brokers.simulator.network import SimulatedNetwork
-from overlaybench.heuristics.brokers.simulator.outcome import BrokenInvariant, Outcome, counters, simulate_system
-from overlaybench.heuristics.brokers.simulator.routing import BrokerLimits, Neighbourhood, Routing
-from overlaybench.heuristics.brokers.simulator.tree_changes import REFUSED, Coordinator
 from overlaybench.heuristics.brokers.soft_links import S2_FAR, Scenario, disseminate_over
 from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions
@@ -258,7 +258,7 @@ class Repeating(Broker):
 def test_a_faulty_broker_breaks_an_invariant(
     broken: type[Broker], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("overlaybench.heuristics.brokers.simulator.network.Broker", broken)
+    monkeypatch.setattr("overlaybench.compare.claims.simulator.network.Broker", broken)
     with pytest.raises(BrokenInvariant, match=reason):
         run(small(1, publications=60))
 
