@@ -159,14 +159,6 @@ class RunTable:
             found[group.method] += count
         return {method: count for method, count in found.items() if count}
 
-    def keys_under(self, groups: Sequence[RunGroup]) -> list[str]:
-        """The key of each run if its group were another one."""
-        keys = np.empty(len(self), object)
-        for number, group in enumerate(groups):
-            own = np.flatnonzero(self.group == number)
-            keys[own] = self._keys(own, group)
-        return list(keys)
-
     def _keys(self, numbers: Numbers, group: RunGroup) -> list[str]:
         digests = self.digests.take(pa.array(self.recipe[numbers])).to_pylist()
         return group.keys(digests, self.seed[numbers].tolist())

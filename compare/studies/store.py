@@ -283,10 +283,6 @@ class Store:
             kind_named(key.file_kind).write(instance, file)
         return str(instance.digest)
 
-    def has_source(self, key: FileKey, digest: str) -> bool:
-        """Whether the content of a recipe's file is kept; true where the recipe names no file."""
-        return not digest or self.source(key, digest).is_file()
-
     def instance(self, recipe: str, digest: str, source: str | None = None) -> Any:
         """The instance of a recipe (JSON), made again; bad input if it is not the one with this digest.
 

@@ -191,12 +191,6 @@ class Task:
         return derived(*(str(getattr(self, name)) for name in _KEYED), *(["proof"] if self.proof else []))
 
     @property
-    def equal_keys(self) -> tuple[str, ...]:
-        """The keys whose rows count for this task: its own, and that of the same run with a proof."""
-        with_proof = not self.proof and writes_proofs(self.method, self.problem)
-        return (self.key, replace(self, proof=True).key) if with_proof else (self.key,)
-
-    @property
     def exact(self) -> bool:
         """Whether the method proves optimality when given time."""
         return METHODS[self.method].exact
