@@ -31,7 +31,7 @@ from .claim import FALLS, RISES, CaseTally, Judgement, Line, Verdict, all_of, at
 from .claim import verdict_of as verdict
 from .enumeration import minimum_set_cover, smallest_degree_of
 from .link_contributions import merge_by_link_contributions
-from .properties import PropertyCase, assorted, counts, invalid
+from .properties import PropertyCase, assorted, counts, violation_of
 
 _MOST_TRACED, _MOST_COUNTED = 60, 2000
 _SOLVED = 200
@@ -47,7 +47,7 @@ def topic_connected(bench: Bench) -> Judgement:
         traced = instance.num_nodes <= _MOST_TRACED
         for ties in TIES:
             result = bench.run("gm", instance, ties=ties, seed=tally.n, trace=traced)
-            wrong = invalid(instance, result) or (_not_greedy(instance, result) if traced else "")
+            wrong = violation_of(instance, result) or (_not_greedy(instance, result) if traced else "")
             tally.add(not wrong, f"{name}, ties {ties}: {wrong}")
     return tally.judgement()
 

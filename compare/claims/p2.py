@@ -35,9 +35,9 @@ from .properties import (
     component_labels,
     contributions,
     counts,
-    invalid,
-    joined,
-    partitioned,
+    is_edge_colourable,
+    merge_components,
+    violation_of,
 )
 
 Edge = tuple[int, int]
@@ -307,7 +307,7 @@ def diameter_two(bench: Bench) -> Judgement:
         for name, instance in assorted(bench.quick):
             for ties in TIES:
                 result = bench.run(method, instance, ties=ties, seed=tally.n)
-                wrong = invalid(instance, result) or "; ".join(judge.violations(instance, result.answer))
+                wrong = violation_of(instance, result) or "; ".join(judge.violations(instance, result.answer))
                 tally.add(not wrong, f"{method}, {name}, ties {ties}: {wrong}")
     return tally.judgement()
 
@@ -345,7 +345,7 @@ def best_matching(labels: Labels) -> tuple[int, bool]:
     graph.add_weighted_edges_from((u, v, int(weights[u, v])) for u, v in np.argwhere(weights).tolist())
     matching = nx.max_weight_matching(graph)
     bound = sum(graph.edges[edge]["weight"] for edge in matching)
-    return bound, joined(labels, *sorted(matching))[1] == bound
+    return bound, merge_components(labels, *sorted(matching))[1] == bound
 
 
 @claim("P2.L4")
@@ -361,7 +361,7 @@ def lemma_4(bench: Bench) -> Judgement:
                     labels = component_labels(instance)
                     for block in blocks_of(edges, instance.num_nodes, height):
                         most, is_exact = best_matching(labels)
-                        labels, merged = joined(labels, *block)
+                        labels, merged = merge_components(labels, *block)
                         least = min(least, merged / most if most else math.inf)
                         unclear += 3 * merged < most and not is_exact
                         tally.add(3 * merged >= most or not is_exact, f"{case}, k = {k:g}: {merged} of {most} joined")
@@ -403,8 +403,8 @@ def matchings_of_graphs(bench: Bench) -> Judgement:
     for graph in nx.graph_atlas_g():
         if graph.number_of_edges() and len(graph) <= (5 if bench.quick else 7):
             degree = largest_degree(graph)
-            tally.add(partitioned(graph, degree + 1), f"edges {sorted(graph.edges)}")
-            fewer += not partitioned(graph, degree)
+            tally.add(is_edge_colourable(graph, degree + 1), f"edges {sorted(graph.edges)}")
+            fewer += not is_edge_colourable(graph, degree)
     number = exact(fewer, tally.n)
     line = Line.of("graphs for which d matchings do not suffice", number, Limit(low=1))
     return tally.judgement(exact(1 - tally.failed / tally.n, tally.n), sensitivity=[line], runs=tally.n)

@@ -41,10 +41,10 @@ from .properties import (
     assorted,
     component_labels,
     contributions,
-    invalid,
-    joined,
+    is_edge_colourable,
+    merge_components,
     on_assorted,
-    partitioned,
+    violation_of,
 )
 
 _MINMAX = "minmax-tco"
@@ -82,7 +82,7 @@ def _shares_of_best_matchings(instance: TopicInstance, edges: Iterable[tuple[int
         if degrees.max() > phase:
             yield merged / _best_matching(start, every)
             start, merged, phase = labels, 0, int(degrees.max())
-        labels, gain = joined(labels, (u, v))
+        labels, gain = merge_components(labels, (u, v))
         merged += gain
     if merged:
         yield merged / _best_matching(start, every)
@@ -96,7 +96,7 @@ def _best_matching(labels: Labels, free: frozenset[int]) -> int:
     rest = free - {first}
     best = _best_matching(labels, rest)
     for partner in rest:
-        after, gain = joined(labels, (first, partner))
+        after, gain = merge_components(labels, (first, partner))
         best = max(best, gain + _best_matching(after, rest - {partner})) if gain else best
     return best
 
@@ -189,7 +189,7 @@ def by_phases(instance: TopicInstance) -> Overlay:
             if (contribution * allowed).any():
                 break
         u, v = divmod(int((contribution * allowed).argmax()), n)
-        labels, _ = joined(labels, (u, v))
+        labels, _ = merge_components(labels, (u, v))
         degree[[u, v]] += 1
         edges.append((u, v))
     return Overlay.from_edges(n, edges)
@@ -206,8 +206,8 @@ def matchings(bench: Bench) -> Judgement:
             graph: Graph = nx.Graph([] if overlay is None else overlay.edges.tolist())
             colours = 0 if overlay is None else overlay.max_degree
             name = "a triangle of three topics with two subscribers each" if number == 0 else f"instance {number}"
-            if not tally.add(partitioned(graph, colours), f"{name} needs D + 1 = {colours + 1}"):
-                beyond += not partitioned(graph, colours + 1)
+            if not tally.add(is_edge_colourable(graph, colours), f"{name} needs D + 1 = {colours + 1}"):
+                beyond += not is_edge_colourable(graph, colours + 1)
     line = Line("D + 1 matchings, as before Lemma 2 and by Vizing", exact(beyond, tally.n), Verdict.CONFIRMED)
     return tally.judgement(sensitivity=(line,) if not beyond else ())
 
@@ -260,7 +260,7 @@ def as_printed(instance: TopicInstance, *, up_to_maximum: bool = True) -> tuple[
         current, current_degree = found
         u, v = np.argwhere((contribution == current) & (larger == current_degree))[0].tolist()
         edges.append((u, v))
-        labels, _ = joined(labels, (u, v))
+        labels, _ = merge_components(labels, (u, v))
         contribution = contributions(labels)
         degree[[u, v]] += 1
     return Overlay.from_edges(n, edges), True
@@ -361,7 +361,7 @@ def _connected(bench: Bench, method: str, **options: tuple[int, ...]) -> Judgeme
             if instance.num_nodes <= 100 or seed % 7 == 0:
                 result = bench.run(method, instance, _MINMAX, seed=seed, ties=ties, **given)
                 tally.add(
-                    not (wrong := invalid(instance, result)), f"{name}, {given}, ties {ties}, seed {seed}: {wrong}"
+                    not (wrong := violation_of(instance, result)), f"{name}, {given}, ties {ties}, seed {seed}: {wrong}"
                 )
     return tally.judgement()
 

@@ -62,7 +62,7 @@ def on_assorted(
     return tally.judgement()
 
 
-def invalid(instance: TopicInstance, result: Result[Overlay]) -> str:
+def violation_of(instance: TopicInstance, result: Result[Overlay]) -> str:
     """The violations that the problem found in an answer; "" if it is valid."""
     return result.reason if result.status is Status.FAILED else ""
 
@@ -136,7 +136,7 @@ def component_labels(instance: TopicInstance) -> Labels:
     return label
 
 
-def joined(labels: Labels, *edges: tuple[int, int]) -> tuple[Labels, int]:
+def merge_components(labels: Labels, *edges: tuple[int, int]) -> tuple[Labels, int]:
     """The labels after some edges, and how many components these merge."""
     new, merged = labels.copy(), 0
     for u, v in edges:
@@ -154,7 +154,7 @@ def contributions(labels: Labels) -> Labels:
     return np.triu(apart.sum(axis=0), 1)
 
 
-def partitioned(graph: Graph, count: int) -> bool:
+def is_edge_colourable(graph: Graph, count: int) -> bool:
     """Whether the edges are the union of `count` matchings, by exhaustive search; exponential."""
     edges = sorted(map(tuple, graph.edges), key=lambda edge: -graph.degree[edge[0]] - graph.degree[edge[1]])
     used: dict[int, set[int]] = {v: set() for v in graph}

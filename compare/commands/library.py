@@ -15,14 +15,14 @@ from ...instances.contract.files import check_writable
 from ...instances.runtime.status_line import StatusLine
 from ..catalogue import kind_named
 from ..library.archive import FolderEvidence, RunEvidence, check_folder, unpacked, write_archive
-from ..library.study import chosen, library_runs, present, study_text, updated, with_digests
+from ..library.study import library_runs, runnable_pairs, select_pairs, study_text, update_table, with_digests
 from ..library.table import (
     known_row,
     law_points,
     page_text,
     read_table,
+    score_methods,
     score_row,
-    scored,
     write_page,
     write_table,
 )
@@ -71,7 +71,7 @@ def library_() -> None:
 def list_instances(folder: Path, **given: Any) -> None:
     """List instances with what is known of them."""
     library = read_table(folder)
-    pairs = chosen(library, **given)
+    pairs = select_pairs(library, **given)
     rows = []
     for entry, problem in pairs:
         facts = {"group": entry.group, "needs": entry.needs}
@@ -119,7 +119,7 @@ def run(methods: tuple[str, ...], out: Path, master: str, folder: Path, **given:
 
     limits = {name: given.pop(name) for name in ("time_limit", "memory_limit", "proof")}
     spark = {name: given.pop(name) for name in ("archive", "quiet")}
-    here, absent = present(chosen(read_table(folder), **given))
+    here, absent = runnable_pairs(select_pairs(read_table(folder), **given))
     for reason in absent:
         click.echo(f"overlaybench: {reason}", err=True)
     text = study_text(here, methods, **limits)
@@ -134,7 +134,7 @@ def run(methods: tuple[str, ...], out: Path, master: str, folder: Path, **given:
 def score(results: Path, folder: Path) -> None:
     """Rank the methods of the study in RESULTS among all known."""
     library = read_table(folder)
-    found = scored(library, [run.record for run in library_runs(library, Store.existing(results))])
+    found = score_methods(library, [run.record for run in library_runs(library, Store.existing(results))])
     rows = [score_row(line) | {"better than known": str(line.improved)} for line in found.itertuples()]
     if not rows:
         raise BadInput(f"{results}: has no runs on the library's instances: see `overlaybench library run`")
@@ -158,7 +158,9 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path) -> None:
         click.echo(f"overlaybench: {reason}", err=True)
     line = StatusLine()
     for one in results:
-        done = updated(library, Store.existing(one), lambda runs, of: line.show(runs, f"checked {runs} of {of} runs"))
+        done = update_table(
+            library, Store.existing(one), lambda runs, of: line.show(runs, f"checked {runs} of {of} runs")
+        )
         line.clear()
         for key, reason in done.refused:
             click.echo(f"overlaybench: {one}: run {key} refused: {reason}", err=True)
@@ -224,7 +226,7 @@ def draw_map(results: tuple[Path, ...], output: Path, problem: str, folder: Path
     check_ending(output)
     library = read_table(folder)
     for one in results:
-        library = updated(library, Store.existing(one)).table
+        library = update_table(library, Store.existing(one)).table
     points = law_points(library, problem)
     if not len(points):
         raise BadInput(f"--problem {problem}: the library has no such instances with a popularity law: choose another")

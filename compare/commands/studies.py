@@ -95,7 +95,7 @@ def study(
         raise BadInput("--again: give --time-limit or --memory-limit as well, which these runs have then")
     if dry_run:
         with TemporaryDirectory() as nothing:
-            click.echo(expected(read_study(spec), Store(out or Path(nothing)), master))
+            click.echo(dry_run_report(read_study(spec), Store(out or Path(nothing)), master))
         return
     if out is None:
         raise click.UsageError("Missing option '--out'.")
@@ -116,7 +116,7 @@ def study(
         )
 
 
-def expected(asked: Study, store: Store, master: str) -> str:
+def dry_run_report(asked: Study, store: Store, master: str) -> str:
     """What a study would run, by problem and method, and the time of it; instances that are not stored have none."""
     from ..studies.spark_session import local_cores
 

@@ -32,7 +32,7 @@ from .table import LibraryTable, Record, read_table
 _USED_UP = 0.9  # of a time limit
 
 
-def chosen(
+def select_pairs(
     table: LibraryTable,
     *,
     names: Sequence[str] = (),
@@ -63,7 +63,7 @@ def chosen(
     return pairs
 
 
-def present(pairs: Sequence[tuple[Entry, str]]) -> tuple[list[tuple[Entry, str]], list[str]]:
+def runnable_pairs(pairs: Sequence[tuple[Entry, str]]) -> tuple[list[tuple[Entry, str]], list[str]]:
     """The pairs whose instance can be made here, and a sentence for each instance that lacks data of others."""
     reasons = {}
     for entry in dict.fromkeys(entry for entry, _ in pairs if entry.needs):
@@ -187,7 +187,9 @@ class LibraryUpdate:
     refused: tuple[tuple[str, str], ...]
 
 
-def updated(table: LibraryTable, store: Store, progress: Callable[[int, int], object] | None = None) -> LibraryUpdate:
+def update_table(
+    table: LibraryTable, store: Store, progress: Callable[[int, int], object] | None = None
+) -> LibraryUpdate:
     """Take the runs of a results folder that are runs of the library into the table.
 
     Every answer is validated by its problem again, on an instance with the digest of the table. A bound counts if the

@@ -213,7 +213,7 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def scored(table: LibraryTable, records: Iterable[Record] | None = None) -> pd.DataFrame:
+def score_methods(table: LibraryTable, records: Iterable[Record] | None = None) -> pd.DataFrame:
     """The score of each method of some runs, by problem and time limit; without runs, of those in the table.
 
     The columns are problem, method, time_limit; instances (run), answered, of (that the library has for the problem);
@@ -381,7 +381,7 @@ def known_row(entry: Entry, problem: str, known: Known) -> dict[str, str]:
 
 
 def _scores(table: LibraryTable) -> Iterator[dict[str, str]]:
-    lines = scored(table)
+    lines = score_methods(table)
     lines["few"] = lines["instances"] < _RANKED * lines["of"]
     for _, of_problem in lines.groupby("problem", sort=False):
         for line in of_problem.sort_values("few", kind="stable").itertuples():

@@ -23,8 +23,8 @@ from msgspec import structs
 
 import overlaybench as ob
 from overlaybench.compare.commands.studies import status_of
-from overlaybench.compare.library.study import library_runs, updated
-from overlaybench.compare.library.table import LibraryTable, Record, read_table, scored, write_page, write_table
+from overlaybench.compare.library.study import library_runs, update_table
+from overlaybench.compare.library.table import LibraryTable, Record, read_table, score_methods, write_page, write_table
 from overlaybench.compare.studies.isolation import IsolatedRun, memory_bounded
 from overlaybench.compare.studies.library_entries import Entry
 from overlaybench.compare.studies.results import results, write_answers
@@ -242,8 +242,8 @@ def library_case(name: str, folder: Path) -> Case:
         if name == "part":
             use()
         table, store = read_table(folder), Store.existing(folder / "out")
-        scored(table, [run.record for run in library_runs(table, store)])
-        again = updated(table, store).table
+        score_methods(table, [run.record for run in library_runs(table, store)])
+        again = update_table(table, store).table
         write_table(again, folder / "again")
         write_page(again, folder / "page.md")
         assert read_table(folder / "again").records.keys() == again.records.keys()

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.library.archive import RunEvidence, unpacked, write_archive
-from overlaybench.compare.library.study import chosen, study_text, updated, with_digests
+from overlaybench.compare.library.study import select_pairs, study_text, update_table, with_digests
 from overlaybench.compare.library.table import LibraryTable, read_table, write_table
 from overlaybench.compare.studies.store import Store
 from overlaybench.instances.contract.errors import BadInput
@@ -43,10 +43,14 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LibraryTable,
     (folder / "instances.csv").write_text("".join(INSTANCES.splitlines(keepends=True)[:-1]))
     table, _ = with_digests(read_table(folder))
     text = study_text(
-        chosen(table), ["branch-and-cut", "cp-sat", "snapshot-optima"], time_limit=20, memory_limit=2000, proof=True
+        select_pairs(table),
+        ["branch-and-cut", "cp-sat", "snapshot-optima"],
+        time_limit=20,
+        memory_limit=2000,
+        proof=True,
     )
     store = study_done_in(tmp_path_factory.mktemp("out"), text)
-    write_table(updated(table, store).table, folder)
+    write_table(update_table(table, store).table, folder)
     with (folder / "instances.csv").open("a") as file:
         file.write(INSTANCES.splitlines()[-1] + "\n")
     return folder, read_table(folder), store

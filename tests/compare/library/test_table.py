@@ -8,13 +8,13 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.catalogue import kind_named, problem_named
-from overlaybench.compare.library.study import chosen, present, study_text
+from overlaybench.compare.library.study import runnable_pairs, select_pairs, study_text
 from overlaybench.compare.library.table import (
     LibraryTable,
     Record,
     law_points,
     read_table,
-    scored,
+    score_methods,
     write_page,
     write_table,
 )
@@ -153,14 +153,16 @@ def test_a_record_of_no_instance_is_bad_input(small: LibraryTable, tmp_path: Pat
 
 
 def test_a_choice_of_instances_becomes_a_study_of_exactly_these(small: LibraryTable) -> None:
-    pairs = chosen(small, problems=["min-tco"])
+    pairs = select_pairs(small, problems=["min-tco"])
     text = study_text(pairs, ["gm", "low-oda k=8"], time_limit=5, memory_limit=100, proof=True)
     study = study_of(text, Path("library.toml"))
     assert {recipe.to_json() for recipe in study.recipes} == {small.entry(name).recipe.to_json() for name in "ab"}
     (runs,) = study.runs
     assert (runs.problems, runs.families, runs.time_limit, runs.proof) == (("min-tco",), ("small",), 5.0, False)
     assert [name for name, _ in runs.methods] == ["gm", "low-oda"]
-    both = study_of(study_text(chosen(small), ["branch-and-cut"], time_limit=5, memory_limit=90, proof=True), Path("x"))
+    both = study_of(
+        study_text(select_pairs(small), ["branch-and-cut"], time_limit=5, memory_limit=90, proof=True), Path("x")
+    )
     assert [(one.problems, one.families, one.proof) for one in both.runs] == [
         (("min-tco",), ("small",), True),
         (("minmax-tco",), ("small",), True),
@@ -170,15 +172,15 @@ def test_a_choice_of_instances_becomes_a_study_of_exactly_these(small: LibraryTa
 
 def test_a_choice_of_nothing_is_bad_input(small: LibraryTable) -> None:
     with pytest.raises(ob.BadInput, match="unknown instance 'z' of the library"):
-        chosen(small, names=["z"])
+        select_pairs(small, names=["z"])
     with pytest.raises(ob.BadInput, match="unknown group 'large' of the library"):
-        chosen(small, groups=["large"])
+        select_pairs(small, groups=["large"])
     with pytest.raises(ob.BadInput, match="no such instances"):
-        chosen(small, problems=["content-mst"])
+        select_pairs(small, problems=["content-mst"])
     with pytest.raises(ob.BadInput, match="'mehlhorn' answers none"):
-        study_text(chosen(small, problems=["min-tco"]), ["mehlhorn"], time_limit=1, memory_limit=100, proof=False)
+        study_text(select_pairs(small, problems=["min-tco"]), ["mehlhorn"], time_limit=1, memory_limit=100, proof=False)
     solved = small.with_records([record(bound=7.0, proof="p")])
-    assert ("a", "min-tco") not in [(entry.name, problem) for entry, problem in chosen(solved, only_open=True)]
+    assert ("a", "min-tco") not in [(entry.name, problem) for entry, problem in select_pairs(solved, only_open=True)]
 
 
 def test_an_instance_whose_data_are_elsewhere_is_left_out_with_the_reason(
@@ -188,14 +190,14 @@ def test_an_instance_whose_data_are_elsewhere_is_left_out_with_the_reason(
     lines = ["x,real,lastfm,nodes=0,0,,,min-tco", "y,made,uniform,nodes=6 subscriptions=2 topics=4,3,,,min-tco"]
     (tmp_path / "instances.csv").write_text("\n".join([head, *lines, ""]))
     monkeypatch.setenv("LASTFM", str(tmp_path / "absent"))
-    pairs, (reason,) = present(chosen(read_table(tmp_path)))
+    pairs, (reason,) = runnable_pairs(select_pairs(read_table(tmp_path)))
     assert [entry.name for entry, _ in pairs] == ["y"]
     assert "instance 'x' is not here" in reason
     assert "set LASTFM to its path" in reason
     listeners = tmp_path / "user_artists.dat"
     listeners.write_text("userID\tartistID\tweight\n1\t5\t9\n2\t5\t9\n")
     monkeypatch.setenv("LASTFM", str(listeners))
-    assert len(present(chosen(read_table(tmp_path)))[0]) == 2
+    assert len(runnable_pairs(select_pairs(read_table(tmp_path)))[0]) == 2
     (tmp_path / "instances.csv").write_text("\n".join([head, lines[0].replace(",0,,,", ",0,abc,,"), ""]))
     with pytest.raises(ob.BadInput, match="another version"):
         read_table(tmp_path).entry("x").make()
@@ -211,14 +213,14 @@ def test_methods_are_ranked_by_their_mean_gap_on_common_instances(small: Library
             record("b", "polish", value=20.0, status="optimal"),
         ]
     )
-    lines = {line.method: line for line in scored(table).itertuples()}
+    lines = {line.method: line for line in score_methods(table).itertuples()}
     assert lines["best"].mean_gap == 0
     assert lines["gm"].mean_gap == pytest.approx(0.2 / 2)
     assert (lines["best"].rank, lines["gm"].rank, lines["polish"].rank) == (1, 2, 3)
     assert lines["gm"].compared == 3
     assert lines["polish"].proven == 1
     assert {line.improved for line in lines.values()} == {0}
-    assert scored(table, [record("b", "polish", value=9.0)])["improved"].tolist() == [1]
+    assert score_methods(table, [record("b", "polish", value=9.0)])["improved"].tolist() == [1]
 
 
 def test_the_map_has_a_point_for_each_instance_of_a_law(small: LibraryTable) -> None:

@@ -12,8 +12,8 @@ from msgspec import structs
 
 from overlaybench.compare.catalogue import kind_named
 from overlaybench.compare.command_line import cli
-from overlaybench.compare.library.study import chosen, library_runs, study_text, updated, with_digests
-from overlaybench.compare.library.table import LibraryTable, read_table, scored, write_table
+from overlaybench.compare.library.study import library_runs, select_pairs, study_text, update_table, with_digests
+from overlaybench.compare.library.table import LibraryTable, read_table, score_methods, write_table
 from overlaybench.compare.studies.row import table_of
 from overlaybench.compare.studies.store import Store, write_part
 from overlaybench.instances.contract.errors import BadInput
@@ -38,7 +38,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> LibraryTable:
 def rows(table: LibraryTable, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
     """The folder of a study of three methods on the library, without Spark, and its rows."""
     text = study_text(
-        chosen(table), ["gm", "ring-per-topic", "branch-and-cut"], time_limit=20, memory_limit=2000, proof=True
+        select_pairs(table), ["gm", "ring-per-topic", "branch-and-cut"], time_limit=20, memory_limit=2000, proof=True
     )
     store = study_done_in(tmp_path_factory.mktemp("out"), text)
     made = store.table().to_pylist()
@@ -69,7 +69,7 @@ def stored(rows: tuple[Path, list[dict[str, Any]]], folder: Path, **changed: Any
 def test_accepted_runs_are_known_with_their_certified_bounds(
     table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
-    update = updated(table, stored(rows, tmp_path / "s"))
+    update = update_table(table, stored(rows, tmp_path / "s"))
     assert (update.taken, update.certified, update.refused) == (6, 2, ())
     for name in "ab":
         known = update.table.known(name, "min-tco")
@@ -79,18 +79,18 @@ def test_accepted_runs_are_known_with_their_certified_bounds(
         assert len(known.bounded.proof) == 64
         assert known.bounded.seconds < 20
     assert sum(math.isnan(one.bound) for one in update.table.records.values()) == 4
-    assert updated(update.table, stored(rows, tmp_path / "again")).table.records == update.table.records
+    assert update_table(update.table, stored(rows, tmp_path / "again")).table.records == update.table.records
 
 
 def test_an_answer_that_the_judge_refuses_is_left_out(
     table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
-    update = updated(table, stored(rows, tmp_path / "s", answer=[0, 1]))
+    update = update_table(table, stored(rows, tmp_path / "s", answer=[0, 1]))
     assert (update.taken, len(update.refused)) == (4, 2)
     assert all("not valid" in reason for _, reason in update.refused)
-    update = updated(table, stored(rows, tmp_path / "v", value=1.0))
+    update = update_table(table, stored(rows, tmp_path / "v", value=1.0))
     assert [reason.split(",")[0].startswith("its answer has value") for _, reason in update.refused] == [True, True]
-    update = updated(table, stored(rows, tmp_path / "n", answer=None))
+    update = update_table(table, stored(rows, tmp_path / "n", answer=None))
     assert {reason for _, reason in update.refused} == {"it has a value and no answer"}
 
 
@@ -100,11 +100,11 @@ def test_a_bound_without_an_accepted_proof_does_not_count(
     store = stored(rows, tmp_path / "s")
     for proof in store.proofs.iterdir():
         proof.unlink()
-    update = updated(table, store)
+    update = update_table(table, store)
     assert (update.taken, update.certified) == (6, 0)
     assert all("is missing" in reason for _, reason in update.refused)
     higher = json.dumps({"certified": 99.0})
-    update = updated(table, stored(rows, tmp_path / "c", counters=higher))
+    update = update_table(table, stored(rows, tmp_path / "c", counters=higher))
     assert update.certified == 0
     assert all("is not the file that was checked" in reason for _, reason in update.refused)
     assert math.isnan(update.table.known("a", "min-tco").bound)
@@ -113,27 +113,27 @@ def test_a_bound_without_an_accepted_proof_does_not_count(
 def test_a_contradiction_takes_nothing_in(
     table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
-    after = updated(table, stored(rows, tmp_path / "s")).table
+    after = update_table(table, stored(rows, tmp_path / "s")).table
     (record,) = (one for one in after.records.values() if one.instance == "a" and one.proof)
     false = after.with_records([structs.replace(record, method="other", value=math.nan, bound=record.bound + 5)])
     with pytest.raises(
         BadInput, match=r"a, min-tco: the bound .* of other lies above the value .* of .*: one is wrong"
     ):
-        updated(false, stored(rows, tmp_path / "again"))
+        update_table(false, stored(rows, tmp_path / "again"))
 
 
 def test_scores_compare_with_the_best_known_and_rank_among_known_methods(
     table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
 ) -> None:
     store = stored(rows, tmp_path / "s")
-    found = scored(table, [run.record for run in library_runs(table, store)]).set_index("method")
+    found = score_methods(table, [run.record for run in library_runs(table, store)]).set_index("method")
     assert found.loc["branch-and-cut", ["mean_gap", "proven", "rank", "compared"]].tolist() == [0, 1, 1, 3]
     assert found.loc["ring-per-topic", "mean_gap"] > 0
     assert found.loc["ring-per-topic", "rank"] == 3
     assert (found["instances"] == 2).all()
     assert found["primal_integral"].between(0, 1).all()
-    after = updated(table, store).table
-    again = scored(after, [run.record for run in library_runs(after, store)]).set_index("method")
+    after = update_table(table, store).table
+    again = score_methods(after, [run.record for run in library_runs(after, store)]).set_index("method")
     assert again["compared"].tolist() == [3, 3, 3]
     assert again["improved"].tolist() == [0, 0, 0]
 
@@ -189,4 +189,4 @@ def test_a_run_over_the_library_is_a_study_that_goes_on_and_grows(
     assert "2 runs: 2 feasible" in run("gm", "--time-limit", "5")
     assert "4 runs: 2 feasible, 2 optimal" in run("gm", "branch-and-cut", "--time-limit", "5")
     assert len(list((out / "proofs").iterdir())) == 2
-    assert updated(table, Store.existing(out)).certified == 2
+    assert update_table(table, Store.existing(out)).certified == 2

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import overlaybench as ob
-from overlaybench.compare.commands.studies import expected
+from overlaybench.compare.commands.studies import dry_run_report
 from overlaybench.compare.studies import proofs
 from overlaybench.compare.studies.isolation import Job, Solver
 from overlaybench.compare.studies.proofs import CheckedProof, checked_proof, digest_of, run_with_evidence
@@ -212,4 +212,4 @@ def test_runs_that_are_left_are_not_nothing_though_they_are_short(tmp_path: Path
                 "subscriptions = 2", f"subscriptions = 2, seeds = {seeds}"
             )
         )
-        assert said in expected(read_study(tmp_path / "more.toml"), store, "local[2]")
+        assert said in dry_run_report(read_study(tmp_path / "more.toml"), store, "local[2]")
