@@ -1,5 +1,7 @@
 """Dynamic programming over sets of terminals finds the brute force's optimum, or gives up."""
 
+import random
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -96,6 +98,14 @@ def test_the_lp_proves_what_memory_does_not_allow(
 
 def test_a_search_ends_before_it_takes_too_many_steps() -> None:
     assert not searched(hypercube(4), 100, steps=1000).is_complete
+
+
+def test_a_long_narrow_grid_is_not_given_up_for_its_many_terminals() -> None:
+    draw, at = random.Random(1), {(x, y): 3 * x + y for x in range(60) for y in range(3)}
+    pairs = [(v, (v[0] + 1, v[1])) for v in at] + [(v, (v[0], v[1] + 1)) for v in at]
+    edges = [(at[v], at[w], draw.randint(50, 90)) for v, w in pairs if w in at]
+    instance = SteinerInstance.from_edges(180, edges, draw.sample(range(180), 60))
+    assert searched(instance, 12_000, arcs=10**6, steps=3_000_000).is_complete
 
 
 @pytest.mark.slow
