@@ -26,7 +26,9 @@ bench: set-up ## run every benchmark
 	@set -e; for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python -m benchmarks.$$name; done
 
 docs: set-up ## build the documentation, site/index.html; needs no network
+	@echo "docs: running the notebooks and building the pages, some minutes"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "docs: open site/index.html in a browser"
 
 clean: ## remove the environment and the caches; results/ stays
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build site *.egg-info

@@ -62,7 +62,6 @@ _NARROW = 80  # columns of the tables of changes in a pipe
     help="Write to this file: .csv, .json, .xlsx, .parquet, .tex; a --table also .md, .html.",
 )
 @RENAME
-@click.option("--bold", is_flag=True, help="With -o FILE.tex and --by: the best mean of each column is bold.")
 @click.option("--answers", type=FILE, help="Write the answers to this folder, a file a run.")
 def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: Path | None, **others: Any) -> None:
     """Show the results of the study in FOLDER as a table.
@@ -86,7 +85,7 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
     if isinstance(answers, Path):
         click.echo(f"{answers}: {write_answers(folder, runs, answers)} answers", err=True)
     if output is not None:
-        export(rows, output, by=by, bold=bool(others["bold"]), names=_names(folder, others["rename"]))
+        export(rows, output, by=by, names=_names(folder, others["rename"]))
         click.echo(f"{output}: {len(rows)} rows", err=True)
     elif answers is None and not len(rows):
         click.echo("no instance that all groups answered" if common else "no such runs")

@@ -17,9 +17,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from ..printable import printable
 
 _LONG = 40
-COMPARED = "compared"
 _OF_RUNS = ("problem", "variant", "family", "status", "value", "bound", "ratio", "seconds")
-_BEST = ("mean_ratio", "mean_value", "mean_seconds")
 _HEADS: Mapping[str, tuple[str, float]] = {
     "variant": ("method", 1),
     "instances": ("n", 1),
@@ -70,9 +68,6 @@ def latex_table(
     caption: str = "",
     label: str = "",
     *,
-    best: Sequence[str] = (),
-    within: Sequence[str] = (),
-    among: pd.Series[bool] | None = None,
     bold: pd.DataFrame | None = None,
     names: Mapping[str, str] | None = None,
 ) -> str:
@@ -81,10 +76,8 @@ def latex_table(
     It fits a column of 3.2 inches, or is a ``table*`` over both columns.
 
     The columns of the frame become the columns, its index is left out, and so are columns of empty texts. Texts and
-    headers are escaped; an underscore in a header becomes a space. `best` are the columns whose lowest number is bold,
-    ties included, of the rows `among` (all) that agree in the columns `within`; `bold` is a mask of other columns,
-    whose texts are set as numbers are; `names` says what columns and entries are called in the paper (``gm``: ``Greedy
-    Merge``).
+    headers are escaped; an underscore in a header becomes a space. `bold` is a mask of columns, whose texts are set as
+    numbers are; `names` says what columns and entries are called in the paper (``gm``: ``Greedy Merge``).
 
     Examples
     --------
@@ -116,10 +109,7 @@ def latex_table(
         entries = shown[at].map(_column_format(shown[at]) if number else lambda entry: _text(_called(entry, named)))
         side = "r" if number or (bold is not None and name in bold) else "l"
         heads[at], cells[at], sides[at] = _text(named.get(name, title)), entries.tolist(), side
-    long, marked = (
-        len(frame) > _LONG,
-        {at for at in cells if frame.columns[at] in {*best, *(() if bold is None else bold)}},
-    )
+    long, marked = len(frame) > _LONG, {at for at in cells if bold is not None and frame.columns[at] in bold}
     columns = {at: [heads[at], *cells[at]] for at in cells}
     widths = (_PAGE,) if long else (_COLUMN, _PAGE)
     fitted = [_fit(columns, sides, _text(caption), wide, marked) for wide in widths]
@@ -127,15 +117,9 @@ def latex_table(
     narrow = fitted[0].fits
     heads, cells = {at: texts[0] for at, texts in cells.items()}, {at: texts[1:] for at, texts in cells.items()}
     styler = pd.DataFrame(cells).style.hide(axis="index").format_index(heads.get, axis="columns")
-    groups = [shown[at] for at in shown if frame.columns[at] in within] or [pd.Series(0, shown.index)]
-    for at in cells:
-        if frame.columns[at] in best:
-            compared = shown[at] if among is None else shown[at].where(among.to_numpy())
-            leading = compared == compared.groupby(groups, dropna=False).transform("min")
-        elif bold is not None and frame.columns[at] in bold:
-            leading = bold[frame.columns[at]].reset_index(drop=True)
-        else:
-            continue
+    for at in marked & set(cells):
+        assert bold is not None
+        leading = bold[frame.columns[at]].reset_index(drop=True)
         styler = styler.apply(lambda _, best=leading: np.where(best, "textbf:--rwrap;", ""), subset=[at])
     text: str = styler.to_latex(
         hrules=True,
@@ -197,14 +181,11 @@ def _fit(cells: dict[int, list[str]], sides: Mapping[int, str], caption: str, wi
     return _Fitted(cells, caption, sizes[-1][0] if size is None else size, size is not None)
 
 
-def results_latex(
-    rows: pd.DataFrame, by: Sequence[str] = (), *, bold: bool = False, names: Mapping[str, str] | None = None
-) -> str:
+def results_latex(rows: pd.DataFrame, by: Sequence[str] = (), *, names: Mapping[str, str] | None = None) -> str:
     """Runs, or the groups of `grouped` by these columns, as a table for a paper.
 
     A group has n (its instances), the mean ratio with its 95% interval and maximum, the optima that it reached, and its
-    mean time; the mean value where no ratio is known. `bold` marks the best means of the groups that agree in all of
-    `by` but the compared column; a mean over fewer instances than these groups have together is not compared.
+    mean time; the mean value where no ratio is known.
     """
     if not by:
         known = rows[[name for name in _OF_RUNS if name in rows.columns]]
@@ -229,10 +210,8 @@ def results_latex(
     )
     repeated = ["runs"] if bounded and (rows["runs"] != rows["instances"]).any() else []  # more runs than n reach it
     columns = [*first, "instances", *repeated, *ratios, *more, "mean_seconds"]
-    compared = rows.attrs.get(COMPARED, first[-1:])
-    best, within = _BEST if bold and compared else (), [name for name in first if name not in compared]
     caption = f"Results by {heads}: {what}."
-    return latex_table(shown[columns], caption, "tab:results", best=best, within=within, among=whole, names=names)
+    return latex_table(shown[columns], caption, "tab:results", names=names)
 
 
 def _column_format(column: pd.Series[Any]) -> Any:

@@ -18,7 +18,7 @@ from ..catalogue import METHODS, kind_named
 from ..intervals import mean_interval
 from .bounds import near
 from .columns import researched
-from .latex import COMPARED, csv_text, results_latex, workbook
+from .latex import csv_text, results_latex, workbook
 from .store import Store
 from .task import is_key
 
@@ -61,8 +61,7 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     answer, each counted once a problem), of_instances (those of all the groups compared) and ratio_instances (those
     with a ratio); reached (the runs whose value is the proven optimum), max_ratio, ratio_low and ratio_high (the 95%
     interval of the mean ratio over instances by Student's t); then the means ``mean_…`` of `_MEANS`. Failed runs count
-    in the means of seconds and memory only, skipped ones in none. ``attrs["compared"]`` lists the column, if any, whose
-    groups are compared.
+    in the means of seconds and memory only, skipped ones in none.
     """
     by = list(dict.fromkeys(by))
     for column in by:
@@ -102,9 +101,7 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     ratios = each.groupby(level=names if len(names) > 1 else names[0], dropna=False)
     found["ratio_low"] = ratios.agg(lambda own: mean_interval(own, least=1).low).astype(np.float64)
     found["ratio_high"] = ratios.agg(lambda own: mean_interval(own, least=1).high).astype(np.float64)
-    table = pd.concat([found, groups[list(_MEANS)].mean().add_prefix("mean_")], axis=1).reset_index()
-    table.attrs[COMPARED] = list(compared)
-    return table
+    return pd.concat([found, groups[list(_MEANS)].mean().add_prefix("mean_")], axis=1).reset_index()
 
 
 def export(
@@ -112,12 +109,11 @@ def export(
     file: Path,
     *,
     by: Sequence[str] = (),
-    bold: bool = False,
     names: Mapping[str, str] | None = None,
 ) -> None:
     """Write rows atomically in the format of the ending, one of `FORMATS`; answers and points only as Parquet.
 
-    `by`, `bold` and `names` are those of `results_latex`.
+    `by` and `names` are those of `results_latex`.
     """
     plain = rows.drop(columns=["answer", "points"], errors="ignore")
     match file.suffix:
@@ -133,7 +129,7 @@ def export(
             kept = rows.assign(points=rows["points"].astype(object)) if "points" in rows else rows
             atomic_write(file, lambda path: kept.to_parquet(path, index=False, compression="zstd"))
         case ".tex":
-            atomic_write(file, results_latex(rows, by, bold=bold, names=names))
+            atomic_write(file, results_latex(rows, by, names=names))
         case _:
             raise unknown_ending(file, FORMATS)
 

@@ -40,10 +40,10 @@ def test_the_numbers_of_a_column_have_equal_decimals_and_missing_ones_are_dashes
     ]
 
 
-def test_the_best_number_of_a_column_is_bold_with_its_ties() -> None:
-    frame = pd.DataFrame({"method": ["a", "b", "c"], "value": [2.0, 1.0, 1.0], "time": [3, 1, np.nan]})
-    lines = body(latex_table(frame, best=("value", "time")))[1:]
-    assert lines == [r"a & 2 & 3 \\", r"b & \textbf{1} & \textbf{1} \\", r"c & \textbf{1} & -- \\"]
+def test_what_is_marked_is_bold() -> None:
+    frame = pd.DataFrame({"method": ["a", "b", "c"], "value": [2.0, 1.0, 1.0]})
+    lines = body(latex_table(frame, bold=frame[["value"]] == 1))[1:]
+    assert lines == [r"a & 2 \\", r"b & \textbf{1} \\", r"c & \textbf{1} \\"]
 
 
 def test_equal_headers_are_kept_apart_and_special_characters_escaped() -> None:
@@ -67,7 +67,9 @@ def test_no_label_ends_its_cell(label: str) -> None:
 def test_latex_compiles_short_and_long_tables_with_hostile_text(tmp_path: Path) -> None:
     labels = [HOSTILE, *BREAKING] * 5
     frame = pd.DataFrame({HOSTILE: labels, "number": np.linspace(-1, 1e-9, len(labels))})
-    tables = latex_table(frame.head(9), HOSTILE, "a", best=("number",)) + latex_table(frame, HOSTILE, "b")
+    tables = latex_table(frame.head(9), HOSTILE, "a", bold=frame[["number"]].head(9) < 0) + latex_table(
+        frame, HOSTILE, "b"
+    )
     assert_latex_compiles(tmp_path, tables, "booktabs,longtable")
 
 
@@ -135,27 +137,13 @@ def test_groups_have_what_a_paper_prints_under_the_names_of_the_paper() -> None:
     assert body(shown) == [r"exact & memory (MiB) \\", r"yes & 1 \\", r"no & 2 \\"]
 
 
-def test_the_best_mean_of_a_group_is_bold_on_demand_but_not_one_over_fewer_instances() -> None:
-    rows = frame(
-        run("min-tco", "gm", "a", value=12.0, seconds=2.0),
-        run("min-tco", "ilp", "a", value=10.0, lower_bound=10.0, seconds=3.0),
-        run("low-tco", "gm", "a", value=60.0, seconds=1.0),
-        run("low-tco", "ilp", "a", value=70.0, seconds=1.0),
-    ).assign(**NO_COLUMNS)
-    groups = grouped(rows, ["problem", "variant"])
-    lines = body(results_latex(groups, ["problem", "variant"], bold=True))
-    assert [line.count(r"\textbf") for line in lines[1:]] == [2, 1, 1, 1]
-    assert r"\textbf" not in results_latex(groups, ["problem", "variant"])
-    other = results_latex(grouped(rows, ["variant", "problem"]), ["variant", "problem"], bold=True)
-    assert [line.count(r"\textbf") for line in body(other)[1:]] == [2, 1, 1, 1]  # the order of --by changes no mark
+def test_a_mean_over_fewer_instances_says_over_how_many() -> None:
     few = frame(
         run("min-tco", "gm", "small", value=12.0, seconds=2.0),
         run("min-tco", "gm", "large", value=50.0, seconds=2.0),
         run("min-tco", "ilp", "small", value=10.0, lower_bound=10.0, seconds=1.0),
     ).assign(**NO_COLUMNS)
-    text = results_latex(grouped(few, ["variant"]), ["variant"], bold=True)
-    assert [line.count(r"\textbf") for line in body(text)[1:]] == [2, 0]
-    assert "1 of 2" in text
+    assert "1 of 2" in results_latex(grouped(few, ["variant"]), ["variant"])
 
 
 def test_a_small_number_keeps_two_digits_beside_large_ones() -> None:
