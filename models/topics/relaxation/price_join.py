@@ -176,7 +176,7 @@ def _above(
     following = np.full(len(priced.ends), -1, np.int64)  # of each topic the first positive subscription beyond u's
     keys, ratios, size = np.empty(1024, np.int64), np.empty(1024), 0
     # No edge costs less than 1, so a smaller sum is no larger multiple of its cost.
-    least_parts = min(largest - 1, np.int64(least * _PARTS_OF_UNIT))
+    least_parts = np.int32(min(largest - 1, int(least * _PARTS_OF_UNIT)))
     for u in range(first, last):
         begin, end, count = interest.node_offsets[u], interest.node_offsets[u + 1], 0
         if zero > _LAST_ZERO:
