@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pandas as pd
@@ -21,7 +24,7 @@ import pandas as pd
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.method import Method
 from ...instances.contract.numbers import exact
-from ...instances.contract.plug_in import is_defined_in
+from ...instances.contract.plug_in import is_defined_in, method
 from ..catalogue import METHODS, method_named, problem_named
 from ..intervals import mean_interval as student
 from ..report.tables import judged_runs
@@ -44,7 +47,8 @@ def study(
     """Run the study in a TOML file on Spark; runs that the folder holds already are not repeated.
 
     A study file with more methods, instances, seeds or limits runs only what is new. Methods that a notebook defines
-    (:func:`.method`) are known by their names in it.
+    (:func:`.method`) are known by their names in it, and so are its plain functions, as methods for the problems that
+    the file lists beside them.
 
     Parameters
     ----------
@@ -66,7 +70,10 @@ def study(
     from ..studies.spark_study import run_study
     from ..studies.study import read_study
 
+    plain = _problems_of_methods(Path(spec).expanduser())
     for name, value in list(vars(sys.modules["__main__"]).items()):
+        if isinstance(value, FunctionType) and value.__module__ == "__main__" and name in plain:
+            value = method(name, plain[name])(value)
         if isinstance(value, Method) and is_defined_in("__main__", value.solve):
             METHODS.register(f"__main__:{name}", value)
     folder = Path(out).expanduser()
@@ -75,6 +82,17 @@ def study(
         print(f"overlaybench: {note}", file=sys.stderr, flush=True)
     run_study(asked, Store(folder), master, quiet=quiet, grow=grow)
     return StudyResults(folder)
+
+
+def _problems_of_methods(spec: Path) -> dict[str, list[str]]:
+    """The problems beside each name in a study file that no method has; nothing of a file that cannot be read."""
+    found: dict[str, list[str]] = {}
+    with suppress(OSError, ValueError, TypeError, LookupError, AttributeError):
+        for runs in tomllib.loads(spec.read_text(encoding="utf-8"))["runs"]:
+            names = [one["method"] if isinstance(one, dict) else one for one in runs["methods"]]
+            for name in (each for each in names if isinstance(each, str) and METHODS.get(each) is None):
+                found.setdefault(name, []).extend(runs["problems"])
+    return {name: list(dict.fromkeys(problems)) for name, problems in found.items()}
 
 
 def compare_studies(

@@ -238,6 +238,12 @@ def test_a_function_of_a_notebook_is_a_method_in_a_study_by_its_name(
     ob.study(file, tmp_path / "out")
     assert [runs.methods for runs in asked[0].runs] == [(("of-a-cell", ()),)]
     assert [at for at in ob.METHODS.plug_ins if at.startswith("__main__:")] == ["__main__:of_a_cell"]
+    file.write_text(text.replace("of-a-cell", "edges"))
+    ob.study(file, tmp_path / "out")
+    assert asked[-1].runs[0].methods == (("edges", ()),)
+    plain = ob.METHODS["edges"]
+    assert plain.problems == ("min-tco",), "a plain function answers the problems beside it"
+    assert plain.run(ob.generate("zipf", nodes=6), ob.PROBLEMS["min-tco"]).method == "edges"
 
 
 def command(*words: object, cwd: Path) -> str:
