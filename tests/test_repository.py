@@ -102,7 +102,10 @@ def requirements(*lists: Iterable[str]) -> list[Requirement]:
 
 def dependencies_of(requirement: Requirement) -> list[Requirement]:
     extras = requirement.extras or {""}
-    asked = requirements(metadata.requires(requirement.name) or ())
+    try:
+        asked = requirements(metadata.requires(requirement.name) or ())
+    except metadata.PackageNotFoundError:  # of an extra that development does without
+        return []
     return [each for each in asked if not each.marker or any(each.marker.evaluate({"extra": e}) for e in extras)]
 
 

@@ -82,20 +82,31 @@ class _Generate(click.Command):
         return [*found, *super().shell_complete(ctx, incomplete)]
 
 
+SCRATCH = click.option(
+    "--scratch",
+    metavar="ADDRESS",
+    help="With --master and Parquet: a folder for tables that driver and workers see.  [default: beside the output]",
+)
+
+
 @click.command("generate", cls=_Generate, context_settings={"ignore_unknown_options": True})
 @click.argument("workload", type=WORKLOAD)
 @click.argument("parameters", nargs=-1, type=click.UNPROCESSED)
 @click.option("--seed", default=0, show_default=True, help="The same seed gives the same instance.")
 @click.option("--master", help="Spark master that draws the nodes and writes a folder of Parquet files.")
+@SCRATCH
 @click.option("-o", "--output", required=True, type=FILE, help="A .json, .csv, .tsv or .parquet file.")
-def generate(workload: str, parameters: tuple[str, ...], seed: int, master: str | None, output: Path) -> None:
+def generate(
+    workload: str, parameters: tuple[str, ...], seed: int, master: str | None, scratch: str | None, output: Path
+) -> None:
     """Write an instance of a WORKLOAD; its parameters are --nodes N --topics T ... (`overlaybench list workloads`)."""
     chosen, given = workload_named(workload), _named_values(parameters)
     if master is not None:
-        with _cluster(master, None, output) as (session, solving, (out,)):
-            nodes = solving.generate(session, chosen, out, seed=seed, **given)
+        with _cluster(master, None, output, scratch=scratch) as (session, solving, (out,), tables):
+            nodes = solving.generate(session, chosen, out, seed=seed, scratch=tables, **given)
         click.echo(f"overlaybench: wrote {nodes:,} nodes to {output}", err=True)
         return
+    _check_on_spark(scratch, False)
     with memory_bounded(f"the instance of workload '{workload}'"):
         instance = interpreted_first(("workload", chosen.name), lambda: chosen.generate(seed=seed, **given))
     kind_named(chosen.kind).write(instance, output)
@@ -103,8 +114,10 @@ def generate(workload: str, parameters: tuple[str, ...], seed: int, master: str 
 
 
 @contextmanager
-def _cluster(master: str, problem: str | None, *paths: Path) -> Iterator[tuple[Any, Any, list[str]]]:
-    """A Spark session, the solver for instances that stay on it, from Parquet to Parquet, and the paths as Spark's."""
+def _cluster(
+    master: str, problem: str | None, *paths: Path, scratch: str | None
+) -> Iterator[tuple[Any, Any, list[str], str]]:
+    """A Spark session, the solver for instances that stay on it, from Parquet to Parquet, and paths as Spark's."""
     from ..spark_solver import solving
     from ..spark_solver.numbering import as_uri
 
@@ -114,7 +127,12 @@ def _cluster(master: str, problem: str | None, *paths: Path) -> Iterator[tuple[A
     if problem not in (None, solving.PROBLEM):
         raise BadInput(f"--master: from Parquet to Parquet no {problem}: take {solving.PROBLEM}, or leave it out")
     with solving.session_on(master) as session:
-        yield session, solving, [as_uri(path) for path in paths]
+        yield session, solving, [as_uri(path) for path in paths], as_uri(scratch) if scratch else ""
+
+
+def _check_on_spark(scratch: str | None, on_spark: bool) -> None:
+    if scratch and not on_spark:
+        raise BadInput("--scratch: is for Parquet on a cluster: give --master and Parquet files, or leave it out")
 
 
 def _is_parquet(path: Path | None) -> bool:
@@ -169,6 +187,7 @@ def _named_values(words: tuple[str, ...]) -> dict[str, object]:
     "--master",
     help="Spark master for the parts of a divide-and-conquer method; with -o FOLDER.parquet all is on Spark.",
 )
+@SCRATCH
 @click.option(
     "--step",
     "trace",
@@ -183,7 +202,10 @@ def solve(file: Path, problem: str | None, options: tuple[str, ...], columns: Ma
 
     output, as_json, method = given.pop("output"), given.pop("as_json"), given.pop("method")
     result: Result[Any]
-    if given["master"] is not None and (_is_parquet(output) or (_is_parquet(file) and not file.is_file())):
+    on_spark = given["master"] is not None and (_is_parquet(output) or (_is_parquet(file) and not file.is_file()))
+    _check_on_spark(scratch := given.pop("scratch"), on_spark)
+    if on_spark:
+        given["scratch"] = scratch
         result = _solve_on_spark(file, problem, method, key_values(options), columns, output or Path(), **given)
         click.echo(_json(result) if as_json else f"{_text(result)}\n{result.answer}")
     else:
@@ -216,14 +238,15 @@ def _solve_on_spark(
     """Solve ``min-tco`` by ``dc-gm`` from Parquet to Parquet."""
     from ..spark_solver.solving import METHOD, Source, completed
 
-    master, seed = given.pop("master"), given.pop("seed")
+    master, seed, scratch = (given.pop(name) for name in ("master", "seed", "scratch"))
     if unused := [f"--{name.replace('_', '-')}" for name, value in given.items() if value]:
         raise BadInput(f"{unused[0]}: not on a cluster from Parquet to Parquet: leave it out")
     if method not in (None, METHOD):
         raise BadInput(f"{output}: from Parquet to Parquet no {method}: take {METHOD}, or leave it out")
     given = completed(options)
-    with _cluster(master, problem, file, output) as (session, solving, (source, out)):
-        result: Result[str] = solving.solve(session, Source(source, columns), out, seed=seed, options=given)
+    with _cluster(master, problem, file, output, scratch=scratch) as (session, solving, (source, out), tables):
+        asked = Source(source, columns)
+        result: Result[str] = solving.solve(session, asked, out, seed=seed, options=given, scratch=tables)
     return result
 
 
@@ -351,14 +374,22 @@ def optima(
 @PROBLEM_OF_KIND
 @column_options
 @click.option("--master", help="Spark master for Parquet files that no machine holds: FILE and ANSWER stay on Spark.")
+@SCRATCH
 @AS_JSON
 def check(
-    file: Path, answer: Path, problem: str | None, columns: Mapping[str, Any], master: str | None, as_json: bool
+    file: Path,
+    answer: Path,
+    problem: str | None,
+    columns: Mapping[str, Any],
+    master: str | None,
+    scratch: str | None,
+    as_json: bool,
 ) -> None:
     """Check an ANSWER to the instance in FILE: its validity and its value. Exit status 1 if it is invalid."""
+    _check_on_spark(scratch, master is not None)
     if master is not None:
-        with _cluster(master, problem, file, answer) as (session, solving, (source, given)):
-            found = solving.check(session, solving.Source(source, columns), given)
+        with _cluster(master, problem, file, answer, scratch=scratch) as (session, solving, (source, given), tables):
+            found = solving.check(session, solving.Source(source, columns), given, tables)
         name, value, violations, measures = solving.PROBLEM, found.edges, found.violations, found.measures
         unit = 1
     else:

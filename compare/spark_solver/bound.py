@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from ...instances.contract.arrays import connected_components
 from .excess_links import DROPPED, count_excess_links
-from .numbering import Numbered
+from .numbering import Numbered, stored
 
 STEPS = 20_000_000_000
 _ROWS_OF_TASK = 2_000_000
@@ -41,12 +41,11 @@ def lower_bound(
         mean = Fraction(merges, edges)
         low, high = max(2, int(mean)), max(2, ceil(mean))
         rank = (F.row_number().over(Window.orderBy("size", "topic")) - 1).cast("int")
-        instance.topics.select("topic", rank.alias("rank"), "size").write.parquet(f"{folder}/ranks")
-        ranks = session.read.parquet(f"{folder}/ranks")
+        ranks = stored(session, instance.topics.select("topic", rank.alias("rank"), "size"), f"{folder}/ranks")
         wants = instance.nodes.select("id", F.explode("topics").alias("topic")).join(ranks, "topic")
         ranked = wants.groupBy("id").agg(F.sort_array(F.collect_list("rank")).alias("topics"))
-        ranked.write.parquet(f"{folder}/ranked")
-        by_pairs = partial(_by_pairs, ranks, session.read.parquet(f"{folder}/ranked"), instance.num_rows, steps=steps)
+        ranked = stored(session, ranked, f"{folder}/ranked")
+        by_pairs = partial(_by_pairs, ranks, ranked, instance.num_rows, steps=steps)
         sought = [most for most in sorted({low, high, high + 1, 2 * high}) if most < widest]
         if most := max(sought, key=lambda most: by_pairs(most, sampled=_SAMPLED), default=0):
             found.append((by_pairs(most), f"no edge contributes more than {most} once few components are united"))

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from ...instances.contract.arrays import connected_components
 from ...instances.contract.errors import BadInput
-from .numbering import Numbered
+from .numbering import Numbered, stored
 
 _MOST_LISTED = 5
 HEAVY_LINKS = 4_000_000
@@ -46,8 +46,7 @@ def edges_by_number(session: SparkSession, instance: Numbered, rows: DataFrame, 
     unknown = F.when(F.col("u_id").isNull(), F.col("u")).when(F.col("v_id").isNull(), F.col("v"))
     ends = F.least("u_id", "v_id").alias("u"), F.greatest("u_id", "v_id").alias("v")
     loop = F.when(F.col("u_id") == F.col("v_id"), F.col("u"))
-    edges.select(*ends, unknown.alias("unknown"), loop.alias("loop")).distinct().write.parquet(folder)
-    edges = session.read.parquet(folder)
+    edges = stored(session, edges.select(*ends, unknown.alias("unknown"), loop.alias("loop")).distinct(), folder)
     for row in edges.where("unknown is not null").limit(1).collect():
         raise BadInput(f"{name}: unknown node '{row['unknown']}': name a node of the instance")
     for row in edges.where("loop is not null").limit(1).collect():
@@ -72,8 +71,8 @@ def judge(
     for end in ("u", "v"):
         wants = instance.nodes.select(F.col("id").alias(end), F.col("topics").alias(f"of_{end}"))
         ends = ends.join(wants, end)
-    ends.select("u", "v", F.explode(F.array_intersect("of_u", "of_v")).alias("topic")).write.parquet(f"{folder}/links")
-    links = session.read.parquet(f"{folder}/links")
+    both = ends.select("u", "v", F.explode(F.array_intersect("of_u", "of_v")).alias("topic"))
+    links = stored(session, both, f"{folder}/links")
     sizes = links.groupBy("topic").agg(F.count("*").alias("links"))
     heaviest = sizes.where(F.col("links") > heavy).select("topic")
     tasks = max(1, -(-(sizes.agg(F.sum("links")).collect()[0][0] or 0) // heavy))
@@ -84,13 +83,13 @@ def judge(
         forests = forests.union(stars.groupBy("topic").agg(F.count("*").alias("joined")))
     left = F.col("size") - F.coalesce("joined", F.lit(0))
     components = instance.topics.join(forests, "topic", "left").withColumn("components", left)
-    components.where("components > 1").select("topic", "label", "components").write.parquet(f"{folder}/disconnected")
-    bad = session.read.parquet(f"{folder}/disconnected")
+    bad = components.where("components > 1").select("topic", "label", "components").persist()
     listed = [
         f"topic '{row['label']}' has {row['components']} components"
         for row in bad.orderBy("topic").limit(_MOST_LISTED).collect()
     ]
     more = bad.count() - len(listed)
+    bad.unpersist()
     violations = [*listed, *([f"and {more} more topics"] if more else [])]
     return OverlayJudgement(count, most, 2 * count / instance.num_nodes, violations)
 
@@ -113,8 +112,7 @@ def _stars(session: SparkSession, links: DataFrame, folder: str) -> DataFrame:
     pairs, before, step = links.select("topic", F.col("v").alias("a"), F.col("u").alias("b")), None, 0
     while True:
         step += 1
-        _small(_large(pairs)).write.parquet(f"{folder}/stars-{step}")
-        pairs = session.read.parquet(f"{folder}/stars-{step}")
+        pairs = stored(session, _small(_large(pairs)), f"{folder}/stars-{step}")
         # Both steps keep the components; a fixed point is a set of stars. Sums are exact: they are decimals.
         digest = pairs.agg(
             F.count("*"), F.sum(F.col("b").cast("decimal(38,0)")), F.bit_xor(F.xxhash64("topic", "a", "b"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from ...instances.contract.errors import BadInput
@@ -27,6 +28,7 @@ from ...instances.contract.tables import check_columns, key_texts, label_texts
 X_BITS = 62
 X_END = 1 << X_BITS
 _ROW_BITS = 33
+_UNCOUNTED_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ def read_rows(session: SparkSession, path: str, columns: Mapping[str, Any], name
     given = [[one] if isinstance(one, str) else list(one) for one in asked]
     flat = [column for own in given for column in own]
     session.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+    check_seen(session, path, "give an address that all reach (s3a://…, hdfs://…)")
     try:
         table = session.read.parquet(path)
         check_columns(flat, table.columns)
@@ -144,16 +147,15 @@ def numbered(session: SparkSession, rows: DataFrame, seed: int, folder: str) -> 
         .groupBy(F.col("node").alias("label"))
         .agg(F.sort_array(F.collect_set("number")).alias("topics"))
     )
-    wants.write.parquet(f"{folder}/wants")  # the sort below reads them twice
-    nodes = in_natural_order(session, session.read.parquet(f"{folder}/wants"), f"{folder}/nodes")
+    wants = stored(session, wants, f"{folder}/wants")  # the sort below reads them twice
+    nodes = in_natural_order(session, wants, f"{folder}/nodes")
     nodes = nodes.withColumn("x", F.shiftrightunsigned(F.xxhash64(F.col("id"), F.lit(seed)), 64 - X_BITS))
     lowest = F.min(F.struct("x", "id"))
     subscribers = nodes.select("id", "x", F.explode("topics").alias("topic"))
     sizes = subscribers.groupBy("topic").agg(F.count("*").alias("size"), lowest.alias("lowest"))
     sizes = sizes.select("topic", "size", F.col("lowest.id").alias("anchor"), F.col("lowest.x").alias("anchor_x"))
     labelled = topics.select(F.col("id").cast("int").alias("topic"), "label")
-    sizes.join(labelled, "topic").write.parquet(f"{folder}/sizes")
-    known = session.read.parquet(f"{folder}/sizes")
+    known = stored(session, sizes.join(labelled, "topic"), f"{folder}/sizes")
     totals = known.agg(F.count("*"), F.sum("size")).collect()[0]
     return Numbered(nodes, known, nodes.count(), totals[0], totals[1])
 
@@ -165,8 +167,7 @@ def in_natural_order(session: SparkSession, labelled: DataFrame, folder: str) ->
     """
     key = F.udf(sort_key, "binary", useArrow=True)
     ordered = labelled.withColumn("key", key("label")).orderBy("key").drop("key")
-    ordered.withColumn("position", F.monotonically_increasing_id()).write.parquet(folder)
-    placed = session.read.parquet(folder)
+    placed = stored(session, ordered.withColumn("position", F.monotonically_increasing_id()), folder)
     partition = F.shiftright("position", _ROW_BITS)
     sizes: dict[int, int] = dict(placed.groupBy(partition.cast("int")).count().collect())
     starts = accumulate((sizes.get(number, 0) for number in range(max(sizes, default=0))), initial=0)
@@ -186,64 +187,89 @@ def as_uri(path: Path | str) -> str:
 
 
 @contextmanager
-def new_folder(session: SparkSession, output: str) -> Iterator[str]:
-    """A folder beside `output`, which is removed at the end.
+def new_folder(session: SparkSession, output: str, scratch: str = "") -> Iterator[str]:
+    """A folder for tables, in `scratch` or beside `output`, which is removed at the end.
 
-    Bad input if `output` exists, or the folder cannot be made.
+    Bad input if `output` exists, the folder cannot be made, or a worker does not see it.
     """
     system, at = _at(session, output)
     if system.exists(at):
         raise BadInput(f"{output}: exists: remove it or choose another path")
     parent, _, name = output.rpartition("/")
-    folder = f"{parent}/.{name}.{uuid4().hex[:12]}"
+    folder = f"{scratch.rstrip('/') or parent}/.{name}.{uuid4().hex[:12]}"
     system, at = _at(session, folder)
     try:
         made = system.exists(at.getParent()) and system.mkdirs(at)
     except Exception:
         made = False
     if not made:
-        raise BadInput(f"{output}: its folder cannot be written: choose another path")
+        where = f"--scratch {scratch}: cannot" if scratch else f"{output}: its folder cannot"
+        raise BadInput(f"{where} be written: choose another path")
     try:
-        _check_shared(session, output, folder)
+        if (place := _local(folder)) is not None:
+            token = place / f"token-{uuid4().hex}"
+            token.write_text("seen")
+            check_seen(session, str(token), "give --scratch an address that all reach (s3a://…, hdfs://…)")
+            token.unlink()
         yield folder
     finally:
         system.delete(at, True)
 
 
-def _check_shared(session: SparkSession, output: str, folder: str) -> None:
-    """Raise unless every executor sees a new folder of the driver's file system, by a token in it."""
-    context = session.sparkContext
-    place = re.fullmatch(r"(?:file:/*)?(/.*)", folder)
-    if place is None or str(context.master).startswith("local"):
+def _local(path: str) -> Path | None:
+    """A path of this machine; None for another address."""
+    place = re.fullmatch(r"(?:file:/*)?(/.*)", path)
+    return None if place is None else Path(place[1])
+
+
+def check_seen(session: SparkSession, path: str, advice: str) -> None:
+    """Raise where this machine has a file that some worker of a cluster does not see."""
+    context, place = session.sparkContext, _local(path)
+    if place is None or not place.exists() or str(context.master).startswith("local"):
         return
-    token = Path(place[1], f"token-{uuid4().hex}")
-    token.write_text("seen")
     tasks = 2 * context.defaultParallelism
-    if not all(context.parallelize(range(tasks), tasks).map(lambda _: token.is_file()).collect()):
-        raise BadInput(
-            f"{output}: a worker does not see the driver's folder {token.parent.parent}: give an address that all "
-            "reach (s3a://…, hdfs://…), a shared mount, or leave out --master"
-        )
-    token.unlink()
+    if not all(context.parallelize(range(tasks), tasks).map(lambda _: place.exists()).collect()):
+        raise BadInput(f"{place.parent}: a worker does not see this folder of the driver: {advice}, or a shared mount")
 
 
-def check_rows(session: SparkSession, path: str, rows: int, output: str) -> None:
-    """Raise unless the Parquet files at a path have as many rows as the workers wrote."""
+def stored(session: SparkSession, table: DataFrame, path: str) -> DataFrame:
+    """Write a table to Parquet files and read them; bad input unless they have all rows that the workers wrote."""
+    written: Any = Observation()
+    table.observe(written, F.count("*").alias("rows")).write.parquet(path)
+    end = time.monotonic() + _UNCOUNTED_SECONDS
+    while not (counted := written._jo.future().isCompleted()) and time.monotonic() < end:
+        time.sleep(0.01)
+    rows = int(written.get["rows"]) if counted else 0  # Spark may find that a table is empty, and counts nothing then
     try:
-        found = session.read.parquet(path).count()
+        kept = session.read.parquet(path)
+        found = kept.count()
     except PySparkException:
-        found = 0
+        found = -1
     if found != rows:
         raise BadInput(
-            f"{output}: has {found:,} of the {rows:,} rows that the workers wrote: give an address that the driver and "
-            "all workers reach (s3a://…, hdfs://…), or a shared mount"
+            f"{path.rpartition('/')[0]}: {rows:,} rows were written, and are not there: give --scratch an address that "
+            "the driver and all workers reach (s3a://…, hdfs://…), or a shared mount"
         )
+    return kept
 
 
 def move(session: SparkSession, source: str, target: str) -> None:
-    """Rename a folder; an error leaves no half of it."""
+    """Move a folder, which the driver copies if it is on another file system; an error leaves no half of it."""
     system, at = _at(session, source)
-    if not system.rename(at, _at(session, target)[1]):
+    there, to = _at(session, target)
+    if at.getParent().getParent() != to.getParent():
+        context: Any = session.sparkContext
+        half = to.suffix(f".{uuid4().hex[:12]}")
+        hidden = _at(session, f"{target.rpartition('/')[0]}/.{half.getName()}")[1]
+        copied = context._jvm.org.apache.hadoop.fs.FileUtil.copy(
+            system, at, there, hidden, False, context._jsc.hadoopConfiguration()
+        )
+        lengths = [on.getContentSummary(where).getLength() for on, where in ((system, at), (there, hidden))]
+        if not copied or lengths[0] != lengths[1]:
+            there.delete(hidden, True)
+            raise BadInput(f"{target}: cannot be written: choose another path")
+        at = hidden
+    if not there.rename(at, to):
         raise BadInput(f"{target}: cannot be written: choose another path")
 
 

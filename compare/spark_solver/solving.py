@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from ...heuristics.topics.tie_breaking.ties import tie_order
@@ -29,7 +29,7 @@ from ..studies.spark_session import kept_log, spark
 from .bound import STEPS, lower_bound
 from .conquer import LOCALITIES, edges_of_level, levels
 from .judge import OverlayJudgement, edges_by_number, judge
-from .numbering import Numbered, check_rows, move, new_folder, numbered, read_rows
+from .numbering import Numbered, move, new_folder, numbered, read_rows, stored
 from .splitting import MOST_ROWS, improved
 
 OPTIONS = (
@@ -62,7 +62,7 @@ def session_on(master: str) -> Iterator[SparkSession]:
 
 
 def solve(
-    session: SparkSession, source: Source, output: str, *, seed: int, options: Mapping[str, object]
+    session: SparkSession, source: Source, output: str, *, seed: int, options: Mapping[str, object], scratch: str = ""
 ) -> Result[str]:
     """Solve ``min-tco`` by divide and conquer over Greedy Merge; the overlay is judged before it is at `output`.
 
@@ -70,7 +70,8 @@ def solve(
     subscriptions and 1 to 5 times as many of their candidates, in about 95 bytes each. With `split_seconds` one task
     improves the overlay and its bound (:func:`.improved`). `output` becomes a folder of
     Parquet files with label columns ``u`` and ``v``, an edge a row, in the order of numbers; the result's answer is its
-    path.
+    path. Tables go to `scratch`, which the driver and all workers see, or beside `output`; with `scratch` the driver
+    copies the overlay to `output`, which may be a path of its own.
     """
     given = completed(options)
     begun, seconds = time.monotonic(), dict[str, float]()
@@ -78,7 +79,7 @@ def solve(
     def ended(stage: str) -> None:
         seconds[f"seconds_{stage}"] = round(time.monotonic() - begun - sum(seconds.values()), 1)
 
-    with new_folder(session, output) as folder:
+    with new_folder(session, output, scratch) as folder:
         instance = _numbered(session, source, seed, folder)
         ended("numbering")
         counters = _conquer_levels(session, instance, given, seed, folder)
@@ -86,7 +87,7 @@ def solve(
         if given["split_seconds"] and instance.num_rows <= MOST_ROWS:
             ended("conquering")
             edges, proven = improved(session, instance, edges, folder, given["split_seconds"])
-        _write_by_label(session, instance, edges, f"{folder}/overlay", output)
+        _write_by_label(session, instance, edges, f"{folder}/overlay")
         ended("splitting" if proven else "conquering")
         verdict = _judged(session, instance, f"{folder}/overlay", folder)
         ended("judging")
@@ -113,9 +114,9 @@ def completed(options: Mapping[str, object]) -> dict[str, Any]:
     return complete(OPTIONS, dict(options), f"method '{METHOD}' on a cluster")
 
 
-def check(session: SparkSession, source: Source, answer: str) -> OverlayJudgement:
-    """Judge an overlay in Parquet files for ``min-tco``; intermediate tables go to a folder beside them."""
-    with new_folder(session, f"{answer.replace('*', '').rstrip('/')}.check") as folder:
+def check(session: SparkSession, source: Source, answer: str, scratch: str = "") -> OverlayJudgement:
+    """Judge an overlay in Parquet files for ``min-tco``; tables go to `scratch`, or to a folder beside them."""
+    with new_folder(session, f"{answer.replace('*', '').rstrip('/')}.check", scratch) as folder:
         return _judged(session, _numbered(session, source, 0, folder), answer, folder)
 
 
@@ -157,16 +158,16 @@ def _conquer_levels(
     plan = levels(instance.num_nodes, instance.num_rows, given["part_rows"], given["core_rows"])
     core, order, parts = f"{folder}/core", tie_order("lowest", seed), 0
     if plan[-1].core:
-        instance.nodes.where(F.col("x") < plan[-1].core).select("id", "topics", "x").orderBy("x").write.parquet(core)
+        stored(session, instance.nodes.where(F.col("x") < plan[-1].core).select("id", "topics", "x").orderBy("x"), core)
     for number, level in enumerate(plan):
         edges, more = edges_of_level(instance, level, given["locality"], core, given["candidates"], seed, order)
         parts += more
-        edges.write.parquet(f"{folder}/edges/{number}")
+        stored(session, edges, f"{folder}/edges/{number}")
     counters = {"nodes": instance.num_nodes, "topics": instance.num_topics, "subscriptions": instance.num_rows}
     return {**counters, "levels": len(plan), "parts": parts}
 
 
-def _write_by_label(session: SparkSession, instance: Numbered, edges: DataFrame, path: str, output: str) -> None:
+def _write_by_label(session: SparkSession, instance: Numbered, edges: DataFrame, path: str) -> None:
     """Write edges with the labels of their ends, in the order of their numbers."""
     files = max(1, -(-instance.num_rows // 2 // _EDGES_OF_FILE))
     at = F.floor(F.col("u") * files / instance.num_nodes).cast("int")
@@ -174,20 +175,20 @@ def _write_by_label(session: SparkSession, instance: Numbered, edges: DataFrame,
         labels = instance.nodes.select(F.col("id").alias(end), F.col("label").alias(f"{end}_label"))
         edges = edges.join(labels, end)
     placed = edges.repartitionById(files, at).sortWithinPartitions("u", "v")
-    labelled, written = placed.select(F.col("u_label").alias("u"), F.col("v_label").alias("v")), Observation()
-    labelled.observe(written, F.count("*").alias("rows")).write.parquet(path)
-    check_rows(session, path, int(written.get["rows"]), output)
+    stored(session, placed.select(F.col("u_label").alias("u"), F.col("v_label").alias("v")), path)
 
 
 _NODES_OF_TASK = 200_000
 _AT_ONCE = 20_000
 
 
-def generate(session: SparkSession, workload: Workload[Any], output: str, *, seed: int, **given: object) -> int:
+def generate(
+    session: SparkSession, workload: Workload[Any], output: str, *, seed: int, scratch: str = "", **given: object
+) -> int:
     """Write the (node, topic) rows of a random workload to a folder of Parquet files; returns the number of nodes.
 
     The rows are those of the instance on one machine: every node has its own random stream. Bad input if the workload
-    does not draw the topics of each node by themselves.
+    does not draw the topics of each node by themselves. `scratch` is as in :func:`solve`.
     """
     if not isinstance(workload.build, RandomTopics):
         raise BadInput(f"--master: workload '{workload.name}' is not drawn node by node: leave it out")
@@ -196,11 +197,10 @@ def generate(session: SparkSession, workload: Workload[Any], output: str, *, see
     draw: Callable[[int, int], tuple[Offsets, Ids]] = partial(workload.build.draw, seed=seed, **parameters)
     draw(0, 1)  # raises for parameters that do not go together
     tasks = max(session.sparkContext.defaultParallelism, -(-nodes // _NODES_OF_TASK))
-    with new_folder(session, output) as folder:
+    with new_folder(session, output, scratch) as folder:
         numbers = session.range(0, nodes, 1, tasks)
-        drawn, written = numbers.mapInArrow(partial(_rows, draw=draw), "node string, topic string"), Observation()
-        drawn.observe(written, F.count("*").alias("rows")).write.parquet(f"{folder}/rows")
-        check_rows(session, f"{folder}/rows", int(written.get["rows"]), output)
+        drawn = numbers.mapInArrow(partial(_rows, draw=draw), "node string, topic string")
+        stored(session, drawn, f"{folder}/rows")
         move(session, f"{folder}/rows", output)
     return nodes
 

@@ -18,7 +18,7 @@ from ...models.topics.lp_heuristics.lp_guided import GuidedIncumbent
 from ...models.topics.relaxation.cost_splitting import split_by_pricing
 from ...models.topics.relaxation.separation import Goal
 from .conquer import SubscriptionRows
-from .numbering import Numbered
+from .numbering import Numbered, stored
 
 MOST_ROWS = 4_000_000
 _BOUND = -1  # in place of the first end of an edge
@@ -36,8 +36,7 @@ def improved(
     nodes = instance.nodes.select("id", "topics").join(later, "id", "left")
     given = nodes.withColumn("later", F.coalesce("later", F.array().cast("array<bigint>")))
     found = given.repartition(1).mapInArrow(partial(_improved, seconds=seconds), "u long, v long")
-    found.write.parquet(f"{folder}/improved")
-    found = session.read.parquet(f"{folder}/improved")
+    found = stored(session, found, f"{folder}/improved")
     return found.where(F.col("u") != _BOUND), found.where(F.col("u") == _BOUND).collect()[0]["v"]
 
 

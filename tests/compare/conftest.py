@@ -1,6 +1,7 @@
 """The command line, called by tests in their own process, and reports without the cost of their figures."""
 
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -63,3 +64,10 @@ def leave_out_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
             save(figure, file, format=format, **options)
 
     monkeypatch.setattr(Figure, "savefig", without_pdf)
+
+
+@pytest.fixture
+def mounts() -> None:
+    """Skip where this system forbids mounts."""
+    if subprocess.run(["unshare", "-rm", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+        pytest.skip("mounts are not allowed here")

@@ -23,7 +23,7 @@ from overlaybench.compare.spark_solver import judge as judging
 from overlaybench.compare.spark_solver.bound import lower_bound
 from overlaybench.compare.spark_solver.conquer import LOCALITIES, in_parts
 from overlaybench.compare.spark_solver.judge import edges_by_number
-from overlaybench.compare.spark_solver.numbering import numbered, read_rows
+from overlaybench.compare.spark_solver.numbering import numbered, read_rows, stored
 from overlaybench.compare.spark_solver.solving import Source, check, generate, session_on, solve
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.topics.problems import MinTCO
@@ -59,7 +59,7 @@ def edges_in(path: str) -> list[tuple[str, str]]:
 
 
 def test_rows_are_generated_as_on_one_machine(session: SparkSession, tmp_path: Path) -> None:
-    given: dict[str, object] = {"nodes": 50, "topics": 400, "least": 2, "most": 9}
+    given: dict[str, Any] = {"nodes": 50, "topics": 400, "least": 2, "most": 9}
     generate(session, ob.WORKLOADS["zipf-varying"], f"{tmp_path}/z.parquet", seed=4, **given)
     assert read_rows_of(f"{tmp_path}/z.parquet") == ob.WORKLOADS["zipf-varying"].generate(seed=4, **given)
 
@@ -239,3 +239,47 @@ def test_the_driver_gets_no_list_of_nodes_or_edges(tmp_path: Path) -> None:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1000, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(edges_in(str(output))) == json.loads(done.stdout)["value"]
+
+
+def test_a_table_is_stored_whole_or_refused_also_an_empty_one(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("overlaybench.compare.spark_solver.numbering._UNCOUNTED_SECONDS", 1.0)
+    rows = session.range(10).join(session.range(5), "id")
+    assert stored(session, rows, f"{tmp_path}/some").count() == 5
+    assert stored(session, rows.where("id > 7").join(session.range(9), "id"), f"{tmp_path}/none").count() == 0
+    lost = [(f"{tmp_path}/lost", f"{tmp_path}/empty")]
+    session.range(0).write.parquet(lost[0][1])
+    monkeypatch.setattr(type(session.read), "parquet", lambda reader, path: reader.format("parquet").load(lost[0][1]))
+    with pytest.raises(ob.BadInput, match="lost: 5 rows were written, and are not there"):
+        stored(session, rows, f"{tmp_path}/lost/rows")
+
+
+@pytest.mark.usefixtures("mounts")
+def test_what_workers_do_not_see_is_one_line_or_goes_through_scratch(
+    instance: Given, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The driver's folder of outputs is hidden from workers, the instance and the folder of tables are not."""
+    scratch, own = tmp_path_factory.mktemp("scratch"), tmp_path / "o.parquet"
+    with loopback_cluster(2, hidden=tmp_path) as cluster:
+
+        def command(*words: str) -> subprocess.CompletedProcess[str]:
+            all_words = [sys.executable, "-m", "overlaybench.compare", *words, "--master", cluster.master]
+            environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
+            return subprocess.run(all_words, env=environment, capture_output=True, text=True, timeout=600, check=False)
+
+        refused = command("solve", instance[0], "--method", "dc-gm", "-o", str(own))
+        assert (refused.returncode, own.exists(), os.listdir(tmp_path)) == (2, False, [])
+        assert refused.stderr.splitlines()[-1].endswith(
+            f"{tmp_path}: a worker does not see this folder of the driver: give --scratch an address that all reach "
+            "(s3a://…, hdfs://…), or a shared mount"
+        )
+        done = command("solve", instance[0], "--method", "dc-gm", "-o", str(own), "--scratch", str(scratch), "--json")
+        assert done.returncode == 0, done.stderr
+        made = command(
+            "generate", "zipf", "--nodes", "50", "-o", str(tmp_path / "z.parquet"), "--scratch", str(scratch)
+        )
+        assert made.returncode == 0, made.stderr
+    assert os.listdir(scratch) == []
+    assert len(edges_in(str(own))) == json.loads(done.stdout)["value"]
+    assert read_rows_of(f"{tmp_path}/z.parquet").num_nodes == 50

@@ -223,7 +223,7 @@ def test_one_core_two_cores_and_a_cluster_give_the_same_rows(
 
 @pytest.mark.slow
 def test_a_server_of_spark_connect_gives_the_same_rows(tmp_path: Path, undisturbed: list[dict[str, Any]]) -> None:
-    pytest.importorskip("grpc", reason="pip install 'pyspark[connect]'")
+    pytest.importorskip("grpc", reason="pip install 'overlaybench[connect]'")
     words = [
         sys.executable,
         "-m",
@@ -295,13 +295,6 @@ def test_workers_need_nothing_but_python_java_and_an_archive_with_the_libraries(
     assert rows(tmp_path / "out") == undisturbed
 
 
-@pytest.fixture
-def mounts() -> None:
-    """Skip where this system forbids mounts."""
-    if subprocess.run(["unshare", "-rm", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
-        pytest.skip("mounts are not allowed here")
-
-
 SPEC_OF_A_FILE = """
 name = "hidden"
 seed = 5
@@ -348,4 +341,4 @@ def test_workers_that_see_nothing_of_the_drivers_disk_do_all_runs_with_files_and
     assert sorted(hidden, key=str) == sorted(seen, key=str)
     assert len(list(stores[0].proofs.iterdir())) == 9
     assert (shared.returncode, shared.stderr.count("\n")) == (2, 1)
-    assert "a worker does not see the driver's folder" in shared.stderr
+    assert "a worker does not see this folder of the driver" in shared.stderr
