@@ -270,6 +270,14 @@ def work_of(
     return work
 
 
+def one_done(executors: Executors, work: Work, item: Any) -> Any:
+    """The result of one item, done now; raises its bad input."""
+    outcome: BatchOutcome = pickle.loads(executors.run(work, [pickle.dumps([item])])[0])
+    if outcome.error:
+        raise BadInput(outcome.error)
+    return outcome.results[0]
+
+
 class Batches(ABC, Generic[Item]):
     """The items that are still to be done, in batches."""
 

@@ -148,7 +148,7 @@ class RunTally:
     """Counts the runs done and failed, of the runs that are `left`: how many of each kind and size of the instance.
 
     The rows so far say how long runs take. `planned` is the number of all runs of the study by method; `cores` run at a
-    time once all workers have started.
+    time once all workers have started. The time so far counts from `begun` (monotonic), by default from now.
     """
 
     def __init__(
@@ -157,13 +157,15 @@ class RunTally:
         left: Mapping[tuple[RunGroup, int], int],
         planned: Mapping[str, int] | None = None,
         cores: int = 1,
+        begun: float | None = None,
     ) -> None:
         self._store, self._planned, self._cores = store, planned or {}, cores
         self.done = self.failed = 0
-        self._start, self._saved = time.monotonic(), float("-inf")
+        self._saved, heard = float("-inf"), time.monotonic()
+        self._start = heard if begun is None else begun
         self._seconds, self._longest = 0.0, 0.0
         self._work: StudyWork | None = None
-        self._busy, self._heard = 0.0, self._start
+        self._busy, self._heard = 0.0, heard
         self._left: Counter[tuple[RunKind, int]] = Counter()
         self._measured: dict[object, dict[int, tuple[int, float]]] = defaultdict(dict)
         """The number of runs and their seconds, of each group (:meth:`RunKind.alike`) and size."""

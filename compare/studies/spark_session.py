@@ -130,7 +130,9 @@ def executors_on(master: str, log: Path, archive: Path | None, plug_ins: PlugIns
     try:
         from pyspark.sql.connect.session import SparkSession
     except ImportError as error:
-        raise BadInput(f"--master {master}: {error.name or error} is missing: pip install 'overlaybench[connect]'") from None
+        raise BadInput(
+            f"--master {master}: {error.name or error} is missing: pip install 'overlaybench[connect]'"
+        ) from None
     with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder, _reported(log):
         session = SparkSession.builder.remote(master).create()
         try:

@@ -65,6 +65,7 @@ def run_study(
     as are a folder that cannot be written and an instance that cannot be made. `start` gives other executors than those
     of the master.
     """
+    begun = time.monotonic()
     store.open_for(study.spec)
     with store.locked():
         texts = study.recipes.texts()
@@ -95,7 +96,7 @@ def run_study(
                         table = _planned(study, index, store, again)
                         _note_equal(study, index, bar)
                     assert table is not None
-                    _run_all(executors, table, store, plug_ins, bar)
+                    _run_all(executors, table, store, plug_ins, bar, begun)
         assert table is not None
         return table.keys
 
@@ -260,10 +261,10 @@ class _Runs(Batches[tuple[Task, str]]):
         self._returned.extendleft(reversed(items))
 
 
-def _run_all(executors: Executors, table: RunTable, store: Store, plug_ins: PlugIns, bar: Bar) -> None:
+def _run_all(executors: Executors, table: RunTable, store: Store, plug_ins: PlugIns, bar: Bar, begun: float) -> None:
     """Do the runs that are missing, and store them as their batches end."""
     missing = table.missing(store.done())
-    tally = RunTally(store, table.counted(missing), table.by_method(), executors.cores)
+    tally = RunTally(store, table.counted(missing), table.by_method(), executors.cores, begun)
     bar.total, bar.what = len(table), "runs done"
     if len(missing) < len(table) and not bar.quiet:
         bar.note(f"{len(table) - len(missing):,} of {len(table):,} runs were done before")

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,10 +26,9 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal, judged
 from ...instances.contract.result import Status
 from ...instances.runtime.run import Point, Trajectory
-from ...instances.runtime.stoppable import Fork
 from ..catalogue import METHODS, version_of, workload_version
 from .bounds import disagreements, exceeds, proven
-from .executors import DEATHS, Batches, Executors, LocalProcesses, run_batches, work_of
+from .executors import DEATHS, Batches, Executors, LocalProcesses, one_done, run_batches, work_of
 from .isolation import Solver, memory_bounded
 from .progress import Bar
 from .proofs import faults_of_evidence, has_evidence, without_digest
@@ -358,42 +356,25 @@ RULES: dict[str, Callable[[Row], bool]] = {
 """What every row must have beside what is derived, whatever its problem and method."""
 
 
-class _Maker:
-    """A warm process that makes instances by recipes, which can be forged, and take any time and memory."""
-
-    def __init__(self) -> None:
-        self._process: Fork | None = None
-
-    def digest(self, recipe: str, kept: str) -> str:
-        """The digest of the instance; bad input if it cannot be made in `_MOST_SECONDS` and half of the memory."""
-        self._process = self._process or Fork(self._serve)
-        self._process.pipe.send((recipe, kept))
-        try:
-            digest, fault = self._process.receive(_MOST_SECONDS)
-        except (TimeoutError, RuntimeError):
-            self._process.end()
-            self._process = None
-            limit = f"within {_MOST_SECONDS:g} s and half of the memory"
-            raise BadInput(f"its recipe gives no instance {limit}") from None
-        if fault:
-            raise BadInput(f"its recipe gives no instance: {fault}")
-        return str(digest)
-
-    @staticmethod
-    def _serve(pipe: Connection) -> None:
-        with suppress(EOFError):
-            while True:
-                recipe, kept = pipe.recv()
-                try:
-                    with memory_bounded("its instance"):
-                        pipe.send((Recipe.from_json(recipe).make(Path(kept) if kept else None).digest, ""))
-                except Exception as error:  # a forged recipe can hold anything
-                    pipe.send(("", f"{type(error).__name__}: {error}".splitlines()[0]))
-
-
 @cache
-def _maker(process: int) -> _Maker:
-    return _Maker()
+def _maker(process: int) -> LocalProcesses:
+    """A warm process that makes instances by recipes, which can be forged, and take any time and memory."""
+    return LocalProcesses(1, seconds_a_batch=_MOST_SECONDS)
+
+
+def _made_digest(item: tuple[str, str], is_dead: bool) -> str:
+    """The digest of a recipe's instance; bad input if it cannot be made in `_MOST_SECONDS` and half of the memory."""
+    recipe, kept = item
+    try:
+        if is_dead:
+            raise BadInput(f"nothing within {_MOST_SECONDS:g} s and half of the memory")
+        with memory_bounded("its instance"):
+            return str(Recipe.from_json(recipe).make(Path(kept) if kept else None).digest)
+    except Exception as error:  # a forged recipe can hold anything
+        raise BadInput(f"its recipe gives no instance: {type(error).__name__}: {error}".splitlines()[0]) from None
+
+
+_MAKE = work_of(_made_digest, begin=tuple, seconds=math.inf)
 
 
 @lru_cache(maxsize=64)
@@ -412,11 +393,11 @@ def _generated(recipe: str, kept: str) -> str | None:
             return None
         if workload.needs:
             with suppress(BadInput):
-                return _maker(os.getpid()).digest(recipe, kept)
+                return str(one_done(_maker(os.getpid()), _MAKE, (recipe, kept)))
             return None
     elif not Path(kept or made.file).exists():
         return None
-    return _maker(os.getpid()).digest(recipe, kept)
+    return str(one_done(_maker(os.getpid()), _MAKE, (recipe, kept)))
 
 
 @lru_cache(maxsize=4)

@@ -41,6 +41,15 @@ def worked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RunTally, "work", property(lambda tally: tally.__dict__["worked"]))
 
 
+def test_the_time_so_far_is_that_of_the_command(
+    clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Bar(1, "runs done") as bar:
+        clock[0] += 7
+        RunTally(Store(tmp_path), {(Job("gm", 10, 1.0).group, 10): 1}, {"gm": 1}, begun=clock[0] - 20).show(bar, 1)
+    assert "20 s so far" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("worked")
 def test_a_log_gets_plain_lines(clock: list[float], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     planned = {"gm": 60, "ilp": 40}
