@@ -29,6 +29,7 @@ X_BITS = 62
 X_END = 1 << X_BITS
 _ROW_BITS = 33
 _UNCOUNTED_SECONDS = 5.0
+_TOKEN = "token-"
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,7 @@ def new_folder(session: SparkSession, output: str, scratch: str = "") -> Iterato
         raise BadInput(f"{where} be written: choose another path")
     try:
         if (place := _local(folder)) is not None:
-            token = place / f"token-{uuid4().hex}"
+            token = place / f"{_TOKEN}{uuid4().hex}"
             token.write_text("seen")
             check_seen(session, str(token), "give --scratch an address that all reach (s3a://…, hdfs://…)")
             token.unlink()
@@ -229,7 +230,8 @@ def check_seen(session: SparkSession, path: str, advice: str) -> None:
         return
     tasks = 2 * context.defaultParallelism
     if not all(context.parallelize(range(tasks), tasks).map(lambda _: place.exists()).collect()):
-        raise BadInput(f"{place.parent}: a worker does not see this folder of the driver: {advice}, or a shared mount")
+        folder = place.parent.parent if place.name.startswith(_TOKEN) else place.parent
+        raise BadInput(f"{folder}: a worker does not see this folder of the driver: {advice}, or a shared mount")
 
 
 def stored(session: SparkSession, table: DataFrame, path: str) -> DataFrame:

@@ -261,11 +261,12 @@ def test_what_workers_do_not_see_is_one_line_or_goes_through_scratch(
 ) -> None:
     """The driver's folder of outputs is hidden from workers, the instance and the folder of tables are not."""
     scratch, own = tmp_path_factory.mktemp("scratch"), tmp_path / "o.parquet"
+    few = "--conf spark.sql.shuffle.partitions=3 pyspark-shell"
     with loopback_cluster(2, hidden=tmp_path) as cluster:
 
         def command(*words: str) -> subprocess.CompletedProcess[str]:
             all_words = [sys.executable, "-m", "overlaybench.compare", *words, "--master", cluster.master]
-            environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
+            environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"} | {"PYSPARK_SUBMIT_ARGS": few}
             return subprocess.run(all_words, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
         refused = command("solve", instance[0], "--method", "dc-gm", "-o", str(own))
