@@ -290,7 +290,17 @@ def completed(*words: str) -> list[str]:
         (("generate", "zipf-"), ["zipf-varying", "zipf-fitted"]),
         (
             ("generate", "zipf", "--"),
-            ["--nodes", "--topics", "--subscriptions", "--alpha", "--seed", "--master", "--output", "--help"],
+            [
+                "--nodes",
+                "--topics",
+                "--subscriptions",
+                "--alpha",
+                "--seed",
+                "--master",
+                "--scratch",
+                "--output",
+                "--help",
+            ],
         ),
         (("generate", "zipf", "--nodes", "9", "--to"), ["--topics"]),
         (("claims", "P1.L6."), ["P1.L6.1", "P1.L6.2", "P1.L6.4", "P1.L6.5", "P1.L6.6"]),
