@@ -17,13 +17,26 @@ from ...instances.runtime.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import NO_FILE, ProofFile
 from ..engine.relaxation import Units
+from .changing_graph import (
+    EDGES,
+    FIXED,
+    LOGGED,
+    TERMINALS,
+    TOTAL,
+    Work,
+    attach_all,
+    contract,
+    log,
+    merge,
+    remove,
+    remove_all,
+)
 
 _FAR, _LARGEST_SUM = 2**62, 2**53
 _WORTHWHILE = 0.02  # of the edges, to try again
 _NEAREST = 4  # terminals near each node
 _VISITED, _FEW = 200, 100  # edges looked at for a path in place of others; edges of a node that are few
 _STAR, _PAIRS = 5, 10  # the largest degree of a node that is replaced, and its pairs of neighbours
-_EDGES, _TERMINALS, _FIXED, _LOGGED, _TOTAL = range(5)  # of `numbers`
 
 
 class ReducedInstance(NamedTuple):
@@ -60,22 +73,6 @@ def _originals(edges: Units, parts: Units) -> list[int]:
     return found
 
 
-class Work(NamedTuple):
-    """A graph that changes. Edge e has the ends ``ends[2 e]`` and ``ends[2 e + 1]``, −1 twice once it is removed."""
-
-    ends: Units
-    costs: Units
-    parts: Units
-    after: Units  # of each end of an edge the next one at the same node; −1 for the last
-    before: Units
-    first: Units  # the first end at each node
-    degree: Units  # −1 for a node that is removed
-    terminal: Flags
-    fixed: Units
-    log: Units  # the nodes (with −1) and edges in the order of their removal
-    numbers: Units
-
-
 class Nearby(NamedTuple):
     """The terminals nearest to each node, by distance, and a spanning tree of all terminals."""
 
@@ -106,7 +103,7 @@ class Reduction:
         parts = np.full((space, 2), -1, np.int64)
         self.work = Work._make([ends, costs, parts, *around, *by_node, removed, numbers])
         self._tested = 0  # edges for which no path is left to look for
-        _attach_all(self.work, not proof.is_written)
+        attach_all(self.work, not proof.is_written)
 
     def run(
         self, clock: Clock | None = None, superfluous: Callable[[ReducedInstance, Clock], Flags] | None = None
@@ -132,24 +129,24 @@ class Reduction:
             if superfluous is None or clock.passed or reduced.instance.num_terminals == 1:
                 return reduced
             removed = superfluous(reduced, clock)
-            _remove_all(work, reduced.edges[removed])
+            remove_all(work, reduced.edges[removed])
             if removed.sum() <= _WORTHWHILE * len(removed):
                 return self.reduced()
 
     def _round(self, clock: Clock, is_quick: bool) -> None:
-        work, logged = self.work, int(self.work.numbers[_LOGGED])
+        work, logged = self.work, int(self.work.numbers[LOGGED])
         by_degree(work, np.arange(len(work.first)))
         by_bottleneck(work, nearest_to(work))
         self._tested = by_walk(work, self._tested)
         if not self._proof.is_written and not clock.passed:
-            fixed = int(work.numbers[_FIXED])
+            fixed = int(work.numbers[FIXED])
             by_link(work, nearest_to(work))
             if not is_quick:
                 by_star(work, nearest_to(work))
                 by_path(work)
-            self._tested = by_walk(work, self._tested if work.numbers[_FIXED] == fixed else 0)
+            self._tested = by_walk(work, self._tested if work.numbers[FIXED] == fixed else 0)
         elif self._proof.is_written:
-            for u, v in work.log[logged : work.numbers[_LOGGED]].tolist():
+            for u, v in work.log[logged : work.numbers[LOGGED]].tolist():
                 self._proof.line(*(("node", u) if v < 0 else ("edge", u, v)))
 
     def reduced(self) -> ReducedInstance:
@@ -162,118 +159,9 @@ class Reduction:
         edges, listed = edges[order], ends[order].astype(np.int32)
         terminals = np.flatnonzero(work.terminal[nodes]).astype(np.int32)
         smaller = SteinerInstance(len(nodes), listed, work.costs[edges], terminals)
-        fixed = work.fixed[: work.numbers[_FIXED]].copy()
+        fixed = work.fixed[: work.numbers[FIXED]].copy()
         cost = int(work.costs[fixed].sum())
         return ReducedInstance(smaller, fixed, cost, nodes, edges, work.parts)
-
-
-@kernel
-def _attach_all(work: Work, contracting: bool) -> None:
-    """Enter the edges at their nodes, and contract those that cost nothing."""
-    for end in range(2 * work.numbers[_EDGES]):
-        _attach(work, end)
-    if contracting:
-        for e in range(work.numbers[_EDGES]):
-            if work.costs[e] == 0 and work.ends[2 * e] >= 0:
-                _contract(work, e, work.ends[2 * e])
-
-
-@kernel
-def _attach(work: Work, end: int) -> None:
-    v = work.ends[end]
-    work.before[end], work.after[end] = -1, work.first[v]
-    if work.first[v] >= 0:
-        work.before[work.first[v]] = end
-    work.first[v] = end
-    work.degree[v] += 1
-
-
-@kernel
-def _detach(work: Work, end: int) -> None:
-    v, before, after = work.ends[end], work.before[end], work.after[end]
-    if before >= 0:
-        work.after[before] = after
-    else:
-        work.first[v] = after
-    if after >= 0:
-        work.before[after] = before
-    work.degree[v] -= 1
-
-
-@kernel
-def _remove(work: Work, e: int) -> None:
-    """Remove an edge."""
-    _detach(work, 2 * e)
-    _detach(work, 2 * e + 1)
-    work.ends[2 * e] = work.ends[2 * e + 1] = -1
-    work.numbers[_TOTAL] -= work.costs[e]
-
-
-@kernel
-def _remove_all(work: Work, edges: Units) -> None:
-    for e in edges:
-        _remove(work, e)
-
-
-@kernel
-def _log(work: Work, u: int, v: int) -> None:
-    work.log[work.numbers[_LOGGED], 0], work.log[work.numbers[_LOGGED], 1] = u, v
-    work.numbers[_LOGGED] += 1
-
-
-@kernel
-def _edge_between(work: Work, a: int, b: int) -> int:
-    """The edge between two nodes, −1 if there is none. Cost: the smaller degree."""
-    if work.degree[a] > work.degree[b]:
-        a, b = b, a
-    end = work.first[a]
-    while end >= 0:
-        if work.ends[end ^ 1] == b:
-            return int(end >> 1)
-        end = work.after[end]
-    return -1
-
-
-@kernel
-def _insert(work: Work, e: int, a: int, b: int) -> None:
-    """Give an edge its ends, unless one between them is no dearer; a dearer one is removed."""
-    other = _edge_between(work, a, b)
-    if other >= 0 and work.costs[other] <= work.costs[e]:
-        return
-    if other >= 0:
-        _remove(work, other)
-    work.ends[2 * e], work.ends[2 * e + 1] = a, b
-    _attach(work, 2 * e)
-    _attach(work, 2 * e + 1)
-    work.numbers[_TOTAL] += work.costs[e]
-
-
-@kernel
-def _merge(work: Work, one: int, other: int, a: int, b: int) -> None:
-    """Insert an edge of the summed cost of two."""
-    e = work.numbers[_EDGES]
-    work.costs[e] = work.costs[one] + work.costs[other]
-    work.parts[e, 0], work.parts[e, 1] = one, other
-    work.numbers[_EDGES] += 1
-    _insert(work, e, a, b)
-
-
-@kernel
-def _contract(work: Work, e: int, u: int) -> None:
-    """Fix an edge and contract its end u into the other one."""
-    v = work.ends[2 * e] + work.ends[2 * e + 1] - u
-    work.fixed[work.numbers[_FIXED]] = e
-    work.numbers[_FIXED] += 1
-    _remove(work, e)
-    while work.first[u] >= 0:
-        end = work.first[u]
-        other = work.ends[end ^ 1]
-        _remove(work, end >> 1)
-        _insert(work, end >> 1, v, other)
-    if work.terminal[u]:
-        work.numbers[_TERMINALS] -= work.terminal[v]
-        work.terminal[v] = True
-    work.terminal[u], work.degree[u] = False, -1
 
 
 @kernel
@@ -283,22 +171,22 @@ def by_degree(work: Work, nodes: Units) -> None:
     while len(pending) > 0:
         v = pending.pop()
         degree = work.degree[v]
-        if degree < 0 or degree > 2 or (work.terminal[v] and (work.numbers[_TERMINALS] == 1 or degree != 1)):
+        if degree < 0 or degree > 2 or (work.terminal[v] and (work.numbers[TERMINALS] == 1 or degree != 1)):
             continue
-        _log(work, v, -1)
+        log(work, v, -1)
         if degree > 0:
             one = work.first[v] >> 1
             a = work.ends[work.first[v] ^ 1]
             pending.append(a)
             if work.terminal[v]:
-                _contract(work, one, v)
+                contract(work, one, v)
             else:
                 end = work.after[work.first[v]]
                 b = work.ends[end ^ 1] if degree == 2 else a
-                _remove(work, one)
+                remove(work, one)
                 if degree == 2:
-                    _remove(work, end >> 1)
-                    _merge(work, one, end >> 1, a, b)
+                    remove(work, end >> 1)
+                    merge(work, one, end >> 1, a, b)
                     pending.append(b)
         work.degree[v] = -1
 
@@ -307,7 +195,7 @@ def by_degree(work: Work, nodes: Units) -> None:
 def nearest_to(work: Work) -> Nearby:
     """The terminals nearest to each node, and a spanning tree of all, both only within the dearest edge's cost."""
     n, dearest = len(work.first), 0
-    for e in range(work.numbers[_EDGES]):
+    for e in range(work.numbers[EDGES]):
         if work.ends[2 * e] >= 0:
             dearest = max(dearest, work.costs[e])
     distance, base = np.full((n, _NEAREST), _FAR), np.full((n, _NEAREST), -1, np.int64)
@@ -324,7 +212,7 @@ def nearest_to(work: Work) -> Nearby:
                 heapq.heappush(heap, (through, w, t))
             end = work.after[end]
     crossing = [(0, 0) for _ in range(0)]
-    for e in range(work.numbers[_EDGES]):
+    for e in range(work.numbers[EDGES]):
         u, v = work.ends[2 * e], work.ends[2 * e + 1]
         if u >= 0 and base[u, 0] >= 0 and base[v, 0] >= 0 and base[u, 0] != base[v, 0]:
             length = distance[u, 0] + work.costs[e] + distance[v, 0]
@@ -391,14 +279,14 @@ def by_bottleneck(work: Work, nearby: Nearby) -> None:
     The dearest come first, so that the paths that replace an edge are still there when the next one is removed.
     """
     dear = [(0, 0) for _ in range(0)]
-    for e in range(work.numbers[_EDGES]):
+    for e in range(work.numbers[EDGES]):
         u, v = work.ends[2 * e], work.ends[2 * e + 1]
         if u >= 0 and _bottleneck(nearby, u, v) < work.costs[e]:
             dear.append((-work.costs[e], e))
     dear.sort()
     for _, e in dear:
-        _log(work, work.ends[2 * e], work.ends[2 * e + 1])
-        _remove(work, e)
+        log(work, work.ends[2 * e], work.ends[2 * e + 1])
+        remove(work, e)
 
 
 @kernel
@@ -408,11 +296,11 @@ def by_walk(work: Work, first: int) -> int:
     A walk is divided at terminals. Edges of nodes of many edges are left out. Returns the number of edges.
     """
     label, e, ends = np.full(len(work.first), _FAR), first, np.zeros(2, np.int64)
-    while e < work.numbers[_EDGES]:
+    while e < work.numbers[EDGES]:
         u, v = work.ends[2 * e], work.ends[2 * e + 1]
         if u >= 0 and min(work.degree[u], work.degree[v]) <= _FEW and _has_walk(work, e, label):
-            _log(work, u, v)
-            _remove(work, e)
+            log(work, u, v)
+            remove(work, e)
             ends[0], ends[1] = u, v
             by_degree(work, ends)
         e += 1
@@ -504,7 +392,7 @@ def by_star(work: Work, nearby: Nearby) -> None:
         if (
             work.terminal[v]
             or not 2 < degree <= _STAR
-            or work.numbers[_EDGES] + _PAIRS + len(work.first) > len(work.costs)
+            or work.numbers[EDGES] + _PAIRS + len(work.first) > len(work.costs)
         ):
             continue
         shunned[v] = True
@@ -514,15 +402,15 @@ def by_star(work: Work, nearby: Nearby) -> None:
             for j in range(i):
                 lengths[i, j] = lengths[j, i] = min(star.paths[i, j], _bottleneck(nearby, star.ends[i], star.ends[j]))
                 useful += lengths[i, j] >= star.costs[i] + star.costs[j]
-        is_superfluous = useful <= degree and work.numbers[_TOTAL] + degree * total <= _LARGEST_SUM
+        is_superfluous = useful <= degree and work.numbers[TOTAL] + degree * total <= _LARGEST_SUM
         for chosen in range(1 << degree):
             is_superfluous = is_superfluous and _is_connected_for_less(lengths, star.costs, degree, chosen)
         if is_superfluous:
             for i in range(degree):
-                _remove(work, star.edges[i])
+                remove(work, star.edges[i])
             for i in range(degree):
                 for j in range(i):
-                    _merge(work, star.edges[i], star.edges[j], star.ends[i], star.ends[j])
+                    merge(work, star.edges[i], star.edges[j], star.ends[i], star.ends[j])
             work.degree[v] = -1
         shunned[v] = False
 
@@ -539,7 +427,7 @@ def by_path(work: Work) -> None:
             _set_star(work, v, star, shunned, distance)
             for i in range(3):
                 if _is_dispensable(work, star, i, shunned, distance):
-                    _remove(work, star.edges[i])
+                    remove(work, star.edges[i])
                     nodes[0], nodes[1:] = v, star.ends[:3]
                     by_degree(work, nodes)
                     break
@@ -669,7 +557,7 @@ def by_link(work: Work, nearby: Nearby) -> None:
             if t >= 0 and beyond[v] == _FAR and not enter[v] <= enter[t] < enter[v] + size[v]:
                 beyond[v] = nearby.distance[at, i]
     fixed = (below < _FAR) & (beyond < _FAR)
-    for e in range(work.numbers[_EDGES]):
+    for e in range(work.numbers[EDGES]):
         u, v = int(work.ends[2 * e]), int(work.ends[2 * e + 1])
         if u >= 0 and link[u] != e and link[v] != e:
             _compare(work.costs[e], u, v, parent, depth, enter, size, below, beyond, fixed)
@@ -678,7 +566,7 @@ def by_link(work: Work, nearby: Nearby) -> None:
         if fixed[v] and work.ends[2 * link[v]] >= 0:
             u = work.ends[2 * link[v]]
             other = work.ends[2 * link[v] + 1]
-            _contract(work, int(link[v]), int(u if work.degree[u] < work.degree[other] else other))
+            contract(work, int(link[v]), int(u if work.degree[u] < work.degree[other] else other))
 
 
 @kernel
@@ -688,9 +576,9 @@ def _spanning_forest(work: Work) -> tuple[Units, Units, Units, Units]:
     The depth is the cost of the path to the root.
     """
     n = len(work.first)
-    edges = [(work.costs[e], e) for e in range(work.numbers[_EDGES]) if work.ends[2 * e] >= 0]
+    edges = [(work.costs[e], e) for e in range(work.numbers[EDGES]) if work.ends[2 * e] >= 0]
     edges.sort()
-    component, chosen = np.arange(n), np.zeros(work.numbers[_EDGES], np.bool_)
+    component, chosen = np.arange(n), np.zeros(work.numbers[EDGES], np.bool_)
     for _, e in edges:
         one, other = root_of(component, work.ends[2 * e]), root_of(component, work.ends[2 * e + 1])
         chosen[e] = one != other

@@ -82,7 +82,7 @@ def test_reductions_keep_the_least_cost(seed: int) -> None:
         assert reduced.fixed_cost + smaller == least
 
 
-ALONE: dict[str, Callable[[reduction.Work], object]] = {
+ALONE: dict[str, Callable[[Any], object]] = {
     "degree": lambda work: reduction.by_degree(work, np.arange(len(work.first))),
     "bottleneck": lambda work: reduction.by_bottleneck(work, reduction.nearest_to(work)),
     "walk": lambda work: reduction.by_walk(work, 0),
