@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
+from multiprocessing.util import Finalize
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -341,4 +342,6 @@ def _now() -> str:
 
 @cache
 def _solver() -> Solver:
-    return Solver()
+    solver = Solver()
+    Finalize(None, solver.stop, exitpriority=1)  # before multiprocessing waits for the processes of this one
+    return solver

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -359,7 +360,9 @@ RULES: dict[str, Callable[[Row], bool]] = {
 @cache
 def _maker(process: int) -> LocalProcesses:
     """A warm process that makes instances by recipes, which can be forged, and take any time and memory."""
-    return LocalProcesses(1, seconds_a_batch=_MOST_SECONDS)
+    made = LocalProcesses(1, seconds_a_batch=_MOST_SECONDS)
+    Finalize(None, made.__exit__, exitpriority=1)  # before multiprocessing waits for the processes of this one
+    return made
 
 
 def _made_digest(item: tuple[str, str], is_dead: bool) -> str:

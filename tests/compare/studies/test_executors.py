@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import subprocess
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -87,3 +89,19 @@ def test_what_takes_longer_than_allowed_is_told_once(tmp_path: Path) -> None:
 
     assert sorted(done_by(hanging, range(3), 3, seconds_a_batch=1.0)) == [False, False, True]
     assert (tmp_path / "tries").read_text() == "xx", "once with others and once alone"
+
+
+def test_a_process_ends_although_its_warm_ones_wait_for_work() -> None:
+    code = """if True:
+        import os
+        import overlaybench as ob
+        from overlaybench.compare.studies import spark_study, verification
+        from overlaybench.compare.studies.isolation import Job
+        instance = ob.read({"ann": ["a"], "bob": ["a"]})
+        run = spark_study._solver().run(Job(ob.METHODS["gm"], instance, ob.PROBLEMS["min-tco"], 0, {}, None, None))
+        maker = verification._maker(os.getpid())
+        try:
+            verification.one_done(maker, verification._MAKE, ("{}", ""))
+        except ob.BadInput:
+            print(run.result.value)"""
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60).stdout == b"1\n"
