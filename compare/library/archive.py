@@ -38,10 +38,6 @@ from .study import library_runs
 from .table import Known, LibraryTable, Record, by_text, number_text, write_table
 
 _CHECKER = Path(__file__).resolve().parents[2] / "models" / "checker"
-_SCRIPTS = (
-    *("check_all", "check_proof", "answers", "cases", "rows"),
-    *("topics", "kinds", "trees", "steiner", "content", "traces"),
-)
 _FOLDER, _SUMS, _TABLE = "overlaybench-library", "SHA256SUMS", "table.csv"
 _COLUMNS = (
     *("instance", "problem", "kind", "digest", "file"),
@@ -187,8 +183,8 @@ def write_archive(
             writer.writeheader()
             writer.writerows(rows)
         write_table(table, root)
-        for script in _SCRIPTS:
-            shutil.copyfile(_CHECKER / f"{script}.py", root / f"{script}.py")
+        for script in _CHECKER.glob("*.py"):
+            shutil.copyfile(script, root / script.name)
         (root / "README.md").write_text(_README.format(code=code_version(), pyarrow=pa.__version__, level=_LEVEL))
         names = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
         sums = [f"{hashlib.sha256((root / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
