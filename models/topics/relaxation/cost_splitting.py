@@ -306,7 +306,7 @@ def _rising(values: Units) -> Ids:
     count, shift, buckets = len(values), 0, 16
     while buckets < min(count, _BUCKETS):
         buckets *= 2
-    most = values.max()
+    most = values.max() if count else 0  # a topic may have no candidate edge
     while most >> shift >= buckets:
         shift += 1
     starts, order = np.zeros(buckets + 1, np.int64), np.empty(count, np.int32)

@@ -338,6 +338,12 @@ def test_the_widest_gap_in_a_row_is_the_heaviest_edge_on_the_path(seeds: range) 
                 assert gap[begin + 1 : end + 1].max() == _heaviest(tree, u, v), f"seed {seed}, topic {t}, {u} to {v}"
 
 
+def test_a_topic_without_candidate_edges_has_a_tree_of_weight_0() -> None:
+    instance = ob.read({"ann": ["a"], "bob": ["a", "b"], "cid": ["b"], "dan": ["b"]})
+    total, in_tree = spanning(CandidateEdges(instance, np.array([1])))(np.array([7]))
+    assert (total, in_tree.tolist()) == (7, [True])
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("seeds", tiers(20, 200))
 def test_the_join_finds_exactly_the_pairs_whose_prices_exceed_their_cost(
