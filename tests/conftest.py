@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from overlaybench.instances.runtime.compiled import (
     Interpreter,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:  # quick tests do without the second that its import takes
     from playwright.sync_api import Browser
 
 os.environ.setdefault("OVERLAYBENCH_INTERPRET", "never")
+settings.register_profile("without a deadline", deadline=None)
+settings.load_profile("without a deadline")
 RARELY_CALLED = {
     *("cost_splitting._rows_of_trees", "covering.predicates_evaluated"),
     *("dual_fitting._connecting_edges", "excess_links.count_excess_links", "gm2._find_blocks", "gm2._join_leaves"),

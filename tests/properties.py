@@ -18,7 +18,7 @@ def property_test(cases: int, *strategies: Any, quick: int = 0, **named_strategi
     def decorate(test: Test) -> Test:
         def on(count: int) -> Test:
             on_cases: Test = given(*strategies, **named_strategies)(test)  # type: ignore[no-untyped-call]
-            return settings(max_examples=count, deadline=None)(on_cases)
+            return settings(max_examples=count)(on_cases)
 
         name = f"{test.__name__}_on_{cases}_cases"
         many = on(cases)

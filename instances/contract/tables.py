@@ -36,7 +36,10 @@ def check_columns(columns: Sequence[str], present: Sequence[str]) -> list[int]:
     return list(map(list(present).index, columns))
 
 
-_OTHERWISE = ", or separate columns by , ; | tabs or blanks; a file with a set on each line ends with .sets"
+_OTHERWISE = (
+    ", or separate columns by , ; | tabs or blanks; without a header, put the line node,topic first; a file with a set "
+    "on each line ends with .sets"
+)
 
 
 def separated(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, list[str]]]:

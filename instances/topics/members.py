@@ -311,7 +311,7 @@ def judge_labels(
             example = f"'{text}' and '{base}' are two: --copies reads them as one"
             remarks.add(f"{nouns} like numbers of copies", example, labels.place(code_of[text]))
     if column in code_of:
-        example = f"'{column}' is the name of the column"
+        example = f"'{column}' is the name of the column: a file without a header needs the line node,topic before it"
         remarks.add(f"{nouns} like a header", example, labels.place(code_of[column]))
 
 
@@ -340,10 +340,12 @@ def refuse_single_members(nodes: Labels, topics: Labels, reading: Reading, remar
         return
     ends = topics.coded.distinct[0], nodes.coded.distinct[nodes.coded.codes[0]]
     signs = [sign for text in ends for sign in SEPARATORS if len(parts(text, sign)) > 1]
-    fix = f"--separator '{shown(signs[0])}' splits lists" if signs else "state the separator of lists by --separator"
-    example = "'{}' has '{}'".format(*ends)
-    why = said("every topic has one subscriber")
-    raise BadInput(f"{topics.place(0)}: {example}, and {why}: {fix}, or --as-is if that is meant")
+    example, fix = "{}: '{}' has '{}'".format(topics.place(0), *ends), "state the separator of lists by --separator"
+    if signs:
+        fix = f"--separator '{shown(signs[0])}' splits lists"
+    elif suspicious := remarks.lines():
+        example, fix = suspicious[0], "correct the labels"
+    raise BadInput(f"{example}, and {said('every topic has one subscriber')}: {fix}, or --as-is if that is meant")
 
 
 def joined(columns: Sequence[Labels]) -> Labels:

@@ -358,6 +358,20 @@ def test_a_table_whose_columns_are_not_found_speaks_of_the_separator(tmp_path: P
             ob.read(written(tmp_path / "a.csv", text))
 
 
+def test_a_table_without_a_header_is_told_what_to_add(tmp_path: Path) -> None:
+    file = written(tmp_path / "a.csv", "a,x\nb,x\nb,y\nc,y\n")
+    with refused(file, "without a header, put the line node,topic first"):
+        ob.read(file)
+    with pytest.warns(UserWarning, match="line 2: 'x' is the name of the column: a file without a header needs"):
+        ob.read(file, node="a", topic="x")
+
+
+def test_topics_of_one_subscriber_that_differ_in_case_are_named(tmp_path: Path) -> None:
+    file = written(tmp_path / "a.csv", "node,topic\na,News\nb,news\n")
+    with refused(file, "line 3: 'news' and 'News' are two (topics that differ in blanks, case or form)"):
+        ob.read(file)
+
+
 def test_proofs_of_tables_in_dialects_are_checked(tmp_path: Path, run: Run) -> None:
     for number, text in enumerate(("node;topic\na;x\nb;x\n", "node,topic\na, x\nb,x\n", "Node,Topic\na,x\nb,x\n")):
         file, proof = written(tmp_path / f"{number}.csv", text), tmp_path / f"{number}.proof.gz"

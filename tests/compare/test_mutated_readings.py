@@ -208,7 +208,7 @@ def mutate(case: str, folder: Path, examples: int, number: int) -> Counter[str]:
     assert outcome(case, folder, text) == "as plain"
 
     @seed(number)
-    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, database=None, suppress_health_check=list(HealthCheck))
     @given(mutated(text))
     def each(changed: str) -> None:
         outcomes[outcome(case, folder, changed)] += 1

@@ -47,7 +47,7 @@ def edges_of_parts(wanted: list[list[int]], x: list[int], level: Level, part_of:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(wants, st.integers(1, 40), st.integers(1, 40), st.randoms(use_true_random=False))
 def test_all_parts_connect_every_topic(chosen: list[set[int]], part_rows: int, core_rows: int, random: Random) -> None:
     present = {t: i for i, t in enumerate(sorted(set().union(*chosen)))}
@@ -66,7 +66,6 @@ def test_all_parts_connect_every_topic(chosen: list[set[int]], part_rows: int, c
         assert overlay == greedy_merge(instance)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10**9), st.integers(1, 30), st.integers(1, 10**7), st.integers(1, 10**7))
 def test_levels_are_consecutive_and_follow_their_core(nodes: int, topics: int, part_rows: int, core_rows: int) -> None:
     plan = levels(nodes, nodes * topics, part_rows, core_rows)
@@ -79,7 +78,6 @@ def test_levels_are_consecutive_and_follow_their_core(nodes: int, topics: int, p
         assert (level.last - level.first) * nodes / X_END <= (level.parts + 1) * max(1, part_rows // topics)
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.integers(0, 4095), st.integers(1, 1000), min_size=1, max_size=50), st.integers(1, 20))
 def test_buckets_fill_parts_and_large_ones_are_spread(sizes: dict[int, int], parts: int) -> None:
     first, spread, number = packed(sizes, parts)
@@ -106,7 +104,7 @@ def test_rows_without_nodes_are_rows(size: int) -> None:
     assert (len(rows.nodes), len(rows.topics), rows.offsets.tolist()) == (size, size, [0, 1][: size + 1])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(wants, wants, st.integers(1, 3), st.integers(1, 5))
 def test_candidates_share_most_topics(
     of_part: list[set[int]], of_core: list[set[int]], candidates: int, size: int

@@ -46,7 +46,7 @@ def test_a_limit_a_topic_is_the_decimal_of_its_name(limit: float, cap: int) -> N
 
 
 @given(instances_with_overlays(max_nodes=5), st.sampled_from(["edges", *MEASURES]), LIMITS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_judge_agrees_with_the_definition(
     given: tuple[ob.TopicInstance, ob.Overlay], measure: str, limit: tuple[str, float]
 ) -> None:
