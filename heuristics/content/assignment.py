@@ -6,7 +6,6 @@ A method for the content problems assigns users to brokers, and then :func:`.rou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from ...instances.contract.arrays import Flags, Ids, Reals
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.result import Status
+from ...instances.runtime.compiled import kernel
 from .routing import route
 
 _ORDERS: dict[str, Callable[[ContentInstance, int], Any]] = {
@@ -69,9 +69,49 @@ def assign_in_order(instance: ContentInstance, users: Iterable[int], choose: Cal
     return brokers
 
 
-def cheapest(instance: ContentInstance, user: int, feasible: Flags) -> int:
-    """The feasible broker of least access price; ties go to the lowest index."""
-    return int(np.argmin(np.where(feasible, instance.access[user], np.inf)))
+def assign_drawn(instance: ContentInstance, order: Ids, weights: Reals, draws: Reals) -> Ids:
+    """Assign users in an order, each to a broker drawn from the feasible ones by its weight; without, the cheapest one.
+
+    `weights` has shape (|U|, |B|), or (|U|, 0) for none; `draws`, shape (|U|,), has numbers from 0 to 1. Ties go to
+    the lowest index. Result and errors are those of :func:`assign_in_order`. Cost O(|U| |B|).
+    """
+    brokers, loads = np.empty(instance.num_users, dtype=np.int32), np.zeros(instance.num_brokers)
+    given = order, weights, draws, brokers, loads
+    failed = _assign_drawn(instance.access, instance.demands, instance.load_limits(), *given)
+    if failed != _NONE:
+        raise CapacityExceeded(instance, failed, loads)
+    return brokers
+
+
+_NONE = -1
+
+
+@kernel
+def _assign_drawn(
+    access: Reals, demands: Reals, limits: Reals, order: Ids, weights: Reals, draws: Reals, brokers: Ids, loads: Reals
+) -> int:
+    """Set the broker of each user and the loads; returns the first user that fits no broker, or none."""
+    for user in order:
+        cheapest, total = _NONE, 0.0
+        for b in range(len(limits)):
+            if loads[b] + demands[user] <= limits[b]:
+                if cheapest == _NONE or access[user, b] < access[user, cheapest]:
+                    cheapest = b
+                if b < weights.shape[1]:
+                    total += weights[user, b]
+        if cheapest == _NONE:
+            return int(user)
+        chosen, reached, drawn = cheapest, 0.0, draws[user] * total
+        if total > 0:
+            for b in range(len(limits)):
+                if loads[b] + demands[user] <= limits[b]:
+                    reached += weights[user, b]
+                    if reached > drawn:
+                        chosen = b
+                        break
+        brokers[user] = chosen
+        loads[chosen] += demands[user]
+    return _NONE
 
 
 def greedy_packing(instance: ContentInstance, *, order: str = "given", seed: int = 0) -> Ids:
@@ -96,7 +136,8 @@ def greedy_packing(instance: ContentInstance, *, order: str = "given", seed: int
     >>> greedy_packing(ContentInstance(prices, distance, np.full(2, np.inf), np.ones((3, 1)), np.ones((3, 1)))).tolist()
     [0, 1, 0]
     """
-    return assign_in_order(instance, _ORDERS[order](instance, seed).tolist(), partial(cheapest, instance))
+    users = _ORDERS[order](instance, seed).astype(np.int32)
+    return assign_drawn(instance, users, np.zeros((len(users), 0)), np.zeros(len(users)))
 
 
 def random_assignment(instance: ContentInstance, *, seed: int = 0) -> Ids:
@@ -116,7 +157,9 @@ def random_assignment(instance: ContentInstance, *, seed: int = 0) -> Ids:
     [0, 0, 0]
     """
     random = np.random.default_rng(seed)
-    drawn = random.integers(instance.num_brokers, size=instance.num_users, dtype=np.int32)
+    drawn: Ids = random.integers(instance.num_brokers, size=instance.num_users, dtype=np.int32)
+    if (np.bincount(drawn, instance.demands, instance.num_brokers) <= instance.load_limits()).all():
+        return drawn
 
     def draw(user: int, feasible: Flags) -> int:
         if feasible[drawn[user]]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.content.instance import ContentInstance
-from ...instances.contract.arrays import Ids, Reals
-from ...instances.runtime.compiled import kernel
+from ...instances.contract.arrays import Ids, Offsets, Reals
+from ...instances.runtime.compiled import in_place_kernel, kernel
 from .assignment import CapacityExceeded, Users, content_heuristic, users_of
 
 _NONE = -1
+_ROUNDED_UP = 1 + 1e-9
 
 
 def clustering(instance: ContentInstance) -> Ids:
@@ -26,10 +27,10 @@ def clustering(instance: ContentInstance) -> Ids:
     :func:`.assign_in_order`. Traffic on a path of price 0 has an infinite ratio; pairs of equal ratio are taken in
     lexicographic order.
 
-    The traffic of a pair is at most what the two publish. So its ratio is at most the higher of the two users' ratios
-    of published traffic to access price. The search for the best pair orders users by this bound and seldom goes
-    beyond the first few. Cost O(|B| |U| log |U|) and O(|C|) for each pair examined, at worst O(|B| |U|² |C|), then
-    O(|U| |B| |C|).
+    The traffic of a pair is at most what the two publish on as many channels as any user subscribes to. So its ratio is
+    at most the higher of the two users' ratios of that traffic to access price. The search for the best pair orders
+    users by this bound and seldom goes beyond the first few. Cost O(|B| |U| log |U| + |U| |C| log |C|) and O(|C|) for
+    each pair examined, at worst O(|B| |U|² |C|), then O(|U| |B| |C|).
 
     Examples
     --------
@@ -39,14 +40,17 @@ def clustering(instance: ContentInstance) -> Ids:
     >>> clustering(ContentInstance(np.ones((3, 2)), distance, np.full(2, np.inf), rates, wanted)).tolist()
     [0, 0, 0]
     """
-    users = users_of(instance)
+    users, counts = users_of(instance), instance.subscriptions.sum(axis=1)
+    channels, starts = np.nonzero(instance.subscriptions)[1], np.append(0, np.cumsum(counts))
+    highest = np.sort(instance.rates, axis=1)[:, instance.num_channels - counts.max() :].sum(axis=1)
+    published = np.minimum(instance.out_rates, highest * _ROUNDED_UP)
     brokers = np.full(instance.num_users, _NONE, dtype=np.int32)
     loads = np.zeros(instance.num_brokers)
     for broker in range(instance.num_brokers):
-        bounds = _ratios(instance.out_rates, instance.access[:, broker])
+        bounds = _ratios(published, instance.access[:, broker])
         ordered = np.argsort(-bounds, kind="stable").astype(np.int32)
         unassigned = ordered[brokers[ordered] == _NONE]
-        a, b = _best_pair(users, instance.out_rates, broker, unassigned, bounds)
+        a, b = _best_pair(users, published, channels, starts, broker, unassigned, bounds)
         if a != _NONE:
             brokers[[a, b]] = broker
             loads[broker] += instance.demands[a] + instance.demands[b]
@@ -63,7 +67,15 @@ def _ratios(traffic: Reals, prices: Reals) -> Reals:
 
 
 @kernel
-def _best_pair(users: Users, out_rates: Reals, broker: int, unassigned: Ids, bounds: Reals) -> tuple[int, int]:
+def _best_pair(
+    users: Users,
+    published: Reals,
+    channels: Offsets,
+    starts: Offsets,
+    broker: int,
+    unassigned: Ids,
+    bounds: Reals,
+) -> tuple[int, int]:
     """The pair of highest ratio that fits the broker, or none; `unassigned` is ordered by falling bound."""
     best, first, second = -1.0, _NONE, _NONE
     for k in range(len(unassigned)):
@@ -73,31 +85,35 @@ def _best_pair(users: Users, out_rates: Reals, broker: int, unassigned: Ids, bou
             a, b = min(unassigned[k], other), max(unassigned[k], other)
             price = users.access[a, broker] + users.access[b, broker]
             demand = users.demands[a] + users.demands[b]
-            bounded = price > 0 and out_rates[a] + out_rates[b] < best * price  # best may be infinite
+            bounded = price > 0 and published[a] + published[b] < best * price  # best may be infinite
             if bounded or demand > users.load_limits[broker]:
                 continue
-            ratio = _ratio(_traffic(users, a, b), price)
+            ratio = _ratio(_traffic(users.rates, channels, starts, a, b), price)
             if ratio > best or (ratio == best and (a, b) < (first, second)):
                 best, first, second = ratio, a, b
     return first, second
 
 
-@kernel
+@in_place_kernel
 def _ratio(traffic: float, price: float) -> float:
     if price > 0:
         return traffic / price
     return np.inf if traffic > 0 else 0.0
 
 
-@kernel
-def _traffic(users: Users, a: int, b: int) -> float:
-    """The traffic between two users: what each publishes on the channels of the other."""
-    total = 0.0
-    for c in range(users.rates.shape[1]):
-        if users.subscriptions[b, c]:
-            total += users.rates[a, c]
-        if users.subscriptions[a, c]:
-            total += users.rates[b, c]
+@in_place_kernel
+def _traffic(rates: Reals, channels: Offsets, starts: Offsets, a: int, b: int) -> float:
+    """The traffic between two users: what each publishes on the channels of the other, those from ``starts[user]``."""
+    total, p, q = 0.0, starts[a], starts[b]
+    while p < starts[a + 1] or q < starts[b + 1]:
+        one = channels[p] if p < starts[a + 1] else rates.shape[1]
+        other = channels[q] if q < starts[b + 1] else rates.shape[1]
+        if other <= one:
+            total += rates[a, other]
+            q += 1
+        if one <= other:
+            total += rates[b, one]
+            p += 1
     return total
 
 

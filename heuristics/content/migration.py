@@ -17,7 +17,7 @@ from ...instances.contract.arrays import Flags, Ids, Offsets, Reals
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Proposal
 from ...instances.contract.option import Option
-from ...instances.runtime.compiled import kernel
+from ...instances.runtime.compiled import in_place_kernel, kernel
 from ...instances.runtime.run import Clock, offer
 from .assignment import Users, content_heuristic, greedy_packing, random_assignment, users_of
 from .clustering import clustering
@@ -483,7 +483,7 @@ def move(users: Users, network: BrokerArrays, placement: Placement, user: int, b
         placement.core_costs[c] = _weighted_sum(placement.rates[c], placement.prices[c])
 
 
-@kernel
+@in_place_kernel
 def _weighted_sum(rates: Reals, prices: Reals) -> float:
     total = 0.0
     for b in range(len(rates)):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...instances.content.instance import ContentInstance
-from ...instances.contract.arrays import Flags, Ids, Reals
+from ...instances.contract.arrays import Flags, Ids, Offsets, Reals
 from ...instances.contract.option import Option
-from ...instances.runtime.compiled import kernel
-from .assignment import assign_in_order, cheapest, content_heuristic
+from ...instances.runtime.compiled import in_place_kernel, kernel
+from .assignment import assign_drawn, content_heuristic
 
 
 def traffic_on_closure_trees(instance: ContentInstance) -> Reals:
@@ -23,20 +23,32 @@ def traffic_on_closure_trees(instance: ContentInstance) -> Reals:
     (1988), from each broker only the path to the nearest subscriber matters. Cost O(n² + |U| |B|) for a channel with n
     subscribers.
     """
-    traffic = np.zeros(instance.access.shape)
-    users = np.arange(instance.num_users)
-    totals = instance.rates.sum(axis=0)
+    traffic, totals = np.zeros(instance.access.shape), instance.rates.sum(axis=0)
     for channel in np.flatnonzero(instance.subscriptions.any(axis=0) & (totals > 0)).tolist():
         subscribed, rates = instance.subscriptions[:, channel], instance.rates[:, channel]
         members = np.flatnonzero(subscribed)
         if len(members) == 1:
             rates = np.where(subscribed, 0.0, rates)  # the only subscriber's own messages have no destination
         used = np.flatnonzero(brokers_between(instance.access[members], instance.core))
-        paths = np.where(subscribed[:, None], np.inf, instance.access + instance.core[:, used].min(axis=1))
-        paths[np.ix_(members, used)] = instance.access[np.ix_(members, used)]
-        entries = paths.argmin(axis=1)
-        traffic[users, entries] += np.where(subscribed, rates.sum(), rates)
+        reach = instance.core[:, used].min(axis=1)
+        _add_entries(instance.access, used, reach, subscribed, np.where(subscribed, rates.sum(), rates), traffic)
     return traffic
+
+
+@kernel
+def _add_entries(access: Reals, used: Offsets, reach: Reals, subscribed: Flags, rates: Reals, traffic: Reals) -> None:
+    """Add to the traffic of each user at the broker where it enters a tree, a subscriber at one of its brokers."""
+    for user in range(len(access)):
+        entry = used[0] if subscribed[user] else 0
+        if subscribed[user]:
+            for b in used:
+                if access[user, b] < access[user, entry]:
+                    entry = b
+        else:
+            for b in range(len(reach)):
+                if access[user, b] + reach[b] < access[user, entry] + reach[entry]:
+                    entry = b
+        traffic[user, entry] += rates[user]
 
 
 @kernel
@@ -51,17 +63,25 @@ def brokers_between(access: Reals, core: Reals) -> Flags:
     if users == 1:
         used[np.argmin(access[0])] = True
         return used
-    keys, joined = np.full(users, np.inf), np.zeros(users, dtype=np.bool_)
+    by_broker, keys, joined = access.T.copy(), np.full(users, np.inf), np.zeros(users, np.bool_)
     through = np.full((users, 2), -1, dtype=np.int32)
-    user = 0
+    user, outside = 0, np.arange(brokers)  # brokers whose nearest user is outside the tree
     for _ in range(users):
-        joined[user] = True
+        joined[user], keys[user], count = True, np.inf, 0
         for b in through[user]:
             if b >= 0:
                 used[b] = used[via[b]] = True
-        keys[user] = np.inf
-        _offer_paths(access, core, near, reach, user, joined, keys, through)
-        user = int(np.argmin(keys))
+        for k in range(len(outside)):
+            b = int(outside[k])
+            if near[b] == user:
+                _offer_paths(by_broker[b], core[b], near, reach, b, joined, keys, through)
+            else:
+                _offer(near[b], by_broker[b, user] + reach[b], b, b, keys, through)
+                outside[count], count = b, count + 1
+        outside, user = outside[:count], 0
+        for other in range(users):
+            if keys[other] < keys[user]:
+                user = other
     return used
 
 
@@ -69,10 +89,11 @@ def brokers_between(access: Reals, core: Reals) -> Flags:
 def _nearest_users(access: Reals, core: Reals) -> tuple[Ids, Ids, Reals]:
     """For each broker, the last broker on its cheapest path to a user, this user, and the price."""
     brokers = len(core)
-    first, price = np.empty(brokers, dtype=np.int32), np.empty(brokers)
-    for b in range(brokers):
-        first[b] = np.argmin(access[:, b])
-        price[b] = access[first[b], b]
+    first, price = np.zeros(brokers, dtype=np.int32), access[0].copy()
+    for user in range(len(access)):
+        for b in range(brokers):
+            if access[user, b] < price[b]:
+                first[b], price[b] = user, access[user, b]
     via, reach = np.empty(brokers, dtype=np.int32), np.empty(brokers)
     for b in range(brokers):
         via[b] = np.argmin(core[b] + price)
@@ -80,24 +101,20 @@ def _nearest_users(access: Reals, core: Reals) -> tuple[Ids, Ids, Reals]:
     return via, first[via], reach
 
 
-@kernel
+@in_place_kernel
 def _offer_paths(
-    access: Reals, core: Reals, near: Ids, reach: Reals, user: int, joined: Flags, keys: Reals, through: Ids
+    access: Reals, core: Reals, near: Ids, reach: Reals, broker: int, joined: Flags, keys: Reals, through: Ids
 ) -> None:
-    """Offer each user outside the tree the paths from the user added last."""
-    for b in range(len(core)):
-        if not joined[near[b]]:
-            _offer(near[b], access[user, b] + reach[b], b, b, keys, through)
-        elif near[b] == user:
-            for other in range(len(joined)):
-                if not joined[other]:
-                    _offer(other, reach[b] + access[other, b], b, b, keys, through)
-            for last in range(len(core)):
-                if not joined[near[last]]:
-                    _offer(near[last], reach[b] + core[b, last] + reach[last], b, last, keys, through)
+    """Offer each user outside the tree the paths through a broker to its nearest user."""
+    for other in range(len(access)):
+        if not joined[other]:
+            _offer(other, reach[broker] + access[other], broker, broker, keys, through)
+    for last in range(len(core)):
+        if not joined[near[last]]:
+            _offer(near[last], reach[broker] + core[last] + reach[last], broker, last, keys, through)
 
 
-@kernel
+@in_place_kernel
 def _offer(user: int, price: float, first: int, last: int, keys: Reals, through: Ids) -> None:
     if price < keys[user]:
         keys[user] = price
@@ -190,7 +207,10 @@ def _grow(core: Reals, lists: Ids, prices: Reals, start: int, joined: Ids) -> No
     keys = distances + prices[:, 0]
     done = 0
     while done < count:
-        b = np.argmin(keys)
+        b = 0
+        for other in range(1, len(keys)):
+            if keys[other] < keys[b]:
+                b = other
         user = lists[b, next_user[b]]
         if joined[user] == _NONE:
             joined[user] = b
@@ -237,16 +257,8 @@ def steiner_mixing(instance: ContentInstance, *, trees: str = "closure", seed: i
     >>> steiner_mixing(ContentInstance(prices, distance, np.full(2, np.inf), rates, wanted)).tolist()
     [1, 1, 1]
     """
-    traffic = _TREES[trees](instance)
     draws = np.random.default_rng(seed).random(instance.num_users)
-
-    def draw(user: int, feasible: Flags) -> int:
-        sums = np.cumsum(np.where(feasible, traffic[user], 0.0))
-        if sums[-1] > 0:
-            return int(np.searchsorted(sums, draws[user] * sums[-1], side="right"))
-        return cheapest(instance, user, feasible)
-
-    return assign_in_order(instance, range(instance.num_users), draw)
+    return assign_drawn(instance, np.arange(instance.num_users, dtype=np.int32), _TREES[trees](instance), draws)
 
 
 STEINER_MIXING = content_heuristic(

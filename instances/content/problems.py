@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Flags, Ids, Offsets, Reals, frozen
+from ..contract.arrays import Flags, Ids, Offsets, Reals, connected_components, frozen
 from ..contract.errors import BadInput
 from ..contract.numbers import distinct
 from ..contract.problem import Implication, Problem, shortened
@@ -187,19 +188,28 @@ class SteinerRouting(ContentProblem):
 
     def core_cost(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> float:
         """Σ of each tree's price times what its sources publish on its channel. O(links of all trees)."""
-        return float(
-            sum(
-                tree.price(instance.core) * traffic.rates[list(tree.sources), tree.channel].sum()
-                for tree in answer.trees
-                if tree.channel is not None
-            )
-        )
+        trees = [tree for tree in answer.trees if tree.channel is not None]
+        number, ends = _links_of(trees)
+        prices = np.bincount(number, instance.core[ends[:, 0], ends[:, 1]], len(trees))
+        rates = [
+            traffic.rates[tree.sources[0], tree.channel]
+            if len(tree.sources) == 1
+            else traffic.rates[list(tree.sources), tree.channel].sum()
+            for tree in trees
+        ]
+        return float(np.cumsum(np.append(0.0, prices * np.array(rates)))[-1])
 
     def routing_faults(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> list[str]:
         """A source with no tree or several, links that form no tree, or a destination that is not reached."""
         carried = np.zeros((instance.num_brokers, instance.num_channels), dtype=np.int64)
-        faults = []
+        faults, step = [], max(1, _CELLS_AT_ONCE // instance.num_brokers)
+        parts = (answer.trees[start : start + step] for start in range(0, len(answer.trees), step))
+        sound = [each for part in parts for each in _are_sound(part, traffic.subscribed)]
         for number, tree in enumerate(answer.trees):
+            if sound[number]:
+                for source in tree.sources:
+                    carried[source, tree.channel] += 1
+                continue
             if tree.channel is None or not 0 <= tree.channel < instance.num_channels or not tree.sources:
                 faults.append(f"tree {number} must name its channel and its source brokers")
                 continue
@@ -270,6 +280,42 @@ class SharedTreeRouting(ContentProblem):
 
 def _access(instance: ContentInstance, answer: ContentOverlay) -> float:
     return float((instance.demands * instance.access[np.arange(instance.num_users), answer.brokers]).sum())
+
+
+def _links_of(trees: Sequence[RoutingTree]) -> tuple[Offsets, Offsets]:
+    """The tree and the two brokers of each link of some trees, shapes (l,) and (l, 2)."""
+    number, ends = _concatenated([list(chain.from_iterable(tree.links)) for tree in trees])
+    return number[::2], ends.reshape(-1, 2)
+
+
+def _concatenated(rows: Sequence[Sequence[int]]) -> tuple[Offsets, Offsets]:
+    """The row of each number of some rows, and the numbers."""
+    counts = [len(row) for row in rows]
+    numbers = np.fromiter(chain.from_iterable(rows), np.int64, sum(counts))
+    return np.repeat(np.arange(len(rows)), counts), numbers
+
+
+def _are_sound(trees: Sequence[RoutingTree], subscribed: Flags) -> list[bool]:
+    """Whether each tree is one and reaches its sources and all brokers with a subscriber; shape of those (|B|, |C|).
+
+    All trees are one graph with |B| vertices for each. Trees whose channel, sources or links are out of range are not
+    sound. Cost O(|B|) for each tree.
+    """
+    count, channels = len(subscribed), np.array([-1 if tree.channel is None else tree.channel for tree in trees])
+    owner, sources = _concatenated([tree.sources for tree in trees])
+    number, ends = _links_of(trees)
+    sound = (channels >= 0) & (channels < subscribed.shape[1]) & (np.bincount(owner, minlength=len(trees)) > 0)
+    sound[owner[(sources < 0) | (sources >= count)]] = False
+    sound[number[(ends[:, 0] < 0) | (ends[:, 0] >= ends[:, 1]) | (ends[:, 1] >= count)]] = False
+    inside = subscribed.T[np.where(sound, channels, 0)]
+    inside[owner[sound[owner]], sources[sound[owner]]] = True
+    number, ends = number[sound[number]], ends[sound[number]]
+    inside[number, ends.T] = True
+    roots = connected_components(inside.size, *(number * count + ends.T)).reshape(inside.shape)
+    components = (inside & (roots == np.arange(inside.size).reshape(inside.shape))).sum(axis=1)
+    links = np.bincount(number, minlength=len(trees))
+    found: list[bool] = (sound & (components == 1) & (links + 1 == inside.sum(axis=1))).tolist()
+    return found
 
 
 def _fault(tree: RoutingTree, instance: ContentInstance, needed: set[int]) -> str:
