@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from msgspec import structs
 from ...instances.contract.errors import unknown
 from ...instances.contract.method import Method
 from ...instances.contract.result import Result, Status
+from ...instances.topics.instance import TopicInstance
 from ..catalogue import METHODS, method_named, problem_named, workload_named
 from ..studies.columns import parameters
 from ..studies.isolation import IsolatedRun
@@ -62,6 +63,12 @@ def grid(family: str, workload: str, seeds: int, *, paired: bool = False, **para
     derived = [derived_seed(str(SEED), workload, repr(shape), str(replicate)) for replicate in range(seeds)]
     seed_of = range(SEED, SEED + seeds) if paired else derived
     return tuple(Recipe(family, seed, workload=workload, parameters=shape) for seed in seed_of)
+
+
+def by_law(seeds: int, workloads: Sequence[str] = LAWS, **shape: Any) -> Iterator[tuple[str, TopicInstance]]:
+    """The instances of :func:`grid` under each law, with their names."""
+    for workload in workloads:
+        yield from ((f"{workload} seed {one.seed}", one.make()) for one in grid("", workload, seeds, **shape))
 
 
 def runs(
@@ -122,10 +129,19 @@ class Bench:
 
     def value(self, method: str, instance: Any, problem: str, **options: Any) -> float:
         """The value of a run made by `run`; RunFailed if it has none."""
+        value = self._valued(method, instance, problem, **options).value
+        assert value is not None
+        return value
+
+    def answer(self, method: str, instance: Any, problem: str = "min-tco", **options: Any) -> Any:
+        """The answer of a run made by `run`; RunFailed if it has none."""
+        return self._valued(method, instance, problem, **options).answer
+
+    def _valued(self, method: str, instance: Any, problem: str, **options: Any) -> Result[Any]:
         result = self.run(method, instance, problem, **options)
         if result.value is None:
             raise RunFailed(f"{method} on {problem}: {result.reason}")
-        return result.value
+        return result
 
 
 def rows_here(experiment: Experiment, methods: Mapping[str, Method[Any, Any]]) -> pd.DataFrame:

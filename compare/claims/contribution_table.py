@@ -175,44 +175,65 @@ def _is_at(edge: int, level: int, below: int, degrees: Degrees, table: PairTable
 @kernel
 def _add(edge: int, degrees: Degrees, table: PairTable, components: TopicComponents) -> None:
     """Algorithm 6: unite the components of the edge's topics, and move pairs to their new entries."""
-    c, n = components, len(degrees)
-    u = edge // n
-    v = edge - u * n
+    u = edge // len(degrees)
+    v = edge - u * len(degrees)
     own = pair_of(u, v, table)
     take(own, max(degrees[u], degrees[v]), table)
     table.cells[own, CONTRIBUTION] = 0
-    i, j = c.node_offsets[u], c.node_offsets[v]
-    while i < c.node_offsets[u + 1] and j < c.node_offsets[v + 1]:
-        topic, other = c.node_topics[i], c.node_topics[j]
-        p, q = c.positions[i], c.positions[j]
-        if topic == other and c.label[p] != c.label[q]:
-            _lower(p, q, own, degrees, table, c)
-            unite(p, q, c)
-        i += topic <= other
-        j += other <= topic
+    table.work[_CONTRIBUTION_UPDATES] += unite_topics(u, v, degrees, table, components, False)[1]
     _raise(u, degrees, table)
     _raise(v, degrees, table)
 
 
 @kernel
-def _lower(p: int, q: int, own: int, degrees: Degrees, table: PairTable, components: TopicComponents) -> None:
-    """Lines 2–8: lower the contribution of every pair across two components of a topic, except for the new edge."""
+def unite_topics(
+    u: int, v: int, degrees: Degrees, table: PairTable, components: TopicComponents, as_printed: bool
+) -> tuple[int, int, int]:
+    """Unite the components of the topics that a new edge connects, and lower the pairs across them.
+
+    With `as_printed`, as P1 prints Algorithm 3, pairs within a component that has both ends are lowered, too. Returns
+    how many topics both ends have, pairs are lowered, and subscribers get another component.
+    """
     c = components
+    topics = lowered = members = 0
+    i, j = c.node_offsets[u], c.node_offsets[v]
+    while i < c.node_offsets[u + 1] and j < c.node_offsets[v + 1]:
+        topic, other = c.node_topics[i], c.node_topics[j]
+        p, q = c.positions[i], c.positions[j]
+        if topic == other:
+            topics += 1
+            apart = c.label[p] != c.label[q]
+            if apart or as_printed:
+                lowered += _lower(p, q, pair_of(u, v, table), degrees, table, c)
+            if apart:
+                members += c.size[c.label[p]] + c.size[c.label[q]]
+                unite(p, q, c)
+        i += topic <= other
+        j += other <= topic
+    return topics, lowered, members
+
+
+@kernel
+def _lower(p: int, q: int, own: int, degrees: Degrees, table: PairTable, components: TopicComponents) -> int:
+    """Lower each listed pair across two components of a topic, except for the new edge; returns how many."""
+    c, lowered = components, 0
     one = p
     for _ in range(c.size[c.label[p]]):
         other = q
         for _ in range(c.size[c.label[q]]):
             u, v = c.topic_nodes[one], c.topic_nodes[other]
-            pair = pair_of(u, v, table)
-            if pair != own:
-                degree = max(degrees[u], degrees[v])
-                take(pair, degree, table)
-                table.cells[pair, CONTRIBUTION] -= 1
-                if table.cells[pair, CONTRIBUTION] > 0:
-                    put(pair, degree, table)
-                table.work[_CONTRIBUTION_UPDATES] += 1
+            if u != v:
+                pair = pair_of(u, v, table)
+                if pair != own and table.cells[pair, CONTRIBUTION] > 0:
+                    degree = max(degrees[u], degrees[v])
+                    take(pair, degree, table)
+                    table.cells[pair, CONTRIBUTION] -= 1
+                    if table.cells[pair, CONTRIBUTION] > 0:
+                        put(pair, degree, table)
+                    lowered += 1
             other = c.following[other]
         one = c.following[one]
+    return lowered
 
 
 @kernel

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.topics.kernels.interest import TopicComponents, singletons, unite
+from ...heuristics.topics.kernels.interest import TopicComponents, singletons
 from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
-from .contribution_table import CONTRIBUTION, NONE, PairTable, empty_table, first_of, pair_of, put, take
+from .contribution_table import CONTRIBUTION, NONE, PairTable, empty_table, first_of, pair_of, put, take, unite_topics
 
 _PAIRS, _COMPARISONS, _LISTED, _EDGES, _TOPICS, _UPDATES, _MEMBERS, _LOWERED = range(8)
 _LISTS = 0  # P1 has one list for each contribution, whatever the degrees
@@ -60,7 +60,7 @@ def _construct(components: TopicComponents, links: PairTable, as_printed: bool) 
     """The edges u·|V| + v in the order of their addition; `links.work` gets the fields of `LineCounts`."""
     n, work = len(components.node_offsets) - 1, links.work
     _initialize(components, links)
-    edges, highest = np.empty(len(components.label), np.int64), len(links.heads) - 1
+    edges, highest, no_degrees = np.empty(len(components.label), np.int64), len(links.heads) - 1, np.zeros(n, np.int32)
     while True:
         while highest > 0 and links.heads[highest, _LISTS] == NONE:
             highest -= 1
@@ -74,7 +74,10 @@ def _construct(components: TopicComponents, links: PairTable, as_printed: bool) 
         work[_EDGES] += 1
         take(pair, _LISTS, links)
         links.cells[pair, CONTRIBUTION] = 0
-        _merge(u, v, components, links, as_printed)
+        topics, lowered, members = unite_topics(u, v, no_degrees, links, components, as_printed)
+        work[_TOPICS] += topics
+        work[_UPDATES] += lowered
+        work[_MEMBERS] += members
 
 
 @kernel
@@ -96,42 +99,3 @@ def _initialize(components: TopicComponents, links: PairTable) -> None:
             if count > 0:
                 put(pair, _LISTS, links)
                 work[_LISTED] += 1
-
-
-@kernel
-def _merge(u: int, v: int, components: TopicComponents, links: PairTable, as_printed: bool) -> None:
-    """Lines 6 to 14 of Algorithm 3 after the addition of the edge (u, v)."""
-    c, work = components, links.work
-    theirs = c.node_topics[c.node_offsets[v] : c.node_offsets[v + 1]]
-    for i in range(c.node_offsets[u], c.node_offsets[u + 1]):
-        at = np.searchsorted(theirs, c.node_topics[i])
-        if at == len(theirs) or theirs[at] != c.node_topics[i]:
-            continue
-        work[_TOPICS] += 1
-        first, second = c.positions[i], c.positions[c.node_offsets[v] + at]
-        apart = c.label[first] != c.label[second]
-        if apart or as_printed:
-            _lower(first, second, pair_of(u, v, links), c, links)
-        if apart:
-            work[_MEMBERS] += c.size[c.label[first]] + c.size[c.label[second]]
-            unite(first, second, c)
-
-
-@kernel
-def _lower(first: int, second: int, edge: int, components: TopicComponents, links: PairTable) -> None:
-    """Lines 7 to 11: lower every listed pair of the components of two subscriptions, but not the pair `edge`."""
-    nodes, following = components.topic_nodes, components.following
-    one, started = first, False
-    while not started or one != first:
-        other, begun = second, False
-        while not begun or other != second:
-            if nodes[one] != nodes[other]:
-                pair = pair_of(nodes[one], nodes[other], links)
-                if pair != edge and links.cells[pair, CONTRIBUTION] > 0:
-                    take(pair, _LISTS, links)
-                    links.cells[pair, CONTRIBUTION] -= 1
-                    if links.cells[pair, CONTRIBUTION] > 0:
-                        put(pair, _LISTS, links)
-                    links.work[_UPDATES] += 1
-            other, begun = following[other], True
-        one, started = following[one], True

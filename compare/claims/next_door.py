@@ -25,12 +25,6 @@ def instances(law: str, nodes: int, count: int, **more: object) -> list[TopicIns
     return [WORKLOADS[law].generate(seed=SEED + number, **sizes) for number in range(count)]
 
 
-def _built(bench: Bench, method: str, problem: str, instance: TopicInstance) -> Overlay:
-    answer = bench.run(method, instance, problem).answer
-    assert answer is not None
-    return answer  # type: ignore[no-any-return]
-
-
 @claim("N.WTCO.1")
 @under(_WEIGHTED)
 def LOGARITHMIC_RATIO(bench: Bench, law: str) -> Judgement:
@@ -55,7 +49,7 @@ def BEATS_EQUAL_EDGES(bench: Bench, law: str) -> Judgement:
     nodes, count = (100, 4) if bench.quick else (1000, 8)
     found = []
     for one in instances(law, nodes, count):
-        blind = _built(bench, "gm", "min-tco", one)
+        blind = bench.answer("gm", one, "min-tco")
         found.append(float(one.total_cost(blind.edges)) / bench.value("weighted-gm", one, "weighted-tco"))
     return judged(mean_interval(found), at_least(1.0))
 
@@ -79,7 +73,7 @@ def DEGREE_RATIO(bench: Bench, law: str) -> Judgement:
     """The average degree of GM2's overlay ÷ that of GM's."""
     nodes, count = (200, 4) if bench.quick else (1000, 8)
     found = [
-        float(_built(bench, "gm2", "k-tco", one).average_degree / _built(bench, "gm", "min-tco", one).average_degree)
+        float(bench.answer("gm2", one, "k-tco").average_degree / bench.answer("gm", one, "min-tco").average_degree)
         for one in instances(law, nodes, count)
     ]
     return judged(mean_interval(found), Limit(1.55, 1.75), Limit(1.0, 2.0))
@@ -91,7 +85,7 @@ def SHORTER_TOPICS(bench: Bench, law: str) -> Judgement:
     """The mean topic diameter of GM2's overlay ÷ that of GM's."""
     nodes, count = (100, 4) if bench.quick else (500, 8)
     found = [
-        mean_diameter(one, _built(bench, "gm2", "k-tco", one)) / mean_diameter(one, _built(bench, "gm", "min-tco", one))
+        mean_diameter(one, bench.answer("gm2", one, "k-tco")) / mean_diameter(one, bench.answer("gm", one, "min-tco"))
         for one in instances(law, nodes, count)
     ]
     return judged(mean_interval(found), Limit(0.4, 0.6), Limit(high=1.0))
@@ -115,7 +109,7 @@ def FOUR_FIFTHS_FOR_A_FIFTH(bench: Bench, law: str) -> Judgement:
     """The average degree that unites 80% of the topic components ÷ that which unites all."""
     found = []
     for one in instances(law, *((200, 2) if bench.quick else (1000, 4))):
-        whole = _built(bench, "gm", "min-tco", one).num_edges
+        whole = bench.answer("gm", one, "min-tco").num_edges
         left, right = 0, whole  # the fewest edges with which ptco reaches 80%
         allowed = 0.2 * (one.num_subscriptions - one.num_topics)
         while left < right:

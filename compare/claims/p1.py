@@ -26,7 +26,7 @@ from ...instances.topics.instance import TopicInstance
 from ..catalogue import problem_named
 from ..intervals import mean_interval, share_interval
 from ..studies.task import Recipe
-from .bench import LAWS, SEED, TIES, Bench, grid
+from .bench import LAWS, SEED, TIES, Bench, by_law, grid
 from .claim import FALLS, RISES, CaseTally, Judgement, Line, Verdict, all_of, at_most, claim, exact, judged
 from .claim import verdict_of as verdict
 from .enumeration import minimum_set_cover, smallest_degree_of
@@ -94,9 +94,7 @@ def edge_count(bench: Bench) -> Judgement:
 def running_time(bench: Bench) -> Judgement:
     """Lemma 6.4 by the lines of Algorithms 2 and 3, counted while they run."""
     named = [(name, one) for name, one in assorted(bench.quick) if one.num_nodes <= _MOST_COUNTED]
-    for law in LAWS:
-        for recipe in grid("", law, 1, nodes=200 if bench.quick else 1000, topics=100, subscriptions=10):
-            named.append((f"{law}, |V| = {dict(recipe.parameters)['nodes']}", recipe.make()))
+    named += by_law(1, nodes=200 if bench.quick else 1000, topics=100, subscriptions=10)
     tally, shares, lines = CaseTally(), [0.0], [0.0]
     for name, instance in named:
         _, work = merge_by_link_contributions(instance)
@@ -181,11 +179,7 @@ def cuboid(bench: Bench) -> Judgement:
 @claim("P1.S6.4")
 def further_runs(bench: Bench) -> Judgement:
     """§6.4: the connectivity of topics rises with each run of GM, their diameter falls."""
-    instances = [
-        recipe.make()
-        for law in LAWS
-        for recipe in grid("", law, 3 if bench.quick else 10, nodes=100, topics=20, subscriptions=4)
-    ]
+    instances = [one for _, one in by_law(3 if bench.quick else 10, nodes=100, topics=20, subscriptions=4)]
     lines = []
     for ties in TIES[:1] if bench.quick else TIES:
         figures = np.array([[_mean_figures(bench, one, ties, run) for run in (1, 2, 3)] for one in instances])
@@ -199,9 +193,7 @@ def further_runs(bench: Bench) -> Judgement:
 
 def _mean_figures(bench: Bench, instance: TopicInstance, ties: str, count: int) -> tuple[float, float]:
     """The means over the topics of an instance of edge connectivity and diameter after some runs."""
-    overlay = bench.run("gm", instance, runs=count, ties=ties, seed=count).answer
-    assert overlay is not None
-    graph, found = overlay.to_networkx(), []
+    graph, found = bench.answer("gm", instance, runs=count, ties=ties, seed=count).to_networkx(), []
     for topic in range(instance.num_topics):
         inside = graph.subgraph(instance.subscribers(topic).tolist())
         if len(inside) > 1:
@@ -227,18 +219,16 @@ def single_node(bench: Bench) -> Judgement:
         degree, _ = smallest_degree_of(single_node_instance(cover), len(cover.sets))
         least = len(minimum_set_cover(cover))
         tally.add(degree == least, f"{name}: degree {degree}, cover {least}")
-    for law in LAWS:
-        for recipe in grid("", law, 5 if bench.quick else 40, nodes=10, topics=8, subscriptions=3):
-            instance = recipe.make()
-            for node in range(0, 10, 3):
-                degree, _ = smallest_degree_of(instance, node)
-                cover = _cover_of(instance, node)
-                least = len(minimum_set_cover(cover)) if cover.elements else 0
-                small = not cover.elements or any(
-                    cover.covered_by(chosen) for size in (1, 2) for chosen in combinations(range(len(cover.sets)), size)
-                )
-                right = degree == least and (degree <= 2) is small
-                tally.add(right, f"{recipe.to_json()} node {node}: degree {degree}, cover {least}")
+    for name, instance in by_law(5 if bench.quick else 40, nodes=10, topics=8, subscriptions=3):
+        for node in range(0, 10, 3):
+            degree, _ = smallest_degree_of(instance, node)
+            cover = _cover_of(instance, node)
+            least = len(minimum_set_cover(cover)) if cover.elements else 0
+            small = not cover.elements or any(
+                cover.covered_by(chosen) for size in (1, 2) for chosen in combinations(range(len(cover.sets)), size)
+            )
+            right = degree == least and (degree <= 2) is small
+            tally.add(right, f"{name}, node {node}: degree {degree}, cover {least}")
     return tally.judgement()
 
 

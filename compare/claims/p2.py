@@ -23,7 +23,7 @@ from ...instances.topics.instance import TopicInstance
 from ..catalogue import problem_named
 from ..intervals import Interval, mean_interval
 from ..studies.task import Recipe
-from .bench import LAWS, TIES, Bench, grid
+from .bench import TIES, Bench, by_law, grid
 from .claim import CaseTally, Judgement, Limit, Line, Verdict, all_of, claim, exact, judged
 from .claim import verdict_of as verdict
 from .p2_constructed import chain, correlated, dense_prefixes, tree_of_bridges, tree_with_bridges
@@ -314,8 +314,7 @@ def diameter_two(bench: Bench) -> Judgement:
 
 def _small_instances(quick: bool) -> dict[str, TopicInstance]:
     """Random instances of 8 nodes by workload and seed."""
-    each = [(law, recipe) for law in LAWS for recipe in grid("small", law, 2 if quick else 10, **_SMALL)]
-    return {f"{law} seed {recipe.seed}": recipe.make() for law, recipe in each}
+    return dict(by_law(2 if quick else 10, **_SMALL))
 
 
 def steps_of(bench: Bench, method: str, instance: TopicInstance, **options: Any) -> Iterator[list[Edge]]:
@@ -454,23 +453,17 @@ def rings(bench: Bench) -> Judgement:
 
 def _mean_diameter(bench: Bench, instance: TopicInstance, order: str) -> float:
     """The mean diameter of every tenth topic, over its subscribers."""
-    graph: Graph = nx.Graph(_ring(bench, instance, order).edges.tolist())
+    graph: Graph = nx.Graph(bench.answer("ring-per-topic", instance, order=order).edges.tolist())
     parts = (graph.subgraph(instance.subscribers(t).tolist()) for t in range(0, instance.num_topics, 10))
     return float(np.mean([nx.diameter(part) for part in parts if len(part) > 1]))
 
 
 def _degree_exponent(bench: Bench, instance: TopicInstance, order: str) -> float:
     """Of the nodes with at least 15 topics against those with at most 10."""
-    sizes, degrees = np.diff(instance.node_offsets), np.asarray(_ring(bench, instance, order).degrees, float)
+    sizes, degrees = np.diff(instance.node_offsets), bench.answer("ring-per-topic", instance, order=order).degrees
     few, many = sizes <= 10, sizes >= 15
     grown, more = degrees[many].mean() / degrees[few].mean(), sizes[many].mean() / sizes[few].mean()
     return math.log(grown) / math.log(more)
-
-
-def _ring(bench: Bench, instance: TopicInstance, order: str) -> Overlay:
-    answer: Overlay | None = bench.run("ring-per-topic", instance, order=order).answer
-    assert answer is not None
-    return answer
 
 
 @claim("P2.S1.2")

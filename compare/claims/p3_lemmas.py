@@ -31,7 +31,7 @@ from ...instances.contract.result import Result
 from ...instances.topics.constructions import binary_tree_of_topics, root_and_leaves
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
-from .bench import LAWS, TIES, Bench, grid
+from .bench import TIES, Bench, by_law, grid
 from .claim import CaseTally, Judgement, Limit, Line, Verdict, at_least, at_most, claim, depends_on, exact, judged
 from .contribution_table import gm_m_by_table
 from .decentralised import cover
@@ -53,10 +53,8 @@ _LINEAR = "a constant of 1 and the natural logarithm suffice"
 
 def small(quick: bool, each: int, *, nodes: int, topics: int, subscriptions: int) -> Iterator[TopicInstance]:
     """`each` random instances a law, a third of them in the quick version."""
-    shape: dict[str, Any] = {"nodes": nodes, "topics": topics, "subscriptions": subscriptions}
-    for law in LAWS:
-        count = max(1, each // 6) if quick else each
-        yield from (recipe.make() for recipe in grid("P3.small", law, count, **shape))
+    count = max(1, each // 6) if quick else each
+    yield from (one for _, one in by_law(count, nodes=nodes, topics=topics, subscriptions=subscriptions))
 
 
 @claim("P3.L3")

@@ -25,19 +25,19 @@ from ...heuristics.topics.merge.gm_m import extend_gm_m
 from ...heuristics.topics.tie_breaking.ties import tie_order
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
-from .bench import LAWS, TIES, Bench, grid
+from .bench import TIES, Bench, by_law
 from .claim import CaseTally, Judgement, Line, at_least, at_most, claim, exact, judged
 from .contribution_table import extend_by_table, gm_m_by_table
 from .decentralised import Decentralised, decentralised, drawn_partition
 
 _MINMAX, _COVERAGE = "minmax-tco", 3
 _BY_LEMMA_9 = "its proof uses Lemma 9, which P3.L9 contradicts; no counterexample here"
-_WORKLOADS = {"uniform": "uniform-varying", "zipf": "zipf-varying", "exponential": "exponential-fitted"}
+_WORKLOADS = ("uniform-varying", "zipf-varying", "exponential-fitted")
 
 
 def instances_p3(seeds: int, **shape: Any) -> list[TopicInstance]:
     """P3's workload under each law."""
-    return [one.make() for law in LAWS for one in grid("P3", _WORKLOADS[law], seeds, **{"topics": 200, **shape})]
+    return [one for _, one in by_law(seeds, _WORKLOADS, **{"topics": 200, **shape})]
 
 
 def _lightweight(instance: TopicInstance, eta: int | None = None) -> Any:

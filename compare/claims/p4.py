@@ -25,7 +25,7 @@ from ...instances.steiner.instance import SteinerInstance
 from ...models.content.exact import access_bound
 from ..catalogue import problem_named
 from ..intervals import mean_interval, share_interval
-from .bench import Bench, RunFailed
+from .bench import Bench
 from .claim import (
     RISES,
     CaseTally,
@@ -70,10 +70,7 @@ def networks(law: str, draws: int, **shape: float | str) -> Iterator[ContentInst
 
 def overlay_of(bench: Bench, method: str, instance: ContentInstance) -> ContentOverlay:
     """The overlay of a run under ``content-mst``; RunFailed if it has none."""
-    result = bench.run(method, instance, "content-mst")
-    if result.answer is None or result.value is None:
-        raise RunFailed(f"{method} on content-mst: {result.reason}")
-    overlay: ContentOverlay = result.answer
+    overlay: ContentOverlay = bench.answer(method, instance, "content-mst")
     return overlay
 
 

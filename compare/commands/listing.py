@@ -191,7 +191,7 @@ def _method(one: Method[Any, Any]) -> Explanation:
         has_ties = any(option.name == "ties" for option in one.options)
         seed = "changes the answer with ties=random only" if has_ties else ""
     facts = {
-        "answers": ", ".join(one.problems),
+        "answers": ", ".join(dict.fromkeys([*one.problems, *filter(one.answers, PROBLEMS)])),
         "guarantee": one.guarantee,
         "cost": one.cost,
         "time limit": "returns its incumbent when the limit or Ctrl-C ends it"

@@ -15,6 +15,7 @@ from ..contract.errors import BadInput
 from ..contract.overlay import Overlay
 from ..contract.problem import family_of, stated_limits
 from ..topics.instance import TopicInstance
+from ..topics.objective import Objective
 from ..topics.problems import TopicProblem
 
 RULES = ("max-degree", "degree-per-topic", "average-degree")
@@ -79,7 +80,10 @@ class DegreeLimited(TopicProblem):
 
 
 class CappedTCO(DegreeLimited):
-    """Fewest edges among the overlays that connect every topic and keep a limit on degrees."""
+    """Fewest edges among the overlays that connect every topic and keep a limit on degrees.
+
+    Where the limit is one for all nodes, its objective opens it to the searches and bounds of `min-tco`.
+    """
 
     family = "capped-tco"
     source = "none; P1 §4 with a limit"
@@ -88,6 +92,9 @@ class CappedTCO(DegreeLimited):
         self, rule: str = "max-degree", limit: float = 5, *, degrees: Sequence[int] | None = None, name: str = ""
     ) -> None:
         super().__init__(rule, limit, degrees, name, "fewest edges, every topic connected")
+        caps = {int(limit)} if self.rule == "max-degree" else set() if degrees is None else {*map(int, degrees)}
+        if len(caps) == 1:
+            self.objective = Objective(cap=caps.pop(), starts=("minmax-tco", "min-tco"))
 
     def variant(self, name: str) -> CappedTCO:
         return CappedTCO(*_limit_in(name, name.split("@")[1:]))

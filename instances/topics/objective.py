@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,6 +83,10 @@ class Objective:
         docs/proof_format.md.
     starts : tuple of str
         The problems whose heuristics may give valid answers, by default its own; answers that are not valid are left.
+    heuristics : tuple of str
+        The heuristics for this problem whose answers are first incumbents of exact methods.
+    promising : tuple of str
+        Those that ``best`` runs before faster ones: their overlays were the best where all were measured.
 
     Examples
     --------
@@ -100,6 +104,8 @@ class Objective:
     separator: SeparateRows | None = None
     checked_by: Path | None = None
     starts: tuple[str, ...] = ()
+    heuristics: tuple[str, ...] = field(default=(), compare=False)
+    promising: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Raise ValueError for what no method can do."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 _PAIRS_AT_ONCE = 20_000_000
+_CONNECTING = ("gm", "gm-m", "low-oda", "minmax-oda")
+_WITH_CENTRES = ("2d-oda", "cd-oda", "cd-oda-1", "cd-oda-2")
 
 
 AnyTopicProblem = Problem[TopicInstance, Overlay]
@@ -55,7 +57,7 @@ class MinTCO(TopicProblem):
 
     name, summary, source = "min-tco", "fewest edges, every topic connected", "P1 §4"
     limits_by = "capped-tco"
-    objective = Objective()
+    objective = Objective(heuristics=_CONNECTING, promising=("gm", "low-oda", "dc-gm"))
     implications = (
         Implication(("minmax-tco",), "a node of degree D ends D different edges: |E| ≥ D"),
         Implication(
@@ -70,7 +72,7 @@ class MinMaxTCO(TopicProblem):
     """Smallest maximum degree, every topic connected (P2 §2.1, P3 §III)."""
 
     name, summary, source = "minmax-tco", "smallest maximum degree, every topic connected", "P2 §2.1"
-    objective = Objective(first="degree")
+    objective = Objective(first="degree", heuristics=_CONNECTING, promising=("gm-m", "low-oda", "dcbr-m"))
     implications = (
         Implication(
             ("min-tco",),
@@ -96,7 +98,7 @@ class LowTCO(TopicProblem):
     """
 
     name, summary, source = "low-tco", "edges × maximum degree (two objectives, a Pareto front)", "P2 §1.2"
-    objective = Objective(first="product")
+    objective = Objective(first="product", heuristics=_CONNECTING, promising=("gm", "gm-m", "low-oda"))
     implications = (
         Implication(
             ("min-tco", "minmax-tco"),
@@ -120,7 +122,7 @@ class WeightedTCO(TopicProblem):
 
     name, summary = "weighted-tco", "least total cost of the edges, every topic connected"
     source = "Chen et al. 2015 (MinAvg-WTCO)"
-    objective = Objective(first="cost")
+    objective = Objective(first="cost", heuristics=("mst-per-topic", "weighted-gm"), promising=("weighted-gm",))
     implications = (Implication(("min-tco",), "no edge costs less than 1"),)
 
     def unit(self, instance: TopicInstance) -> int:
@@ -143,7 +145,7 @@ class FaultTolerantTCO(TopicProblem):
 
     name, summary = "k-tco", "fewest edges, every topic connected after any one subscriber has left (k = 2)"
     source = "Chen, Vitenberg, Jacobsen 2013 (MinAvg-2TCO)"
-    objective = Objective(rule="two-connected")
+    objective = Objective(rule="two-connected", heuristics=("harary-per-topic", "gm2"), promising=("gm2",))
     implications = (Implication(("min-tco",), "a fault-tolerant overlay is topic-connected"),)
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
@@ -162,7 +164,7 @@ class TwoDiameterStar(TopicProblem):
     """Fewest edges such that every topic has a centre adjacent to all its other subscribers (P2 §6.3)."""
 
     name, summary, source = "2d-star", "fewest edges, every topic holds a star on its subscribers", "P2 §6.3"
-    objective = Objective(rule="star")
+    objective = Objective(rule="star", heuristics=_WITH_CENTRES)
     implications = (Implication(("2d-true",), "a star on a topic's subscribers has diameter at most 2"),)
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
@@ -174,7 +176,7 @@ class TwoDiameterTrue(TopicProblem):
     """Fewest edges such that every G_t has diameter at most 2 (P2 §6)."""
 
     name, summary, source = "2d-true", "fewest edges, every topic of diameter at most 2", "P2 §6"
-    objective = Objective(rule="diameter-2")
+    objective = Objective(rule="diameter-2", heuristics=_WITH_CENTRES)
     implications = (Implication(("min-tco",), "a topic of diameter at most 2 is connected: the overlay connects all"),)
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:

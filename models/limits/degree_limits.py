@@ -1,4 +1,4 @@
-"""Under a limit on degrees: the compact models for `ilp` and `cp-sat`, and `branch-and-cut` for fewest edges.
+"""Methods `ilp` and `cp-sat` under a limit on degrees.
 
 With x_e and the rows of the limit, each topic of a partial overlay has arcs of a forest on its subscribers: a node has
 at most one parent, which requires their edge, and a higher level than its parent, which excludes cycles.
@@ -12,20 +12,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from itertools import combinations, permutations
 from typing import Any
 
-from ...heuristics.limits.degree_limits import as_limited, starts_within
-from ...heuristics.topics.greedy_merge import greedy_merge
-from ...instances.contract.method import Method, Proposal
-from ...instances.contract.overlay import Overlay
+from ...heuristics.limits.degree_limits import starts_within
 from ...instances.limits.problems import DegreeLimited, PartialTCO
-from ...instances.runtime.run import Clock, interruptible
+from ...instances.runtime.run import Clock
 from ...instances.topics.instance import TopicInstance
+from ...instances.topics.objective import CONNECTED
 from ...instances.topics.problems import AnyTopicProblem
-from ..engine.exact_method import PROGRESS, SolverOutcome, check_size, solve_exactly
-from ..engine.parallel_tree import THREADS
+from ..engine.exact_method import check_size
+from ..engine.integer_model import minimise_with_cp_sat, minimise_with_ilp
 from ..topics.compact.overlay_model import (
     MOST_VARIABLES,
     OverlayModel,
@@ -34,14 +31,14 @@ from ..topics.compact.overlay_model import (
     Subscribers,
     build_model,
 )
-from ..topics.relaxation.presolve import presolved
-from ..topics.relaxation.separation import Goal
-from ..topics.search.edge_minimisation import SearchSettings, minimise_edges
+from ..topics.ilp_and_cp_sat import CP_SAT as CONNECTED_BY_CP_SAT
+from ..topics.ilp_and_cp_sat import ILP as CONNECTED_BY_ILP
+from ..topics.ilp_and_cp_sat import Limits, compact_method
 
-INFEASIBLE = "no overlay that connects all topics keeps the limit"
+_INFEASIBLE = "no overlay that connects all topics keeps the limit"
 
 
-def limited_model(
+def _limited_model(
     instance: TopicInstance,
     limited: DegreeLimited,
     requirements: Requirements,
@@ -133,38 +130,29 @@ def _partial(instance: TopicInstance, measure: str, clock: Clock) -> OverlayMode
     return model
 
 
-def _branch_and_cut(
-    instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, time_limit: float | None, **search: Any
-) -> Proposal[Overlay]:
-    """The search of branch-and-cut for fewest edges, with rows degree(v) ≤ d."""
-    with interruptible(time_limit) as clock:
-        cap = int(as_limited(problem).caps(instance).max())
-        starts = starts_within(instance, problem, seed=seed, clock=clock.share(0.25))
-        reduced = presolved(instance, implied=True).instance
-
-        def minimise(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
-            first, settings = best or greedy_merge(instance), SearchSettings(seed=seed, offers=True, **search)
-            return minimise_edges(reduced, Goal(cap=cap), first, clock, settings)
-
-        return solve_exactly(partial(problem.value, instance), minimise, clock, starts=starts, infeasible=INFEASIBLE)
+def _least(problem: AnyTopicProblem, edges: int, degree: int) -> int:
+    """A partial overlay may lack nothing."""
+    return 0 if isinstance(problem, PartialTCO) else int(CONNECTED.value(edges, degree))
 
 
-def _not_uniform(instance: TopicInstance, problem: AnyTopicProblem) -> str:
-    caps, limited = as_limited(problem).caps(instance), as_limited(problem)
-    uniform = len(set(caps.tolist())) == 1 and limited.most_edges(instance) >= int(caps.sum()) // 2
-    return "" if uniform else "branch-and-cut limits all degrees alike: take cp-sat"
-
-
-BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
-    name="branch-and-cut",
-    problems=("capped-tco",),
-    summary="branch-and-cut on partition inequalities and rows of degrees",
-    source="P1 §4 with a limit; docs/exact.md",
-    guarantee="the optimum with proof, or that there is none; bounds are proven in integers",
-    cost="exponential in the worst case",
-    exact=True,
-    skip=_not_uniform,
-    solve=_branch_and_cut,
-    options=(THREADS, PROGRESS),
-    compiled=True,
+_SHARED: dict[str, Any] = {
+    "problems": ("capped-tco", "partial-tco"),
+    "limits": Limits(starts_within, _limited_model, _INFEASIBLE, _least),
+}
+CP_SAT = compact_method(
+    "cp-sat",
+    minimise_with_cp_sat,
+    summary="under a limit on degrees: the same, with rows of the limit, and forests of partial overlays",
+    guarantee=CONNECTED_BY_CP_SAT.guarantee,
+    options=CONNECTED_BY_CP_SAT.options,
+    **_SHARED,
+)
+ILP = compact_method(
+    "ilp",
+    minimise_with_ilp,
+    summary="under a limit on degrees: the same, with rows of the limit, and forests of partial overlays",
+    guarantee=CONNECTED_BY_ILP.guarantee,
+    options=CONNECTED_BY_ILP.options,
+    inputs=CONNECTED_BY_ILP.inputs,
+    **_SHARED,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -24,14 +23,12 @@ from ...instances.topics.instance import TopicInstance
 from ..engine.exact_method import PROGRESS, snapshot_proposal
 from ..engine.proof import ProofFile
 from ..engine.relaxation import UNIT
-from ..topics.relaxation.cutting_planes import ALL_PAIRS, KeptRows, write_case
-from ..topics.relaxation.dual_fitting import fitted_multipliers, fitted_within
+from ..topics.branch_and_cut import fitted_quickly, write_fitted
+from ..topics.relaxation.cutting_planes import ALL_PAIRS, KeptRows
 from ..topics.relaxation.presolve import presolved
 from ..topics.relaxation.separation import Goal
 from ..topics.relaxation.topic_rows import count_links
 from ..topics.search.edge_minimisation import SearchSettings, minimise_edges
-
-_FITTING_WORK = 20_000_000
 
 
 class SnapshotOptimum(NamedTuple):
@@ -83,15 +80,15 @@ def _optimum(
     proof.snapshot(step, unit=UNIT, kept=reduced.topics.tolist())
     for leaf in reduced.leaves.tolist():
         proof.line("leaf", *leaf)
-    fitted = fitted_within(clock, reduced.instance, work=_FITTING_WORK)
+    fitted = fitted_quickly(clock, reduced.instance)
     best, least, bound = start, math.ceil(fitted), 0
     if not clock.passed and least < start.num_edges:
         kept.topics = list(map(instance.topic_label, reduced.topics.tolist()))
         outcome = minimise_edges(reduced.instance, Goal(), reduced.moved(start), clock, settings, kept=kept)
         bound = int(outcome.lower_bound)
         best = min(start, outcome.answer or start, key=lambda overlay: overlay.num_edges)
-    if bound < least and proof.is_written:
-        write_case(proof, partial(fitted_multipliers, reduced.instance, fitted), fitted)
+    if bound < least:
+        write_fitted(proof, reduced.instance, fitted)
     return SnapshotOptimum(best, max(least, bound))
 
 

@@ -20,7 +20,6 @@ from ...heuristics.topics.local_search.polish import (
     searches_in_parts,
 )
 from ...heuristics.topics.local_search.ruin_and_recreate import CandidateLists
-from ...instances.contract.catalogue import PROBLEMS, methods_of
 from ...instances.contract.method import Method
 from ...instances.contract.option import Option
 from ...instances.contract.overlay import Overlay
@@ -28,7 +27,7 @@ from ...instances.runtime.run import Clock
 from ...instances.runtime.stoppable import finished_within
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
-from .lp_heuristics.lp_guided import flatter_overlays, guided_candidates, is_promising
+from .lp_heuristics.lp_guided import HeuristicMethod, flatter_overlays, guided_candidates, heuristics_for, is_promising
 from .search.star_search import starred
 from .stages import FIRST_ANSWERS, Run, Stage, is_searched, solve_in_stages
 
@@ -69,16 +68,6 @@ def pairs_of(instance: TopicInstance) -> float:
     return float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum() / 2)
 
 
-def heuristics_for(problem: AnyTopicProblem) -> list[tuple[Method[TopicInstance, Overlay], AnyTopicProblem]]:
-    """The heuristics for a problem, from fast to slow, and the problem that each solves for it."""
-    asked = [PROBLEMS[name] for name in problem.objective.starts] or [problem]
-    return [
-        (method, one)
-        for method in methods_of("overlaybench.heuristics.topics")
-        if not method.anytime and (one := next((each for each in asked if method.answers(each)), None)) is not None
-    ]
-
-
 def heuristics(run: Run, parameters: HeuristicParameters = PARAMETERS) -> None:
     """Run the heuristics for the problem with their default options.
 
@@ -87,7 +76,7 @@ def heuristics(run: Run, parameters: HeuristicParameters = PARAMETERS) -> None:
     promising, the slowest that fits comes first. The counter ``heuristics`` lists those that ended with their values.
     """
     instance, problem, clock = run.instance, run.problem, run.clock
-    expected = {method.name: parameters.expected(method, instance) for method, _ in heuristics_for(problem)}
+    expected = {method.name: parameters.expected(method, instance) for method, _ in _known(problem)}
     others = clock.share(parameters.others_share) if run.objective.of_degree else clock
     values: dict[str, float] = {}
     for method, one in _in_order(problem, expected, clock):
@@ -107,11 +96,15 @@ def heuristics(run: Run, parameters: HeuristicParameters = PARAMETERS) -> None:
     run.reason = run.reason if values or run.best else "no heuristic has a valid answer"
 
 
+def _known(problem: AnyTopicProblem) -> list[tuple[HeuristicMethod, AnyTopicProblem]]:
+    return heuristics_for(problem, lambda method, one: not method.anytime and method.answers(one))
+
+
 def _in_order(
     problem: AnyTopicProblem, expected: Mapping[str, float], clock: Clock
-) -> list[tuple[Method[TopicInstance, Overlay], AnyTopicProblem]]:
+) -> list[tuple[HeuristicMethod, AnyTopicProblem]]:
     """The heuristics, and what each solves: the fastest, then the promising ones, then the others from fast to slow."""
-    known = heuristics_for(problem)
+    known = _known(problem)
     promising = [each for each in known[1:] if is_promising(*each)]
     others = [each for each in known[1:] if each not in promising]
     if sum(expected[method.name] for method, _ in promising) > clock.left:

@@ -18,6 +18,7 @@ from ...instances.topics.objective import CONNECTED, Objective
 from ...instances.topics.problems import TOPIC_PROBLEMS
 from ..engine.exact_method import PROGRESS, ModelTooLarge, SolverOutcome
 from ..engine.parallel_tree import THREADS
+from ..engine.proof import ProofFile
 from .compact.overlay_model import SimpleBounds, Subproblem, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
 from .relaxation.cost_splitting import MOST_PROVEN
@@ -39,14 +40,15 @@ _STAR_PACE = 1e-5  # seconds a link, to list the columns of centres, on a machin
 _EDGES_POLISHED = 50  # by one round of steps; they take some 10 microseconds each
 
 
-def _fitted(run: Run, instance: TopicInstance) -> Fraction:
-    return fitted_within(run.clock, instance, work=_FITTING_WORK)
+def fitted_quickly(clock: Clock, instance: TopicInstance) -> Fraction:
+    """The bound of dual fitting before a search."""
+    return fitted_within(clock, instance, work=_FITTING_WORK)
 
 
-def _write_fitted(run: Run, instance: TopicInstance, fitted: Fraction) -> None:
+def write_fitted(proof: ProofFile, instance: TopicInstance, fitted: Fraction) -> None:
     """Write the case of dual fitting, if its bound is the best one."""
-    if run.settings.proof.is_written and fitted > 0:
-        write_case(run.settings.proof, partial(fitted_multipliers, instance, fitted), fitted)
+    if proof.is_written and fitted > 0:
+        write_case(proof, partial(fitted_multipliers, instance, fitted), fitted)
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,11 @@ class Edges:
 
     def solve(self, run: Run, instance: TopicInstance, starts: list[Overlay]) -> None:
         """Search on the presolved instance from valid overlays of it, the best first."""
-        fitted = _fitted(run, instance)
+        fitted = fitted_quickly(run.clock, instance)
         offer(lower_bound=math.ceil(fitted))
         outcome = self.search(instance, starts, run.clock, replace(run.settings, offers=True))
         if math.ceil(fitted) > outcome.lower_bound:
-            _write_fitted(run, instance, fitted)
+            write_fitted(run.settings.proof, instance, fitted)
         run.conclude(outcome, max(outcome.lower_bound, math.ceil(fitted)))
 
     def search(
@@ -105,7 +107,7 @@ class Degree(Edges):
 
     def solve(self, run: Run, instance: TopicInstance, starts: list[Overlay]) -> None:
         """A case for each degree that is excluded."""
-        fitted = _fitted(run, instance)
+        fitted = fitted_quickly(run.clock, instance)
         least, covered = math.ceil(mean_degree_bound(instance, fitted)), 0
         if count_links(instance) > LP_LINKS:
             cover = node_cover(instance, run.clock.share(0.2), enough=starts[0].max_degree)
@@ -115,7 +117,7 @@ class Degree(Edges):
         offer(lower_bound=least)
         outcome = minimise_degree(instance, least, starts, run.clock, run.settings, written=covered)
         if outcome.lower_bound <= least and not covered:
-            _write_fitted(run, instance, fitted)
+            write_fitted(run.settings.proof, instance, fitted)
         run.conclude(outcome, outcome.lower_bound)
 
 
@@ -125,7 +127,7 @@ class EdgesTimesDegree(Edges):
     def solve(self, run: Run, instance: TopicInstance, starts: list[Overlay]) -> None:
         """Each point of the front is a search of its own, with a case in the proof."""
         clock, settings = run.clock, run.settings
-        fitted, overlays, reason = _fitted(run, instance), list(starts), ""
+        fitted, overlays, reason = fitted_quickly(run.clock, instance), list(starts), ""
 
         def minimise(subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
             nonlocal reason
@@ -145,7 +147,7 @@ class EdgesTimesDegree(Edges):
             outcome = SolverOutcome[Overlay](None, front.lower_bound, not front.complete, front.counters(shown(front)))
         except (OutOfTime, ModelTooLarge):
             bound = math.ceil(fitted) * math.ceil(mean_degree_bound(instance, fitted))
-            _write_fitted(run, instance, fitted)
+            write_fitted(run.settings.proof, instance, fitted)
             outcome = SolverOutcome(None, bound, stopped=True)
         best = min(overlays, key=lambda overlay: run.problem.value(instance, overlay))
         run.conclude(replace(outcome, answer=best, reason=reason or clock.stopped_by), float(outcome.lower_bound))
@@ -189,7 +191,7 @@ def tree(run: Run) -> None:
         starts = starts if improved is None else [improved]
         run.take(starts[0])
     if objective.weighted and starts and instance.total_cost(starts[0].edges) >= MOST_PROVEN:
-        run.prove(float(math.ceil(_fitted(run, instance))))
+        run.prove(float(math.ceil(fitted_quickly(run.clock, instance))))
         run.stopped, run.reason = True, f"costs above {MOST_PROVEN:,}: divide them"
         return
     leaves = objective == CONNECTED and count_links(instance) <= ALL_PAIRS

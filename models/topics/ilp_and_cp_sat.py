@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...heuristics.topics.heuristic import DIAMETER_TWO
 from ...heuristics.topics.local_search.polish import is_judged_within
 from ...instances.contract.errors import BadInput
 from ...instances.contract.method import Method, Proposal
@@ -21,7 +20,7 @@ from ...instances.contract.result import Status
 from ...instances.runtime.run import Clock, OutOfTime, offer, offer_value
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.objective import CONNECTED, Objective
-from ...instances.topics.problems import AnyTopicProblem
+from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
 from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
 from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
 from .compact.overlay_model import OverlayModel, Subproblem, build_model, requirements_of, simple_bounds
@@ -115,11 +114,14 @@ def _solve(
     return solve_exactly(value, search, clock, starts=starts, lower_bound=least, infeasible=infeasible)
 
 
+_CONNECTED = tuple(each.name for each in TOPIC_PROBLEMS)
+
+
 def compact_method(
     name: str,
     minimise_model: Callable[..., SolverOutcome[Overlay]],
     *,
-    problems: tuple[str, ...] = (*DIAMETER_TWO, "weighted-tco", "k-tco"),
+    problems: tuple[str, ...] = _CONNECTED,
     limits: Limits | None = None,
     **fields: Any,
 ) -> Method[TopicInstance, Overlay]:

@@ -41,7 +41,6 @@ from ....instances.contract.arrays import Flags, Ids, Offsets
 from ....instances.contract.catalogue import PROBLEMS, methods_of
 from ....instances.contract.method import Method
 from ....instances.contract.overlay import Overlay
-from ....instances.contract.problem import family_of
 from ....instances.runtime.compiled import kernel
 from ....instances.runtime.run import Clock, offer
 from ....instances.runtime.stoppable import Answer, finished_within
@@ -60,22 +59,7 @@ from ..relaxation.separation import Goal
 from ..relaxation.topic_rows import CandidateEdges, all_pairs, count_links, keys_of
 from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred
 
-_CONNECTED = ("gm", "gm-m", "low-oda", "minmax-oda")
-_STARTS = {
-    **dict.fromkeys(("min-tco", "minmax-tco", "low-tco"), _CONNECTED),
-    **dict.fromkeys(("2d-star", "2d-true"), ("2d-oda", "cd-oda", "cd-oda-1", "cd-oda-2")),
-    "weighted-tco": ("mst-per-topic", "weighted-gm"),
-    "k-tco": ("harary-per-topic", "gm2"),
-}
-"""The heuristics of a family of problems whose answers are first incumbents."""
-_PROMISING = {
-    "min-tco": ("gm", "low-oda", "dc-gm"),
-    "minmax-tco": ("gm-m", "low-oda", "dcbr-m"),
-    "low-tco": ("gm", "gm-m", "low-oda"),
-    "weighted-tco": ("weighted-gm",),
-    "k-tco": ("gm2",),
-}
-"""The heuristics for a problem that run before faster ones: their overlays were the best where all were measured."""
+HeuristicMethod = Method[TopicInstance, Overlay]
 ANY_OVERLAY = 2.0**61  # as a goal: any overlay within the limits
 _NOISE, _STEPS_A_LINK = 5e-4, 20
 _ROUNDS, _FEW_ROUNDS = 2_000, 350  # few of a large instance without a time limit
@@ -102,12 +86,7 @@ def heuristic_overlays(
     them does not end, a known answer, or :func:`any_overlay`, stands for it. Of a problem of others, heuristics for the
     problems that its objective names are taken, and their valid answers; there may be none. Cost: the heuristics'.
     """
-    asked = [PROBLEMS[name] for name in problem.objective.starts] or [problem]
-    known = [
-        (method, one)
-        for method in methods_of("overlaybench.heuristics.topics")
-        if (one := next((each for each in asked if method.name in _STARTS.get(family_of(each.name), ())), None))
-    ]
+    known = heuristics_for(problem, lambda method, one: method.name in one.objective.heuristics)
     answers: dict[str, Overlay | None] = {}
     part = clock.share(share)
     for method, one in sorted(known, key=lambda each: each[0].pace > _FAST and not is_promising(*each)):
@@ -118,14 +97,26 @@ def heuristic_overlays(
     overlays = [overlay for method, _ in known if (overlay := answers[method.name]) is not None]
     if len(overlays) < len(known) or not known:
         overlays += any_overlay(instance, problem) if known_answer is None else [known_answer]
-    if asked != [problem]:
+    if problem.objective.starts:
         overlays = [overlay for overlay in overlays if not problem.violations(instance, overlay)]
     return sorted(overlays, key=lambda overlay: problem.value(instance, overlay))
 
 
-def is_promising(method: Method[TopicInstance, Overlay], problem: AnyTopicProblem) -> bool:
+def heuristics_for(
+    problem: AnyTopicProblem, chosen: Callable[[HeuristicMethod, AnyTopicProblem], bool]
+) -> list[tuple[HeuristicMethod, AnyTopicProblem]]:
+    """The chosen heuristics, from fast to slow, and what each solves: the problem, or one that its objective names."""
+    asked = [PROBLEMS[name] for name in problem.objective.starts] or [problem]
+    return [
+        (method, one)
+        for method in methods_of("overlaybench.heuristics.topics")
+        if (one := next((each for each in asked if chosen(method, each)), None)) is not None
+    ]
+
+
+def is_promising(method: HeuristicMethod, problem: AnyTopicProblem) -> bool:
     """Whether a heuristic runs before faster ones."""
-    return method.name in _PROMISING.get(problem.name, ())
+    return method.name in problem.objective.promising
 
 
 def greedy_merge_or_stars(instance: TopicInstance, clock: Clock) -> Overlay:

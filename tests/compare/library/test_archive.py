@@ -28,7 +28,7 @@ from tests.compare.studies.without_spark import study_done_in
 from tests.models.checker.tiny import checker
 
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
-a,small,uniform,nodes=7 subscriptions=3 topics=4,3,,,min-tco capped-tco@max-degree=4
+a,small,uniform,nodes=7 subscriptions=3 topics=4,3,,,min-tco capped-tco@average-degree=3
 b,other,zipf,nodes=7 subscriptions=3 topics=5,0,,,min-tco
 c,cubes,steiner-hypercube,dimension=3,0,,,steiner
 d,traces,churn,events=4 nodes=5 subscriptions=2 topics=3,0,,,dynamic-tco
@@ -168,7 +168,7 @@ def all_edges(folder: Path) -> None:
 
 def a_degree_too_high(folder: Path) -> None:
     all_edges(folder)
-    shutil.copy(folder / OVERLAY, folder / "answers" / "a" / "capped-tco@max-degree=4.json")
+    shutil.copy(folder / OVERLAY, folder / "answers" / "a" / "capped-tco@average-degree=3.json")
 
 
 def a_higher_claim(folder: Path) -> None:
