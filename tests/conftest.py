@@ -35,12 +35,14 @@ os.environ.setdefault("OVERLAYBENCH_INTERPRET", "never")
 settings.register_profile("without a deadline", deadline=None)
 settings.load_profile("without a deadline")
 RARELY_CALLED = {
-    *("cost_splitting._rows_of_trees", "covering.predicates_evaluated"),
-    *("dual_fitting._connecting_edges", "excess_links.count_excess_links", "gm2._find_blocks", "gm2._join_leaves"),
-    *("linked_overlay._link_all", "linked_overlay.mark_all_bridges", "lp_guided._connect", "lp_guided._drop_redundant"),
-    *("mst_per_topic.spanning_trees", "neighbour_rows.least_cover", "overlay_search._nearest", "polish._drop_slots"),
-    *("presolve._leaves", "row_weighting._begin", "ruin_and_recreate.drop_redundant", "ruin_and_recreate.reset"),
-    *("separation._separate_diameters", "star_search._place_all"),
+    *("cost_splitting._rows_of_trees", "covering.predicates_evaluated", "dual_fitting._connecting_edges"),
+    *("excess_links.count_excess_links", "gm2._find_blocks", "gm2._join_leaves", "kernels._faults"),
+    *("linked_overlay._common_topics", "linked_overlay._drop_in_order", "linked_overlay._link_all"),
+    *("linked_overlay.mark_all_bridges", "lp_guided._connect", "lp_guided._drop_redundant"),
+    *("minmax_oda._add_in_order", "mst_per_topic.spanning_trees", "neighbour_rows.least_cover"),
+    *("overlay_search._nearest", "polish._drop_slots", "presolve._leaves", "price_join._above"),
+    *("price_join.price_trees", "price_join.prices_of", "row_weighting._begin", "ruin_and_recreate.drop_redundant"),
+    *("ruin_and_recreate.reset", "separation._separate_diameters", "star_search._place_all"),
 }
 
 

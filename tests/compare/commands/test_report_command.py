@@ -106,6 +106,7 @@ def test_bad_options_are_found_before_anything_is_read(given: dict[str, Any], wo
     assert not given
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_several_folders_have_an_index_beside_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(writing, "Store", Stub)
     monkeypatch.setattr(studies, "Store", Stub)
@@ -122,6 +123,7 @@ def test_several_folders_have_an_index_beside_them(monkeypatch: pytest.MonkeyPat
     assert lines[-1][:5] == ["a", "study", "min-tco", "1", "gm"]
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_a_report_of_one_folder_writes_no_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(writing, "Store", Stub)
     monkeypatch.setattr(studies, "Store", Stub)

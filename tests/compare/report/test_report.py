@@ -209,6 +209,7 @@ def test_a_page_of_many_runs_carries_their_rows_compressed(tmp_path: Path, monke
     assert anchors
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_a_page_of_very_many_runs_shows_a_sample_and_links_to_the_rows(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +250,7 @@ def test_short_tables_are_latex_too_and_nothing_but_the_report_is_left_in_the_fo
     assert len(list((folder / "tables").glob("*.tex"))) == len(list((folder / "tables").glob("*.csv")))
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_tables_for_papers_have_heads_in_words_and_no_column_twice(tmp_path: Path) -> None:
     rows = [
         run("min-tco", method, f"i{nodes}-{i}", nodes=nodes, value=10.0 + i * (method == "gm"), status=status)

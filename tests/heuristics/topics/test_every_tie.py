@@ -104,13 +104,13 @@ def test_the_overlays_are_those_of_the_methods_on_every_instance_of_five_nodes(
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
 def test_worst_best_and_mean_are_those_over_all_choices(name: str, options: dict[str, Any]) -> None:
-    check_ties(name, options, 4, rows_of(4, 3)[::3])
+    check_ties(name, options, 4, rows_of(4, 3)[::3].copy())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
 def test_worst_best_and_mean_are_those_over_all_choices_on_five_nodes(name: str, options: dict[str, Any]) -> None:
-    check_ties(name, options, 5, rows_of(5, 4)[::30])
+    check_ties(name, options, 5, rows_of(5, 4)[::30].copy())
 
 
 def test_rings_are_those_of_the_method_and_worst_and_best_are_over_all_orders() -> None:

@@ -82,7 +82,7 @@ def test_a_part_that_crashes_is_an_error_and_one_without_memory_brings_nothing()
 
 
 def test_starts_and_dual_fitting_end_with_the_clock() -> None:
-    clock = Clock(0.5)
+    clock = Clock(0.2)
     (least,) = any_overlay(LARGE, ob.PROBLEMS["min-tco"])
     assert heuristic_overlays(LARGE, ob.PROBLEMS["min-tco"], seed=0, clock=clock) == [least]
     assert greedy_merge_or_stars(LARGE, clock) == stars(LARGE)

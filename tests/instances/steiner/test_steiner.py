@@ -195,6 +195,7 @@ def test_costs_with_decimals_are_scaled_exactly(tmp_path: Path) -> None:
     assert STEINER.unit(instance) == 10**6
 
 
+@pytest.mark.interpreted
 @pytest.mark.parametrize("method", [name for name, method in ob.METHODS.items() if method.answers("steiner")])
 def test_terminals_that_cannot_be_reached_are_named(method: str) -> None:
     apart = ob.SteinerInstance.from_edges(6, [(0, 1, 1), (2, 3, 1)], [0, 1, 3, 5])

@@ -190,8 +190,9 @@ def mutations(kind: str, ending: str, number: int, folder: Path) -> Counter[str]
 def test_both_readers_take_a_changed_file_for_the_same_instance_or_refuse_it(
     kind: str, ending: str, tmp_path: Path
 ) -> None:
-    outcomes = sum((mutations(kind, ending, number, tmp_path) for number in range(8)), Counter())
-    assert min(outcomes["read"], outcomes["refused"]) > 20, outcomes
+    numbers = range(4 if kind == "topics" else 8)  # one reader serves all endings of topics
+    outcomes = sum((mutations(kind, ending, number, tmp_path) for number in numbers), Counter())
+    assert min(outcomes["read"], outcomes["refused"]) > 10, outcomes
 
 
 @pytest.mark.slow

@@ -96,7 +96,6 @@ PAIRS = list(combinations(range(4), 2))
 LEAVE = Tiny("dynamic-tco", ob.TopicTrace.from_events({v: ["t"] for v in "abc"}, [ob.Event(1, "leave", "c")]))
 THREE, TWO = (["snapshot", step, {"unit": 1, "kept": [0]}] for step in (0, 1))
 
-CHAIN_MIN = topics("min-tco", p="ab", q="bc", r="cd", t="abcd")
 CYCLE_2D = topics("2d-true", p="ab", q="bc", r="cd", s="ad", t="abcd")
 CYCLE_ROWS = [["parts", t, [0, 1]] for t in range(4)]
 STAR_ROWS = [["centre", 4], ["star", 4, 0, 2], ["star", 4, 1, 3]]

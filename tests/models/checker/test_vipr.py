@@ -4,7 +4,6 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -48,19 +47,7 @@ def translated(tiny: Tiny, lines: list[Line], folder: Path) -> str:
     instance, proof, out = folder / f"instance{tiny.suffix}", folder / "lines.gz", folder / "certificate.vipr"
     tiny.write(instance)
     write_lines(proof, lines)
-    ended = subprocess.run(
-        [
-            sys.executable,
-            str(Path(checker().__file__).with_name("vipr") / "vipr.py"),
-            str(instance),
-            str(proof),
-            str(out),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert checker("vipr").main([str(instance), str(proof), str(out)]) == 0
     return out.read_text()
 
 

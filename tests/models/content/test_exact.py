@@ -321,7 +321,7 @@ def test_an_answer_and_its_columns_say_the_same(problem: str) -> None:
 @pytest.mark.parametrize(("name", "problem"), [*zip(EXACT, ROUTINGS, strict=True)])
 def test_a_time_limit_leaves_an_overlay_and_a_bound(name: str, problem: str) -> None:
     instance = WORKLOADS["content"].generate(users=100, brokers=10, intervals=15, seed=0)
-    result = METHODS[name].run(instance, PROBLEMS[problem], time_limit=0.5)
+    result = METHODS[name].run(instance, PROBLEMS[problem], time_limit=0.3)
     assert result.status is Status.TIME_LIMIT, result.reason
     assert 0 < bound_of(result) <= value_of(result)
 
