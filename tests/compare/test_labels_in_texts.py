@@ -251,25 +251,20 @@ def test_lists_in_cells_are_split_by_the_stated_separator(tmp_path: Path, run: R
     assert run("study", written(tmp_path / "study.toml", study), "--dry-run")[0] == 0
 
 
-WORDS = [
-    *(
-        ("Spanish", "hand", "mano"),
-        ("Spanish", "arm", "brazo"),
-        ("Italian", "hand", "mano"),
-        ("Italian", "finger", "dito"),
-    ),
-    *(
-        ("Portuguese", "arm", "mano"),
-        ("Portuguese", "brother", "mano"),
-        ("Latin", "thumb", "dito"),
-        ("Latin", "toe", "dito"),
-    ),
-]
+WORDS = """Language,Sense,Form
+Spanish,hand,mano
+Spanish,arm,brazo
+Italian,hand,mano
+Italian,finger,dito
+Portuguese,arm,mano
+Portuguese,brother,mano
+Latin,thumb,dito
+Latin,toe,dito
+"""
 
 
 def test_several_columns_are_one_key(tmp_path: Path, run: Run) -> None:
-    text = "Language,Sense,Form\n" + "".join(",".join(row) + "\n" for row in WORDS)
-    file = written(tmp_path / "words.csv", text)
+    file = written(tmp_path / "words.csv", WORDS)
     words = ("solve", file, "--node-column", "Sense", "--topic-column", "Language", "--topic-column", "Form", "--json")
     assert json.loads(run(*words)[1])["value"] == 2
     with pytest.warns(UserWarning, match="duplicate"):

@@ -247,7 +247,7 @@ def test_a_function_of_a_notebook_is_a_method_in_a_study_by_its_name(
 
 
 def command(*words: object, cwd: Path) -> str:
-    environment = {**os.environ, "PYTHONSAFEPATH": "1"}
+    environment = {**os.environ, "PYTHONSAFEPATH": "1", "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run(
         [sys.executable, "-m", "overlaybench.compare", *map(str, words)],
         cwd=cwd, env=environment, capture_output=True, text=True, timeout=280,
@@ -300,16 +300,6 @@ def test_workers_run_a_method_that_is_defined_in_a_notebook(tmp_path: Path) -> N
 @pytest.mark.spark
 def test_a_cluster_gets_the_modules_too(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     elsewhere = tmp_path_factory.mktemp("cluster")
-    study = ["study", folder / "study.toml", "--out", elsewhere / "out", "--quiet", "--master", "{master}"]
+    study = ("study", folder / "study.toml", "--out", elsewhere / "out", "--quiet", "--master")
     with loopback_cluster(1) as cluster:
-        words = [str(word).replace("{master}", cluster.master) for word in study]
-        environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
-        done = subprocess.run(
-            [sys.executable, "-m", "overlaybench.compare", *words],
-            cwd=elsewhere,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=280,
-        )
-    assert "10 runs: 6 feasible, 4 skipped" in done.stdout, done.stderr
+        assert "10 runs: 6 feasible, 4 skipped" in command(*study, cluster.master, cwd=elsewhere)

@@ -303,7 +303,6 @@ def test_as_many_topics_of_a_step_are_listed_as_fit() -> None:
     assert listed == ["t0 t1 t2 t3 t4 t5 t6 t7 t8 t9", "t0 t1 t2 t3 t4 t5 t6 … (10)", "t0 … (10)", "10 topics"]
 
 
-SQUARE = ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"], "d": ["t"]})
 NUMBERS = st.none() | st.floats(-50, 50) | st.sampled_from([math.nan, math.inf, -math.inf])
 
 
@@ -362,13 +361,13 @@ def test_a_run_has_its_offers_and_its_outcome_as_points() -> None:
 
     def solving_elsewhere(instance: ob.TopicInstance, problem: Any, **given: Any) -> ob.Proposal[ob.Overlay]:
         offer_value(2, 1.2)  # a value below that of the answer does not count
-        ended = trial(improving).run(SQUARE, ob.PROBLEMS["min-tco"])  # nor does what another method offers
+        ended = method(improving).run(INSTANCE, MIN_TCO)  # nor does what another method offers
         assert ended.points[-2][1:] == (4.0, 2.0)
         return ob.Proposal(star, lower_bound=3)
 
     assert points(improving)[-2:] == [(4.0, 2.0), (3.0, 3.0)]
     assert points(solving_elsewhere) == [(3.0, 2.0), (3.0, 3.0)]
-    assert ob.METHODS["gm"].run(SQUARE, ob.PROBLEMS["min-tco"]).points[0].value == 3.0
+    assert ob.METHODS["gm"].run(INSTANCE, MIN_TCO).points[0].value == 3.0
 
 
 def test_runs_in_two_threads_have_their_own_points() -> None:
@@ -386,24 +385,20 @@ def test_runs_in_two_threads_have_their_own_points() -> None:
     assert second == [(None, 2.0), (3.0, 3.0)]
 
 
-def trial(solve: Callable[..., ob.Proposal[ob.Overlay]]) -> ob.Method[ob.TopicInstance, ob.Overlay]:
-    return ob.Method(name="trial", problems=("min-tco",), summary="", source="", solve=solve)
-
-
 def points(solve: Callable[..., ob.Proposal[ob.Overlay]], seed: int = 0) -> list[tuple[float | None, ...]]:
     """Values and bounds of the points of a run."""
-    return [point[1:] for point in trial(solve).run(SQUARE, ob.PROBLEMS["min-tco"], seed=seed).points]
+    return [point[1:] for point in method(solve).run(INSTANCE, MIN_TCO, seed=seed).points]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true"])
 @pytest.mark.parametrize("name", ["best", "branch-and-cut", "cp-sat", "ilp", "lp-bound", "polish"])
 def test_methods_that_improve_report_on_the_way(name: str, problem: str) -> None:
-    method = ob.METHODS[name]
-    if problem not in method.problems:
+    improving = ob.METHODS[name]
+    if problem not in improving.problems:
         pytest.skip("it does not answer the problem")
     instance = ob.WORKLOADS["uniform"].generate(nodes=25, topics=25, subscriptions=5, seed=3)
-    run = method.run(instance, ob.PROBLEMS[problem], time_limit=5)
+    run = improving.run(instance, ob.PROBLEMS[problem], time_limit=5)
     at_once = (name == "best" and problem.startswith("2d")) or (name in ("cp-sat", "ilp") and problem == "low-tco")
     assert at_once or len(run.points) > 1 or run.points[0].seconds < run.seconds / 2
     assert run.points[-1].value == run.value

@@ -47,7 +47,13 @@ class Stub:
 
 
 @pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def stub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "Store", Stub)
+    monkeypatch.setattr(studies, "Store", Stub)
+
+
+@pytest.fixture
+def given(stub: None, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the command gives to `write_report`."""
     kept: dict[str, Any] = {}
 
@@ -55,8 +61,6 @@ def given(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         kept.update(others, rows=rows)
         return folder / "report.html"
 
-    monkeypatch.setattr(writing, "Store", Stub)
-    monkeypatch.setattr(studies, "Store", Stub)
     monkeypatch.setattr(writing, "write_report", keep)
     return kept
 
@@ -106,10 +110,8 @@ def test_bad_options_are_found_before_anything_is_read(given: dict[str, Any], wo
     assert not given
 
 
-@pytest.mark.usefixtures("no_charts")
-def test_several_folders_have_an_index_beside_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(writing, "Store", Stub)
-    monkeypatch.setattr(studies, "Store", Stub)
+@pytest.mark.usefixtures("no_charts", "stub")
+def test_several_folders_have_an_index_beside_them(tmp_path: Path) -> None:
     folders = [str(tmp_path / name) for name in ("a b", "<c>")]
     result = CliRunner().invoke(report, [*folders, folders[0], "--formats", "svg"], catch_exceptions=False)
     assert result.output.splitlines()[-1] == str(tmp_path / "reports.html")
@@ -123,9 +125,7 @@ def test_several_folders_have_an_index_beside_them(monkeypatch: pytest.MonkeyPat
     assert lines[-1][:5] == ["a", "study", "min-tco", "1", "gm"]
 
 
-@pytest.mark.usefixtures("no_charts")
-def test_a_report_of_one_folder_writes_no_index(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(writing, "Store", Stub)
-    monkeypatch.setattr(studies, "Store", Stub)
+@pytest.mark.usefixtures("no_charts", "stub")
+def test_a_report_of_one_folder_writes_no_index(tmp_path: Path) -> None:
     CliRunner().invoke(report, [str(tmp_path / "a"), "--formats", "svg"], catch_exceptions=False)
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]

@@ -172,10 +172,9 @@ def spec_in(folder: Path) -> Path:
 
 def study(folder: Path, master: str, *more: str, **environment: str) -> subprocess.Popen[str]:
     """A study that is started in another process, with its results in `folder`/out."""
-    words = ["study", str(spec_in(folder)), "--out", str(folder / "out"), "--master", master, *more]
-    command = [sys.executable, "-m", "overlaybench.compare", *words]
+    words = [*command(spec_in(folder), folder / "out", master), *more]
     kept = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"} | environment
-    return subprocess.Popen(command, env=kept, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(words, env=kept, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
@@ -224,16 +223,8 @@ def test_one_core_two_cores_and_a_cluster_give_the_same_rows(
 @pytest.mark.slow
 def test_a_server_of_spark_connect_gives_the_same_rows(tmp_path: Path, undisturbed: list[dict[str, Any]]) -> None:
     pytest.importorskip("grpc", reason="pip install 'overlaybench[connect]'")
-    words = [
-        sys.executable,
-        "-m",
-        "overlaybench.compare",
-        "study",
-        str(spec_in(tmp_path)),
-        "--out",
-        str(tmp_path / "out"),
-    ]
     with connect_server(tmp_path) as address:
+        *words, _, _ = command(spec_in(tmp_path), tmp_path / "out", "")  # without a master
         subprocess.run([*words, "--remote", address], check=True, timeout=280, cwd=tmp_path)
     assert rows(tmp_path / "out") == undisturbed
 

@@ -30,6 +30,7 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("low-oda", {"k": 1.0}),
     ("low-oda", {"k": 1.5}),
 ]
+SLOW = pytest.mark.slow
 
 
 def rows_of(nodes: int, topics: int) -> npt.NDArray[np.uint8]:
@@ -63,7 +64,11 @@ def ends_of(steps: GreedySteps, state: State) -> Iterator[tuple[Fraction, State]
             yield chance / len(candidates), end
 
 
-def check_edges(name: str, options: dict[str, Any], nodes: int, topics: int) -> None:
+@pytest.mark.parametrize(("nodes", "topics"), [(2, 2), (4, 3), *(pytest.param(5, t, marks=SLOW) for t in range(1, 6))])
+@pytest.mark.parametrize(("name", "options"), OPTIONS)
+def test_the_overlays_are_those_of_the_methods_on_every_instance(
+    name: str, options: dict[str, Any], nodes: int, topics: int
+) -> None:
     rows = rows_of(nodes, topics)
     given, found = made_of(name, nodes, rows, options)
     for row, graphs, values in zip(rows, found.graphs, found.values, strict=True):
@@ -74,7 +79,12 @@ def check_edges(name: str, options: dict[str, Any], nodes: int, topics: int) -> 
             assert values[rule].tolist() == list(value(built).values())
 
 
-def check_ties(name: str, options: dict[str, Any], nodes: int, rows: npt.NDArray[np.uint8]) -> None:
+@pytest.mark.parametrize(("nodes", "topics", "every"), [(4, 3, 3), pytest.param(5, 4, 30, marks=SLOW)])
+@pytest.mark.parametrize(("name", "options"), OPTIONS)
+def test_worst_best_and_mean_are_those_over_all_choices(
+    name: str, options: dict[str, Any], nodes: int, topics: int, every: int
+) -> None:
+    rows = rows_of(nodes, topics)[::every].copy()  # kernels are compiled for contiguous rows
     given, found = made_of(name, nodes, rows, options)
     solve = METHODS[name].solve
     assert isinstance(solve, SolveUnderTies)
@@ -85,32 +95,6 @@ def check_ties(name: str, options: dict[str, Any], nodes: int, rows: npt.NDArray
             assert worst == max(end[measure] for _, end in ends)
             assert best == min(end[measure] for _, end in ends)
             assert mean == pytest.approx(float(sum(chance * end[measure] for chance, end in ends)), rel=1e-12)
-
-
-@pytest.mark.parametrize(("name", "options"), OPTIONS)
-def test_the_overlays_are_those_of_the_methods_on_every_instance(name: str, options: dict[str, Any]) -> None:
-    for size in ((2, 2), (4, 3)):
-        check_edges(name, options, *size)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "options"), OPTIONS)
-def test_the_overlays_are_those_of_the_methods_on_every_instance_of_five_nodes(
-    name: str, options: dict[str, Any]
-) -> None:
-    for topics in range(1, 6):
-        check_edges(name, options, 5, topics)
-
-
-@pytest.mark.parametrize(("name", "options"), OPTIONS)
-def test_worst_best_and_mean_are_those_over_all_choices(name: str, options: dict[str, Any]) -> None:
-    check_ties(name, options, 4, rows_of(4, 3)[::3].copy())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "options"), OPTIONS)
-def test_worst_best_and_mean_are_those_over_all_choices_on_five_nodes(name: str, options: dict[str, Any]) -> None:
-    check_ties(name, options, 5, rows_of(5, 4)[::30].copy())
 
 
 def test_rings_are_those_of_the_method_and_worst_and_best_are_over_all_orders() -> None:

@@ -174,8 +174,6 @@ def test_no_disagreement_in_four_thousand_instances(part: int) -> None:
 
 COMPACT = [each for each in MODELS if each.name in ("ilp", "cp-sat") and each.answers("min-tco")]
 
-GENERAL = {problem.name: problem for problem in TOPIC_PROBLEMS}
-
 FOREVER = Clock(None)
 
 
@@ -231,9 +229,9 @@ def test_simple_bounds_are_bounds() -> None:
     for seed in range(300):
         instance = small_instance(seed)
         bounds = simple_bounds(requirements_of(instance, FOREVER), FOREVER)
-        for problem in GENERAL:
+        for problem in PROBLEMS:
             best = optimum(instance, problem)
-            bound = ob.PROBLEMS[problem].objective.value(*bounds)
+            bound = PROBLEMS[problem].objective.value(*bounds)
             assert bound <= best, f"{problem}, seed {seed}"
             tight += bound == best
     assert tight > 300
@@ -242,26 +240,26 @@ def test_simple_bounds_are_bounds() -> None:
 @pytest.mark.parametrize("method", COMPACT)
 def test_a_model_beyond_memory_leaves_an_overlay(method: ob.Method[Any, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overlay_model, "MOST_VARIABLES", dict.fromkeys(overlay_model.MOST_VARIABLES, 100))
-    result = method.run(uniform_instance(30, 5, 2), GENERAL["min-tco"])
+    result = method.run(uniform_instance(30, 5, 2), PROBLEMS["min-tco"])
     assert result.status is ob.Status.MEMORY_LIMIT
     assert "variables" in result.reason
     _, value, bound = bounded(result)
     assert bound <= value
 
 
-@pytest.mark.parametrize("problem", GENERAL)
+@pytest.mark.parametrize("problem", PROBLEMS)
 def test_the_first_heuristic_overlay_is_the_best(problem: str) -> None:
     instance = uniform_instance(15, 10, 3)
-    overlays = heuristic_overlays(instance, GENERAL[problem], seed=0, clock=FOREVER)
-    values = [GENERAL[problem].value(instance, overlay) for overlay in overlays]
+    overlays = heuristic_overlays(instance, PROBLEMS[problem], seed=0, clock=FOREVER)
+    values = [PROBLEMS[problem].value(instance, overlay) for overlay in overlays]
     assert values == sorted(values)
     assert len(values) == (2 if problem in ("weighted-tco", "k-tco") else 4)
-    assert all(not GENERAL[problem].violations(instance, overlay) for overlay in overlays)
+    assert all(not PROBLEMS[problem].violations(instance, overlay) for overlay in overlays)
 
 
-@pytest.mark.parametrize("problem", GENERAL)
+@pytest.mark.parametrize("problem", PROBLEMS)
 def test_without_time_the_start_is_valid_and_no_worse_than_stars(problem: str) -> None:
-    instance, found = uniform_instance(40, 20, 5), GENERAL[problem]
+    instance, found = uniform_instance(40, 20, 5), PROBLEMS[problem]
     (alone,), centred = heuristic_overlays(instance, found, seed=0, clock=Clock(0)), stars(instance)
     assert [alone] == any_overlay(instance, found)
     assert not found.violations(instance, alone)
