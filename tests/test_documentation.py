@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
-import json
 import os
 import re
 import shlex
@@ -63,16 +61,6 @@ def test_every_command_line_of_a_page_parses(page: Path) -> None:
             continue
         except click.UsageError as error:
             pytest.fail(f"{line}: {error}")
-
-
-@pytest.mark.parametrize("notebook", sorted((ROOT / "docs").glob("**/*.ipynb")), ids=lambda path: str(path.stem))
-def test_every_name_that_a_notebook_imports_exists(notebook: Path) -> None:
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    for cell in cells:
-        for node in ast.walk(ast.parse("".join(cell["source"]) if cell["cell_type"] == "code" else "")):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("overlaybench"):
-                module = importlib.import_module(node.module or "")
-                assert all(hasattr(module, each.name) for each in node.names), node.module
 
 
 @pytest.mark.slow
@@ -204,8 +192,7 @@ def test_the_table_of_the_library_sorts_and_filters(site: dict[Path, Links], bro
 
 
 nbformat: Any = import_module("nbformat")
-FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "docs").glob("**/*.ipynb"))
 
 
 def stored_notebook(path: Path) -> Any:
@@ -215,11 +202,14 @@ def stored_notebook(path: Path) -> Any:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_stored_without_outputs_in_short_cells(path: Path) -> None:
+def test_a_notebook_is_stored_without_outputs_in_short_cells_and_imports_names_that_exist(path: Path) -> None:
     for cell in stored_notebook(path).cells:
         assert len(cell.source.splitlines()) <= 25
         if cell.cell_type == "code":
             assert (cell.outputs, cell.execution_count) == ([], None)
+        for node in ast.walk(ast.parse(cell.source if cell.cell_type == "code" else "")):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("overlaybench"):
+                assert all(hasattr(import_module(node.module or ""), each.name) for each in node.names), node.module
 
 
 @pytest.mark.slow

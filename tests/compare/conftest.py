@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
+import overlaybench as ob
 from overlaybench.compare.command_line import main
 from overlaybench.compare.report import writing
+from overlaybench.instances.contract.catalogue import Catalogue
 from overlaybench.instances.runtime.signals import SIGNALS
 
 Run = Callable[..., tuple[int, str, str]]
@@ -32,6 +34,16 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
         return stop.value.code, out, err
 
     return call
+
+
+@pytest.fixture
+def own_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Methods that are registered in this test are forgotten afterwards."""
+    assert isinstance(ob.METHODS, Catalogue)
+    assert ob.METHODS.errors == ()  # what packages register is loaded now
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    for name in ("_plug_ins", "_others"):
+        monkeypatch.setattr(ob.METHODS, name, dict(getattr(ob.METHODS, name)))
 
 
 @pytest.fixture(params=["PDF files without content", pytest.param("all files", marks=pytest.mark.slow)])

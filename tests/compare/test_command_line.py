@@ -55,12 +55,11 @@ def test_check_accepts_what_solve_writes_and_names_what_is_wrong(run: Run, trian
     assert "topic 'c' has two subscribers further than 2 apart" in out
 
 
+@pytest.mark.usefixtures("own_methods")
 def test_a_failed_run_and_an_optimum_that_is_not_proven_in_time_are_exit_status_1(
     run: Run, triangle: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("_plug_ins", "_others"):  # the catalogue forgets the plug-in afterwards
-        monkeypatch.setattr(ob.METHODS, name, vars(ob.METHODS)[name])
     plug_in = "import overlaybench as ob\n@ob.method('broken', problems=['min-tco'])\ndef broken(instance): 1 / 0\n"
     Path("broken_method.py").write_text(plug_in)
     status, out, _ = run("solve", triangle, "--method", "broken_method:broken")

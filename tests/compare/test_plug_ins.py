@@ -219,11 +219,10 @@ def test_the_version_of_a_notebooks_method_is_that_of_its_source_and_what_it_ref
     assert len({first, *(cell(CELL.replace(*change)) for change in changed)}) == 5
 
 
+@pytest.mark.usefixtures("own_methods")
 def test_a_function_of_a_notebook_is_a_method_in_a_study_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("_plug_ins", "_others"):  # the catalogue forgets the plug-in afterwards
-        monkeypatch.setattr(ob.METHODS, name, dict(getattr(ob.METHODS, name)))
     main = ModuleType("__main__")
     vars(main)["gm_too"] = ob.METHODS["gm"]  # imported there, and not defined
     exec(CELL, vars(main))

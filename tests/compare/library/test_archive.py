@@ -27,6 +27,7 @@ from overlaybench.instances.contract.errors import BadInput
 from tests.compare.studies.without_spark import study_done_in
 from tests.models.checker.tiny import checker
 
+Study = tuple[Path, LibraryTable, Store]
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
 a,small,uniform,nodes=7 subscriptions=3 topics=4,3,,,min-tco capped-tco@average-degree=3
 b,other,zipf,nodes=7 subscriptions=3 topics=5,0,,,min-tco
@@ -37,7 +38,7 @@ z,real,lastfm,nodes=5,0,,,min-tco
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LibraryTable, Store]:
+def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """The folder of a table whose best answers and proofs a study has, the table and the study."""
     folder = tmp_path_factory.mktemp("table")
     (folder / "instances.csv").write_text("".join(INSTANCES.splitlines(keepends=True)[:-1]))
@@ -57,7 +58,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LibraryTable,
 
 
 @pytest.fixture(scope="module")
-def archive(study: tuple[Path, LibraryTable, Store], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def archive(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
     _, table, store = study
     file = tmp_path_factory.mktemp("archive") / "a.tar.zst"
     done = write_archive(table, [RunEvidence(table, store.folder)], file)
@@ -87,9 +88,7 @@ def resummed(folder: Path) -> None:
 
 
 @pytest.mark.interpreted
-def test_two_archives_are_equal_byte_for_byte(
-    study: tuple[Path, LibraryTable, Store], archive: Path, tmp_path: Path
-) -> None:
+def test_two_archives_are_equal_byte_for_byte(study: Study, archive: Path, tmp_path: Path) -> None:
     folder, _, store = study
     words = ["library", "archive", str(store.folder), str(archive), "--table", str(folder)]
     done = CliRunner().invoke(cli, [*words, "-o", str(tmp_path / "b.tar.zst")], catch_exceptions=False)
@@ -112,9 +111,7 @@ def test_python_alone_in_an_empty_folder_finds_nothing_wrong(folder: Path, tmp_p
     assert list(empty.iterdir()) == []
 
 
-def test_an_archive_is_a_source_of_another_one(
-    study: tuple[Path, LibraryTable, Store], archive: Path, tmp_path: Path
-) -> None:
+def test_an_archive_is_a_source_of_another_one(study: Study, archive: Path, tmp_path: Path) -> None:
     folder, table, _ = study
     words = ["library", "archive", str(archive), "--table", str(folder), "-o", str(tmp_path / "again.tar.zst")]
     CliRunner().invoke(cli, words, catch_exceptions=False)
@@ -125,9 +122,7 @@ def test_an_archive_is_a_source_of_another_one(
         assert checked(root, tmp_path)[0] == 0
 
 
-def test_what_judge_and_checker_refuse_is_left_out_with_the_reason(
-    study: tuple[Path, LibraryTable, Store], tmp_path: Path
-) -> None:
+def test_what_judge_and_checker_refuse_is_left_out_with_the_reason(study: Study, tmp_path: Path) -> None:
     _, table, store = study
     out = Path(shutil.copytree(store.folder, tmp_path / "out"))
     for proof in (out / "proofs").iterdir():

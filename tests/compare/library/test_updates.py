@@ -19,6 +19,8 @@ from overlaybench.compare.studies.store import Store, write_part
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.studies.without_spark import study_done_in
 
+Rows = tuple[Path, list[dict[str, Any]]]
+"""The folder of a study and its rows."""
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
 a,small,uniform,nodes=9 subscriptions=3 topics=6,3,,,min-tco
 b,small,zipf,nodes=9 subscriptions=3 topics=6,0,,,min-tco
@@ -35,7 +37,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> LibraryTable:
 
 
 @pytest.fixture(scope="module")
-def rows(table: LibraryTable, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[dict[str, Any]]]:
+def rows(table: LibraryTable, tmp_path_factory: pytest.TempPathFactory) -> Rows:
     """The folder of a study of three methods on the library, without Spark, and its rows."""
     text = study_text(
         select_pairs(table), ["gm", "ring-per-topic", "branch-and-cut"], time_limit=20, memory_limit=2000, proof=True
@@ -57,7 +59,7 @@ def tables(table: LibraryTable, tmp_path: Path) -> Path:
     return folder
 
 
-def stored(rows: tuple[Path, list[dict[str, Any]]], folder: Path, **changed: Any) -> Store:
+def stored(rows: Rows, folder: Path, **changed: Any) -> Store:
     """A copy of the study; `changed` are fields of its rows of branch-and-cut."""
     shutil.copytree(rows[0], folder)
     store = Store(folder)
@@ -66,9 +68,7 @@ def stored(rows: tuple[Path, list[dict[str, Any]]], folder: Path, **changed: Any
     return store
 
 
-def test_accepted_runs_are_known_with_their_certified_bounds(
-    table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
-) -> None:
+def test_accepted_runs_are_known_with_their_certified_bounds(table: LibraryTable, rows: Rows, tmp_path: Path) -> None:
     update = update_table(table, stored(rows, tmp_path / "s"))
     assert (update.taken, update.certified, update.refused) == (6, 2, ())
     for name in "ab":
@@ -82,9 +82,7 @@ def test_accepted_runs_are_known_with_their_certified_bounds(
     assert update_table(update.table, stored(rows, tmp_path / "again")).table.records == update.table.records
 
 
-def test_an_answer_that_the_judge_refuses_is_left_out(
-    table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
-) -> None:
+def test_an_answer_that_the_judge_refuses_is_left_out(table: LibraryTable, rows: Rows, tmp_path: Path) -> None:
     update = update_table(table, stored(rows, tmp_path / "s", answer=[0, 1]))
     assert (update.taken, len(update.refused)) == (4, 2)
     assert all("not valid" in reason for _, reason in update.refused)
@@ -94,9 +92,7 @@ def test_an_answer_that_the_judge_refuses_is_left_out(
     assert {reason for _, reason in update.refused} == {"it has a value and no answer"}
 
 
-def test_a_bound_without_an_accepted_proof_does_not_count(
-    table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
-) -> None:
+def test_a_bound_without_an_accepted_proof_does_not_count(table: LibraryTable, rows: Rows, tmp_path: Path) -> None:
     store = stored(rows, tmp_path / "s")
     for proof in store.proofs.iterdir():
         proof.unlink()
@@ -110,9 +106,7 @@ def test_a_bound_without_an_accepted_proof_does_not_count(
     assert math.isnan(update.table.known("a", "min-tco").bound)
 
 
-def test_a_contradiction_takes_nothing_in(
-    table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
-) -> None:
+def test_a_contradiction_takes_nothing_in(table: LibraryTable, rows: Rows, tmp_path: Path) -> None:
     after = update_table(table, stored(rows, tmp_path / "s")).table
     (record,) = (one for one in after.records.values() if one.instance == "a" and one.proof)
     false = after.with_records([structs.replace(record, method="other", value=math.nan, bound=record.bound + 5)])
@@ -123,7 +117,7 @@ def test_a_contradiction_takes_nothing_in(
 
 
 def test_scores_compare_with_the_best_known_and_rank_among_known_methods(
-    table: LibraryTable, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+    table: LibraryTable, rows: Rows, tmp_path: Path
 ) -> None:
     store = stored(rows, tmp_path / "s")
     found = score_methods(table, [run.record for run in library_runs(table, store)]).set_index("method")
@@ -139,7 +133,7 @@ def test_scores_compare_with_the_best_known_and_rank_among_known_methods(
 
 
 def test_the_commands_list_get_score_update_and_draw(
-    table: LibraryTable, tables: Path, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
+    table: LibraryTable, tables: Path, rows: Rows, tmp_path: Path
 ) -> None:
     store = stored(rows, tmp_path / "s")
     page = tmp_path / "page.md"
@@ -160,9 +154,7 @@ def test_the_commands_list_get_score_update_and_draw(
     assert b"proven in 60 s" in (tmp_path / "map.svg").read_bytes()
 
 
-def test_update_writes_no_table_where_it_cannot_write_the_page(
-    tables: Path, rows: tuple[Path, list[dict[str, Any]]], tmp_path: Path
-) -> None:
+def test_update_writes_no_table_where_it_cannot_write_the_page(tables: Path, rows: Rows, tmp_path: Path) -> None:
     before = (tables / "records.csv").read_bytes()
     store = stored(rows, tmp_path / "s")
     done = CliRunner().invoke(

@@ -311,18 +311,12 @@ def offering(then: Callable[[], object]) -> Callable[..., ob.Proposal[ob.Overlay
     return solve
 
 
-def eaten() -> None:
-    held = []
-    while True:
-        held.append(np.ones(2**20))
-
-
 @pytest.mark.parametrize(
     ("then", "reason", "limit", "notes"),
     [
         (lambda: time.sleep(60), "time:", 0.5, 2**16),
         (lambda: time.sleep(60), "time:", 0.5, 200),  # full after the first ones
-        (eaten, "memory:", 3.0, 2**16),
+        (partial(eating, 8), "memory:", 3.0, 2**16),
     ],
     ids=["time", "full notes", "memory"],
 )

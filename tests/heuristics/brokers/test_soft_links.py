@@ -57,6 +57,7 @@ from tests.broker_strategies import Link, broker_networks, networks_with_links
 from tests.outcomes import value_of
 from tests.properties import property_test
 
+Linked = tuple[BrokerNetwork, list[Link]]
 SMALL = {"brokers": 40, "fanout": 9, "subscriptions": 400, "publications": 600}
 
 
@@ -232,7 +233,7 @@ def links_of(tree: BrokerTree, links: set[Link], a: int) -> set[int]:
 
 @pytest.mark.interpreted
 @property_test(60, given=networks_with_links(), data=st.data(), quick=10)
-def test_updated_maps_equal_contraction_anew(given: tuple[BrokerNetwork, list[Link]], data: st.DataObject) -> None:
+def test_updated_maps_equal_contraction_anew(given: Linked, data: st.DataObject) -> None:
     network, links = given
     allowed = [(int(u), int(v)) for u, v in network.allowed_links()]
     maps = working_maps(network.tree, links, capacity=network.num_brokers)
@@ -257,9 +258,7 @@ def test_a_map_of_more_links_than_a_word_has_bits_equals_contraction() -> None:
 
 @property_test(60, given=networks_with_links(), threshold=st.sampled_from([0, 50, 80]), quick=10)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_strategies_decide_as_the_papers_figures(
-    strategy: str, given: tuple[BrokerNetwork, list[Link]], threshold: int
-) -> None:
+def test_strategies_decide_as_the_papers_figures(strategy: str, given: Linked, threshold: int) -> None:
     network, links = given[0], [] if strategy == "s0" else given[1]
     rows = np.array(links, dtype=np.int32).reshape(-1, 2)
     answer = disseminate_over(network, STRATEGIES.index(strategy), rows, threshold)
@@ -325,7 +324,7 @@ def reviewed(
 
 
 @property_test(100, given=networks_with_links(max_brokers=9), data=st.data())
-def test_a_review_changes_links_as_the_reference(given: tuple[BrokerNetwork, list[Link]], data: st.DataObject) -> None:
+def test_a_review_changes_links_as_the_reference(given: Linked, data: st.DataObject) -> None:
     network, links = given
     size, many, capacity = network.num_brokers, 2, network.fanout + 2
     allowed = [(int(u), int(v)) for u, v in network.allowed_links()]
@@ -377,7 +376,7 @@ def test_links_past_loaded_brokers_gain_more_with_max_and_nothing_with_min() -> 
 )
 @pytest.mark.parametrize("strategy", ["s1", "s2", "sh"])
 def test_one_event_a_message_equals_an_event_for_every_step(
-    strategy: str, given: tuple[BrokerNetwork, list[Link]], service: int, soft_delay: int, horizon: int
+    strategy: str, given: Linked, service: int, soft_delay: int, horizon: int
 ) -> None:
     (network, links), timing = given, Timing(service, soft_delay, horizon)
     try:
