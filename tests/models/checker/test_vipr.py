@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import highspy
 import pytest
 from hypothesis import strategies as st
 
@@ -34,6 +33,7 @@ from tests.models.checker.tiny import (
     read_lines,
     write_lines,
 )
+from tests.models.engine.other_solvers import by_highs
 from tests.properties import property_test
 
 SEEDS = st.integers(0, 10**9)
@@ -72,17 +72,6 @@ def without_presolve(problem: str) -> dict[str, bool]:
     return {} if problem in CONTENT_PROBLEMS else {"presolve": False}
 
 
-def least_by_highs(file: Path) -> float:
-    """The optimum of a problem in MPS."""
-    solver = highspy.Highs()
-    solver.silent()
-    assert solver.readModel(str(file)) == highspy.HighsStatus.kOk
-    solver.setOptionValue("mip_rel_gap", 0.0)
-    solver.run()
-    assert solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
-    return float(solver.getInfo().objective_function_value)
-
-
 @property_test(60, SEEDS, quick=2)
 @pytest.mark.parametrize("problem", [*TOPIC_PROBLEMS, *INTERPRETED[:-1]])
 def test_optima_of_tiny_instances_are_certified(problem: str, seed: int) -> None:
@@ -94,7 +83,7 @@ def test_optima_of_tiny_instances_are_certified(problem: str, seed: int) -> None
             return
         found = accepted(translated(tiny, lines, folder), folder)
         assert found.lower == found.upper == tiny.optimum()
-        assert least_by_highs(folder / "certificate.mps") == pytest.approx(tiny.optimum())
+        assert by_highs(folder / "certificate.mps") == pytest.approx(tiny.optimum())
 
 
 @pytest.mark.interpreted

@@ -55,31 +55,21 @@ def written(instance: Any, problem: str, path: Path, **options: Any) -> bool:
     return path.exists()
 
 
-def check(problem: str, seed: int, folder: Path) -> None:
+@pytest.mark.interpreted
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 22))])
+@pytest.mark.parametrize("problem", [*TOPIC_PROBLEMS, *OTHER_PROBLEMS])
+def test_every_solver_finds_the_optimum_in_the_files_of_a_model(problem: str, seed: int, tmp_path: Path) -> None:
     instance, judge = instance_for(problem, seed), ob.PROBLEMS.named(problem)
     result = ob.METHODS["cp-sat"].answering(judge.name).run(instance, judge)
     value = math.inf if result.value is None else result.value
     options = {"formulation": Random(seed).choice(["single", "multi"])} if judge.kind == "topics" else {}
     for ending in INSTALLED:
-        path = folder / f"model{seed}{ending}"
+        path = tmp_path / f"model{ending}"
         if not written(instance, problem, path, **options):
             assert result.status is ob.Status.INFEASIBLE
             return
         found = optima(path, FIXED if judge.kind == "content" else ())  # whose costs may have many digits
         assert found == {name: pytest.approx(value, rel=1e-6, abs=1e-6) for name in found}, (seed, ending)
-
-
-@pytest.mark.interpreted
-@pytest.mark.parametrize("problem", [*TOPIC_PROBLEMS, *OTHER_PROBLEMS])
-def test_every_solver_finds_the_optimum_in_the_files_of_a_model(problem: str, tmp_path: Path) -> None:
-    check(problem, 1, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("problem", [*TOPIC_PROBLEMS, *OTHER_PROBLEMS])
-def test_every_solver_finds_the_optimum_in_the_files_of_many_models(problem: str, tmp_path: Path) -> None:
-    for seed in range(2, 22):
-        check(problem, seed, tmp_path)
 
 
 def random_model(draw: Random) -> IntegerModel:
