@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from textwrap import fill
 
-from overlaybench.compare.atlas.record import AtlasEntry, record
+from overlaybench.compare.atlas.record import AtlasEntry, entries_on_record
 from overlaybench.compare.atlas.small_optima import PROBLEMS as LISTED
 from overlaybench.compare.atlas.small_optima import smallest_value
 from overlaybench.compare.catalogue import METHODS
@@ -59,7 +59,7 @@ def page() -> str:
 
 def plain() -> Mapping[tuple[str, str], Cells]:
     """The record of methods with their default options."""
-    return {key: cells for key, cells in record().items() if "[" not in key[0]}
+    return {key: cells for key, cells in entries_on_record().items() if "[" not in key[0]}
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:
@@ -260,7 +260,7 @@ def _lemma_row(source: str, method: str, problem: str, instance: TopicInstance, 
 
 def _factors() -> str:
     rows = []
-    for (method, problem), cells in sorted(record().items()):
+    for (method, problem), cells in sorted(entries_on_record().items()):
         if method.startswith("low-oda"):
             sizes = [(n, t) for n, t in ((4, 5), (5, 5), (5, 7), (6, 6)) if (n, t) in cells]
             if len(sizes) == 4:

@@ -60,7 +60,7 @@ def entry_of(method: str, problem: str, cell: AtlasCell) -> AtlasEntry:
 
 
 @cache
-def record(file: Path = FILE) -> dict[tuple[str, str], dict[tuple[int, int], AtlasEntry]]:
+def entries_on_record(file: Path = FILE) -> dict[tuple[str, str], dict[tuple[int, int], AtlasEntry]]:
     """The entries on record by method and problem, and then by nodes and topics."""
     entries: dict[tuple[str, str], dict[tuple[int, int], AtlasEntry]] = {}
     for line in json.loads(file.read_text(encoding="utf-8")) if file.exists() else ():
@@ -76,7 +76,7 @@ def record(file: Path = FILE) -> dict[tuple[str, str], dict[tuple[int, int], Atl
 
 def keep(new: Iterable[AtlasEntry], file: Path = FILE) -> None:
     """Add entries to the record in place of those of the same method, problem and size."""
-    known = {key: dict(cells) for key, cells in record(file).items()}
+    known = {key: dict(cells) for key, cells in entries_on_record(file).items()}
     for entry in new:
         known.setdefault((entry.method, entry.problem), {})[entry.nodes, entry.topics] = entry
     lines = []
@@ -84,7 +84,7 @@ def keep(new: Iterable[AtlasEntry], file: Path = FILE) -> None:
         cells = [[n, t, entry.random, _rules(entry)] for (n, t), entry in sorted(entries.items())]
         lines.append(json.dumps({"method": method, "problem": problem, "cells": cells}, separators=(",", ":")))
     atomic_write(file, "[\n" + ",\n".join(lines) + "\n]\n")
-    record.cache_clear()
+    entries_on_record.cache_clear()
 
 
 def _rules(entry: AtlasEntry) -> dict[str, list[object]]:

@@ -170,8 +170,8 @@ class _Node:
             wants = {v: set(self.interests[v].tolist()) for v in self.group}
             if self.outward is not None:
                 wants = {v: topics & self.outward for v, topics in wants.items()}
-            ranks = ranks_of(np.array(self.group, np.int64), order).tolist()
-            known[self.group] = set(cover(wants, coverage, dict(zip(self.group, ranks, strict=True))) or ())
+            ranks = dict(zip(self.group, ranks_of(np.array(self.group, np.int64), order).tolist(), strict=True))
+            known[self.group] = set(representative_set(wants, coverage, ranks) or ())
         self.combines = self.number in known[self.group]
 
     def combine(self, extend: Extend, order: TieOrder, known: dict[tuple[int, ...], PartEdges]) -> None:
@@ -230,7 +230,7 @@ def _exchange_topics(nodes: Sequence[_Node], network: _Network) -> None:
             member.max_degree, member.outward = node.max_degree, node.outward
 
 
-def cover(
+def representative_set(
     wants: Mapping[int, set[int]], coverage: int, ranks: Mapping[int, int], *, as_printed: bool = False
 ) -> list[int] | None:
     """Algorithm 13 on the outward topics of each node, with eq. 8's min{λ, |subs(t)|}; of equal nodes that of low rank.

@@ -123,7 +123,7 @@ def draw(figure: Figure, points: pd.DataFrame) -> Drawing:
         return curves(shown, *axes, name=figure.name.replace(".", "-"), caption=caption, form=figure.form)
 
 
-def table_of(table: PaperTable, rows: pd.DataFrame) -> pd.DataFrame:
+def comparison_of(table: PaperTable, rows: pd.DataFrame) -> pd.DataFrame:
     """Every printed number of a table beside ours with its interval; what the paper contradicts itself is marked."""
     rows = table.prepare(rows).query(table.where)
     found = []

@@ -317,7 +317,7 @@ def _small_instances(quick: bool) -> dict[str, TopicInstance]:
     return dict(by_law(2 if quick else 10, **_SMALL))
 
 
-def steps_of(bench: Bench, method: str, instance: TopicInstance, **options: Any) -> Iterator[list[Edge]]:
+def edges_in_order(bench: Bench, method: str, instance: TopicInstance, **options: Any) -> Iterator[list[Edge]]:
     """The edges of a method in the order in which it adds them, under each rule for ties."""
     for ties in TIES:
         result = bench.run(method, instance, ties=ties, trace=True, **options)
@@ -356,7 +356,7 @@ def lemma_4(bench: Bench) -> Judgement:
         for case, instance in _small_instances(bench.quick).items():
             for k in _FACTORS:
                 height = rounded(instance.num_nodes / (2 * k)) + 1
-                for edges in steps_of(bench, "low-oda", instance, k=k):
+                for edges in edges_in_order(bench, "low-oda", instance, k=k):
                     labels = component_labels(instance)
                     for block in blocks_of(edges, instance.num_nodes, height):
                         most, is_exact = best_matching(labels)
@@ -379,7 +379,7 @@ def perfect_matchings(bench: Bench) -> Judgement:
     tallies = {"the first n/2 edges": CaseTally(), "every further n/2 edges": CaseTally()}
     for name, instance in every.items():
         half = instance.num_nodes // 2
-        for edges in steps_of(bench, "minmax-oda", instance):
+        for edges in edges_in_order(bench, "minmax-oda", instance):
             for start in range(0, len(edges) - half + 1, half):
                 group = edges[start : start + half]
                 whole = len({v for edge in group for v in edge}) == 2 * half

@@ -68,7 +68,7 @@ def networks(law: str, draws: int, **shape: float | str) -> Iterator[ContentInst
     return (WORKLOADS["content"].generate(seed=seed, metric=law, **shape) for seed in range(draws))
 
 
-def overlay_of(bench: Bench, method: str, instance: ContentInstance) -> ContentOverlay:
+def mst_overlay(bench: Bench, method: str, instance: ContentInstance) -> ContentOverlay:
     """The overlay of a run under ``content-mst``; RunFailed if it has none."""
     overlay: ContentOverlay = bench.answer(method, instance, "content-mst")
     return overlay
@@ -84,7 +84,7 @@ def part_of_cost(part: str, instance: ContentInstance, overlay: ContentOverlay) 
     return problem_named("content-mst").measures(instance, overlay)[part]
 
 
-def cost_of(instance: ContentInstance, brokers: Ids) -> float:
+def assignment_cost(instance: ContentInstance, brokers: Ids) -> float:
     """The cost of an assignment under ``content-mst``."""
     return problem_named("content-mst").value(instance, ContentOverlay(brokers))
 
@@ -355,7 +355,7 @@ def SHARED_LINKS(bench: Bench, law: str) -> Judgement:
     """The core cost with a message once on each link ÷ that of a copy to every broker with a subscriber."""
     shares = []
     for one in networks(law, 5 if bench.quick else 30, users=200, brokers=20, intervals=20):
-        overlay = overlay_of(bench, "greedy-packing", one)
+        overlay = mst_overlay(bench, "greedy-packing", one)
         shares.append(part_of_cost("core", one, overlay) / cost_of_single_flows(one, overlay))
     return judged(mean_interval(shares), Limit(high=1 - _ROUNDING))
 
@@ -375,7 +375,7 @@ def LEAST_COSTS(bench: Bench) -> Judgement:
     free, late, relays = CaseTally(), CaseTally(), CaseTally()
     shape = {"users": 500, "brokers": 20, "intervals": 20, "slack": 1e6}
     for number, one in enumerate(networks("plane", 5 if bench.quick else 50, **shape)):
-        cost = part_of_cost("access", one, overlay_of(bench, "greedy-packing", one))
+        cost = part_of_cost("access", one, mst_overlay(bench, "greedy-packing", one))
         free.add(_equal(cost, access_bound(one)), f"network {number}: access cost {cost:g}")
     for number, one in enumerate(networks("plane", 2 if bench.quick else 20, users=1, brokers=5, intervals=1)):
         own, tree = one.core[:4, :4], spanning_price(one.core, np.arange(4, dtype=np.int32))
@@ -432,7 +432,7 @@ def TWO_HOPS(bench: Bench, law: str) -> Judgement:
     shares: dict[str, list[float]] = {}
     for one in networks(law, draws, users=200 if bench.quick else 1000, brokers=10):
         for method in ("clustering", "greedy-packing", "steiner-mixing", "random-assignment"):
-            shares.setdefault(method, []).append(two_hop_share(one, overlay_of(bench, method, one)))
+            shares.setdefault(method, []).append(two_hop_share(one, mst_overlay(bench, method, one)))
     first, *others = (
         judged(mean_interval(np.subtract(shares["clustering"], shares[method])), RISES)
         for method in ("greedy-packing", "steiner-mixing", "random-assignment")

@@ -22,7 +22,7 @@ from ...instances.contract.result import Status
 from ..intervals import mean_interval, share_interval
 from .bench import Bench
 from .claim import RISES, CaseTally, Judgement, Line, Verdict, at_least, at_most, claim, depends_on, exact, judged
-from .p4 import METRICS, PROVEN, cost_of, networks, over_laws, overlay_of, part_of_cost, solved, under_laws
+from .p4 import METRICS, PROVEN, assignment_cost, mst_overlay, networks, over_laws, part_of_cost, solved, under_laws
 
 _ROUNDING, _MATCH = 1e-9, 0.01
 
@@ -49,7 +49,7 @@ def HISTOGRAMS(bench: Bench) -> Judgement:
             rough = WORKLOADS["content"].generate(**shape, cells="equal", intervals=2)
             best, coarse = (solved(bench, one) for one in (fine, rough))
             if best.status is coarse.status is Status.OPTIMAL and best.value and coarse.answer is not None:
-                found.append(cost_of(fine, coarse.answer.brokers) > best.value * (1 + PROVEN))
+                found.append(assignment_cost(fine, coarse.answer.brokers) > best.value * (1 + PROVEN))
         return judged(share_interval(sum(found), len(found)), RISES) if found else Judgement(Verdict.NOT_DECIDED)
 
     return over_laws(worse)
@@ -62,8 +62,8 @@ def CHANNELS_ADD_UP(bench: Bench) -> Judgement:
     for law in METRICS:
         for seed, one in enumerate(networks(law, 3 if bench.quick else 20, users=60, brokers=12, intervals=8)):
             brokers = random_assignment(one, seed=seed)
-            whole = cost_of(one, brokers)
-            parts = sum(cost_of(_channel(one, c), brokers) for c in range(one.num_channels))
+            whole = assignment_cost(one, brokers)
+            parts = sum(assignment_cost(_channel(one, c), brokers) for c in range(one.num_channels))
             tally.add(abs(whole - parts) <= _ROUNDING * whole, f"{law} {seed}: {whole:g}, channels {parts:g}")
             access, printed = part_of_cost("access", one, ContentOverlay(brokers)), access_by_formula(one, brokers)
             tally.add(abs(access - printed) <= _ROUNDING * access, f"{law} {seed}: access {access:g}, sum {printed:g}")
@@ -143,7 +143,7 @@ def UNWANTED(bench: Bench) -> Judgement:
             whole, part = (solved(bench, each) for each in (one, pruned))
             if whole.status is part.status is Status.OPTIMAL and whole.value and part.answer is not None:
                 cheaper.append((part.value or 0.0) < whole.value * (1 - PROVEN))
-                cost = cost_of(one, part.answer.brokers)
+                cost = assignment_cost(one, part.answer.brokers)
                 tally.add(cost <= whole.value * (1 + PROVEN), f"network {number}: {cost:g}, best {whole.value:g}")
         return tally.judgement(share_interval(tally.failed, tally.n) if tally.n else None)
 
@@ -163,7 +163,7 @@ def BEST_BROKER(bench: Bench) -> Judgement:
             for request in migrate(one, brokers, "mst", heaviest=1).requests:
                 costs = [moved_cost(one, brokers, request.user, b) for b in range(one.num_brokers)]
                 best = costs[request.foreign] <= min(costs) * (1 + _ROUNDING)
-                lower = costs[request.foreign] < cost_of(one, brokers)
+                lower = costs[request.foreign] < assignment_cost(one, brokers)
                 tally.add(best and lower, f"{law} {seed}: user {request.user} to broker {request.foreign}")
                 brokers[request.user] = request.foreign
     pairs = 40 if bench.quick else 200
@@ -178,7 +178,7 @@ def moved_cost(instance: ContentInstance, brokers: Ids, user: int, broker: int) 
     moved = brokers.copy()
     moved[user] = broker
     loads = np.bincount(moved, weights=instance.demands, minlength=instance.num_brokers)
-    return np.inf if loads[broker] > instance.load_limits()[broker] else cost_of(instance, moved)
+    return np.inf if loads[broker] > instance.load_limits()[broker] else assignment_cost(instance, moved)
 
 
 def _needs_rates(seed: int) -> bool:
@@ -222,12 +222,12 @@ def FOLLOWS_CHANGES(bench: Bench) -> Judgement:
     def ratio(law: str, follow: Callable[[ContentInstance, Ids], Ids]) -> Judgement:
         found = []
         for seed, one in enumerate(networks(law, draws, users=200, brokers=10, intervals=10, slack=1e6)):
-            brokers, paid, least = overlay_of(bench, "steiner-mixing", one).brokers, 0.0, 0.0
+            brokers, paid, least = mst_overlay(bench, "steiner-mixing", one).brokers, 0.0, 0.0
             for period in range(periods):
                 one = exchanged(one, 0.1, seed=periods * seed + period, churn=True)
                 brokers = follow(one, brokers)
-                paid += cost_of(one, brokers)
-                least += cost_of(one, overlay_of(bench, "steiner-mixing", one).brokers)
+                paid += assignment_cost(one, brokers)
+                least += assignment_cost(one, mst_overlay(bench, "steiner-mixing", one).brokers)
             found.append(paid / least)
         return judged(mean_interval(found), at_most(1 + _MATCH))
 
@@ -270,7 +270,7 @@ def STATIC_OPTIMUM(bench: Bench, law: str) -> Judgement:
             continue
         for other, best in zip(others, after, strict=True):
             if best.status is Status.OPTIMAL and best.value:
-                found.append(cost_of(other, before.answer.brokers) / best.value)
+                found.append(assignment_cost(other, before.answer.brokers) / best.value)
     if not found:
         return Judgement(Verdict.NOT_DECIDED)
     worse = share_interval(sum(one > 1 + _MATCH for one in found), len(found))
@@ -307,10 +307,11 @@ def KNOWN_BROKERS(bench: Bench) -> Judgement:
         known = np.random.default_rng(seed).permuted(np.tile(np.arange(10) < 5, (len(users), 1)), axis=1)
         some = only_known(one, known)
         for method in ("greedy-packing", "clustering", "steiner-mixing", "migration"):
-            overlay, free = overlay_of(bench, method, some), cost_of(one, overlay_of(bench, method, one).brokers)
+            overlay, free = (mst_overlay(bench, method, each) for each in (some, one))
             outside = int((~known[users, overlay.brokers]).sum())
             tally.add(not outside, f"{method}, network {seed}: {outside} users on unknown brokers")
-            ratios.setdefault(method, []).append(cost_of(one, overlay.brokers) / free)
+            ratio = assignment_cost(one, overlay.brokers) / assignment_cost(one, free.brokers)
+            ratios.setdefault(method, []).append(ratio)
     lines = [
         Line(f"cost of {name} ÷ with all known", mean_interval(each), Verdict.CONFIRMED)
         for name, each in ratios.items()
@@ -331,7 +332,7 @@ def WORST_CASE(bench: Bench, law: str) -> Judgement:
     ratios = []
     for seed, one in enumerate(networks(law, 5 if bench.quick else 20, users=1000, brokers=10)):
         random = bench.value("random-assignment", one, "content-mst", seed=seed)
-        ratios.append(cost_of(one, dearest_brokers(one)) / random)
+        ratios.append(assignment_cost(one, dearest_brokers(one)) / random)
     return judged(mean_interval(ratios), at_most(1.0))
 
 

@@ -80,7 +80,7 @@ def EXAMPLE(bench: Bench) -> Judgement:
     return tally.judgement(exact(tally.n - tally.failed, tally.n))
 
 
-def contracted(tree: BrokerTree, a: int, links: set[int], radius: int) -> dict[int, int]:
+def contraction_of(tree: BrokerTree, a: int, links: set[int], radius: int) -> dict[int, int]:
     """What each broker within a radius of `a` is contracted into, step by step from the farthest one."""
     graph = nx.ego_graph(nx.Graph(tree.links.tolist()), a, radius=radius)
     far = nx.single_source_shortest_path_length(graph, a)
@@ -101,7 +101,7 @@ def MAPS(bench: Bench) -> Judgement:
         tree, maps = network.tree, working_maps(network.tree, links, capacity=network.num_brokers)
         for a in range(network.num_brokers):
             ends = set(tree.neighbours[a].tolist()) | {v for u, v in links if u == a}
-            near = contracted(tree, a, ends, network.radius)
+            near = contraction_of(tree, a, ends, network.radius)
             entries += len(near)
             same = all(at == (a if v == a else maps.ends[a, maps.slots[a, v]]) for v, at in near.items())
             tally.add(same, f"network {number}: the map of broker {a} is no contraction")
@@ -213,14 +213,14 @@ def ROUTES(bench: Bench) -> Judgement:
     for seed in range(2 if bench.quick else 10):
         network = WORKLOADS[SPARSE].generate(seed=SEED + seed, publications=2400)
         answer = bench.answer("s2", network, "soft-links")
-        routes, apart = routes_of(network.tree, answer.soft_links), network.tree.distances >= 2
+        routes, apart = route_counts(network.tree, answer.soft_links), network.tree.distances >= 2
         shares.append(float((routes[apart] >= 2).mean()))
         means.append(float(np.exp(np.log(routes[apart]).mean())))
     lines = [Line("geometric mean of the routes of a pair", mean_interval(means), CONFIRMED)]
     return judged(mean_interval(shares), at_least(0.5), sensitivity=lines)
 
 
-def routes_of(tree: BrokerTree, links: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+def route_counts(tree: BrokerTree, links: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
     """The routes from u to v over links that each lead nearer to v along the primary path, shape (n, n)."""
     far, size = tree.distances, tree.num_brokers
     routes = np.eye(size)

@@ -15,7 +15,7 @@ from ...instances.topics.constructions import (
 )
 from ...instances.topics.every_instance import instance_of
 from ...instances.topics.instance import TopicInstance
-from ..atlas.record import record
+from ..atlas.record import entries_on_record
 from ..atlas.surveys import WORST
 from ..catalogue import METHODS
 from ..intervals import mean_interval
@@ -87,7 +87,7 @@ def HALL(bench: Bench) -> Judgement:
         found = [
             case.ratio for case in cases if (case.method, case.problem) == (method, problem) and case.nodes <= size
         ]
-        cells = record().get((method, problem), {})
+        cells = entries_on_record().get((method, problem), {})
         found += [one.found[WORST].value / one.found[WORST].optimum for (n, _), one in cells.items() if n <= size]
         # Among k connected nodes an overlay has at most k(k − 1)/2 edges, and each needs k − 1.
         worst = Verdict.CONTRADICTED if max(found, default=0) > ratio else Verdict.NOT_DECIDED

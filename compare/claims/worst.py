@@ -19,7 +19,7 @@ from ...instances.contract.result import Status
 from ...instances.topics.every_instance import MOST_NODES, MOST_TOPICS, instance_of, number_of_instances
 from ...instances.topics.instance import TopicInstance
 from ..atlas.cells import sizes, surveyed
-from ..atlas.record import AtlasEntry, entry_of, record
+from ..atlas.record import AtlasEntry, entries_on_record, entry_of
 from ..atlas.small_optima import PROBLEMS, smallest_value
 from ..atlas.surveys import WORST, Survey, Term
 from ..catalogue import method_named, problem_named
@@ -192,7 +192,7 @@ def _run(method: str, problem: str, ties: str, instance: TopicInstance) -> float
 
 def cases_on_record(method: str, problem: str, nodes: int, topics: int) -> list[WorstCase]:
     """The worst case of the cells on record of at most this size, exhaustive if all are."""
-    return _worst_of(record().get((method, problem), {}), nodes, topics)
+    return _worst_of(entries_on_record().get((method, problem), {}), nodes, topics)
 
 
 def _surveyed(method: str, problem: str, nodes: int, topics: int, deadline: float, judge: _Judge) -> list[WorstCase]:

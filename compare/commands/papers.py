@@ -22,7 +22,7 @@ from ..atlas.surveys import Term
 from ..claims.bench import rows_of, run_grids
 from ..claims.claim import Claim, LedgerRow
 from ..claims.data import FIGURES, TABLES, experiment_of
-from ..claims.figures import Figure, PaperTable, draw, points_of, table_of
+from ..claims.figures import Figure, PaperTable, comparison_of, draw, points_of
 from ..claims.pages import VERDICTS, listed, printed, row_of, write_pages
 from ..claims.register import CLAIMS, claims_named, keep_rows, record, recorded_seconds, run_claims
 from ..claims.worst import HALL, WorstCase, add_case, cases_on_record, search_worst_case, worst_cases
@@ -137,7 +137,7 @@ def reproduce(ids: tuple[str, ...], quick: bool, every: bool, out: Path | None, 
             shown = points_of(one, rows, every=every)
             files = draw(one, shown).files
         else:
-            shown, files = table_of(one, rows), {}
+            shown, files = comparison_of(one, rows), {}
         show(table(one.name, shown.to_dict("records"), pipe=100_000))
         for ending, data in {"csv": shown.to_csv(index=False).encode(), **files}.items():
             atomic_write(folder / f"{one.name}.{ending}", data)

@@ -86,7 +86,7 @@ def dissemination_along(demands: Demands, routes: Routes, links: set[Arc] | None
     return Dissemination.of(sorted(links), sent)
 
 
-def links_of(answer: Dissemination) -> set[Arc]:
+def soft_links_of(answer: Dissemination) -> set[Arc]:
     """The soft links of an answer."""
     return {(u, v) for u, v in answer.soft_links.tolist()}
 
@@ -223,7 +223,7 @@ def least_messages(
     """
     clock = Clock(time_limit)
     demands, routes = demands_of(network), {}
-    links = links_of(answer)
+    links = soft_links_of(answer)
     least, unsolved = 0, 0
     for number, route in routes_of(demands, answer).items():
         demand = demands.demands[number]
@@ -305,7 +305,7 @@ def _method(
                 model,
                 clock,
                 answer=lambda values: dissemination_along(demands, model.routes(values)),
-                start=model.start(links_of(start), routes_of(demands, start)),
+                start=model.start(soft_links_of(start), routes_of(demands, start)),
                 seed=seed,
                 report=offer_value,
                 **settings,

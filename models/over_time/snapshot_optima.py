@@ -73,7 +73,7 @@ def _optimum(
     instance: TopicInstance, step: int, before: Overlay, clock: Clock, settings: SearchSettings, kept: KeptRows
 ) -> SnapshotOptimum:
     start = greedy_merge(instance)
-    carried = repaired(instance, before)
+    carried = carried_over(instance, before)
     if carried.num_edges < start.num_edges:
         start = carried
     reduced, proof = presolved(instance, leaves=count_links(instance) <= ALL_PAIRS), settings.proof
@@ -92,7 +92,7 @@ def _optimum(
     return SnapshotOptimum(best, max(least, bound))
 
 
-def repaired(instance: TopicInstance, before: Overlay) -> Overlay:
+def carried_over(instance: TopicInstance, before: Overlay) -> Overlay:
     """The overlay without links that join no component of a common topic, and with stars where topics are apart.
 
     Links are taken in their order while they contribute. Cost O(Σ_links (|T_u| + |T_v|) + Σ|T_v| log |V|).

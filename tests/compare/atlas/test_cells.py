@@ -9,7 +9,7 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.atlas.cells import AtlasCell, Piece, gather_here, gathering, sizes, surveyed
-from overlaybench.compare.atlas.record import entry_of, keep, record
+from overlaybench.compare.atlas.record import entries_on_record, entry_of, keep
 from overlaybench.compare.atlas.surveys import CLAIM, RANDOM, Survey, SurveyRow
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.topics.every_instance import instance_of, instances, members_of, number_of_instances
@@ -151,7 +151,7 @@ def test_the_record_keeps_what_was_found(tmp_path: Path) -> None:
     entries = [entry_of("gm", "min-tco", each) for each in surveyed(Survey("min-tco", "gm"), sizes(3, 2))]
     keep(entries[:1], file)
     keep(entries, file)
-    assert record(file)["gm", "min-tco"] == {(one.nodes, one.topics): one for one in entries}
+    assert entries_on_record(file)["gm", "min-tco"] == {(one.nodes, one.topics): one for one in entries}
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from overlaybench.compare.atlas.cells import surveyed
-from overlaybench.compare.atlas.record import AtlasEntry, entry_of, record
+from overlaybench.compare.atlas.record import AtlasEntry, entries_on_record, entry_of
 from overlaybench.compare.atlas.small_optima import PROBLEMS, optima_of
 from overlaybench.compare.atlas.surveys import Survey
 from overlaybench.compare.claims.worst import search_worst_case, wrong_with
@@ -15,7 +15,7 @@ from overlaybench.docs.atlas_page import PAGE, failing, growth, matrices, plain,
 from overlaybench.heuristics.topics.tie_breaking.every_tie import BEST_TIES, WORST_TIES, values_under_ties
 from overlaybench.instances.topics.every_instance import node_sets
 
-ENTRIES = [entry for cells in record().values() for entry in cells.values()]
+ENTRIES = [entry for cells in entries_on_record().values() for entry in cells.values()]
 QUICK_NODES = 6
 
 
@@ -61,7 +61,7 @@ def test_worst_answers_from_the_record_at_once() -> None:
 
 
 def test_the_observations_on_the_papers_are_those_of_the_record() -> None:
-    known = record()
+    known = entries_on_record()
 
     def worst(method: str, problem: str, nodes: int, topics: int) -> Fraction:
         found = [known[method, problem][n, t].found["worst"] for n in range(2, nodes + 1) for t in range(1, topics + 1)]

@@ -78,8 +78,8 @@ FAULTS: Mapping[str, Fault] = {
     "P2.S1.2": Fault(with_broken(gm=every_pair)),
     "P2.L1": Fault(with_broken(minmax_oda=star), ORDER),
     "P2.L3": Fault(replaced={"p2.largest_degree": lambda graph: max((d for _, d in graph.degree)) - 1}),
-    "P2.S3.1": Fault(sound=CONTRADICTED, broken=CONFIRMED, replaced={"p2.steps_of": rounds_of_matchings}),
-    "P2.L4": Fault(replaced={"p2.steps_of": idle_edges_first}),
+    "P2.S3.1": Fault(sound=CONTRADICTED, broken=CONFIRMED, replaced={"p2.edges_in_order": rounds_of_matchings}),
+    "P2.L4": Fault(replaced={"p2.edges_in_order": idle_edges_first}),
     "P2.T1": Fault(with_broken(low_oda=every_pair), shape=FEW),
     "P2.T2": Fault(with_broken(low_oda=every_pair), shape=FEW),
     "P2.L5": Fault(with_broken(cd_oda=star_at_the_last)),
@@ -227,7 +227,7 @@ class TestErrata:
 
     def test_algorithm_1_as_printed_evaluates_more_than_its_bound(self) -> None:
         (recipe,) = grid("steps", "uniform", 1, nodes=20, topics=10, subscriptions=3)
-        edges = next(p2.steps_of(Bench(True), "low-oda", recipe.make(), k=3.0))
+        edges = next(p2.edges_in_order(Bench(True), "low-oda", recipe.make(), k=3.0))
         assert sum(20 * 19 / 2 - rank for rank in range(1, len(edges) + 1)) > 20**2 * 10
 
     def test_cd_oda_2_is_optimal_on_lemma_6s_instance(self) -> None:

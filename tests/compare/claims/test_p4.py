@@ -109,7 +109,9 @@ FAULTS: Mapping[str, Fault] = {
         },
     ),
     "P4.S1.1": Fault(
-        sound=CONTRADICTED, broken=CONFIRMED, replaced={"p4_mixing.cost_of": lambda *given: 1.1 * p4.cost_of(*given)}
+        sound=CONTRADICTED,
+        broken=CONFIRMED,
+        replaced={"p4_mixing.assignment_cost": lambda *given: 1.1 * p4.assignment_cost(*given)},
     ),
     "P4.S5.1": Fault(
         replaced={

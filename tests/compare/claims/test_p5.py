@@ -232,7 +232,7 @@ def test_every_claim_of_p5_has_a_broken_version() -> None:
 
 def test_the_routes_counted_are_those_of_a_path_with_a_soft_link() -> None:
     tree = BrokerTree.of(4, [(0, 1), (1, 2), (2, 3)])
-    routes = p5.routes_of(tree, np.array([[0, 2]], dtype=np.int32))
+    routes = p5.route_counts(tree, np.array([[0, 2]], dtype=np.int32))
     assert (routes[0, 3], routes[3, 0], routes[0, 2], routes[1, 1]) == (2, 1, 2, 1)
 
 
