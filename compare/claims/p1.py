@@ -47,7 +47,7 @@ def topic_connected(bench: Bench) -> Judgement:
         traced = instance.num_nodes <= _MOST_TRACED
         for ties in TIES:
             result = bench.run("gm", instance, ties=ties, seed=tally.n, trace=traced)
-            wrong = violation_of(instance, result) or (_not_greedy(instance, result) if traced else "")
+            wrong = violation_of(result) or (_not_greedy(instance, result) if traced else "")
             tally.add(not wrong, f"{name}, ties {ties}: {wrong}")
     return tally.judgement()
 

@@ -307,7 +307,7 @@ def diameter_two(bench: Bench) -> Judgement:
         for name, instance in assorted(bench.quick):
             for ties in TIES:
                 result = bench.run(method, instance, ties=ties, seed=tally.n)
-                wrong = violation_of(instance, result) or "; ".join(judge.violations(instance, result.answer))
+                wrong = violation_of(result) or "; ".join(judge.violations(instance, result.answer))
                 tally.add(not wrong, f"{method}, {name}, ties {ties}: {wrong}")
     return tally.judgement()
 

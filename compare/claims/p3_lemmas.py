@@ -358,9 +358,8 @@ def _connected(bench: Bench, method: str, **options: tuple[int, ...]) -> Judgeme
         for seed, (given, ties) in enumerate(product(settings, TIES)):
             if instance.num_nodes <= 100 or seed % 7 == 0:
                 result = bench.run(method, instance, _MINMAX, seed=seed, ties=ties, **given)
-                tally.add(
-                    not (wrong := violation_of(instance, result)), f"{name}, {given}, ties {ties}, seed {seed}: {wrong}"
-                )
+                wrong = violation_of(result)
+                tally.add(not wrong, f"{name}, {given}, ties {ties}, seed {seed}: {wrong}")
     return tally.judgement()
 
 

@@ -62,7 +62,7 @@ def on_assorted(
     return tally.judgement()
 
 
-def violation_of(instance: TopicInstance, result: Result[Overlay]) -> str:
+def violation_of(result: Result[Overlay]) -> str:
     """The violations that the problem found in an answer; "" if it is valid."""
     return result.reason if result.status is Status.FAILED else ""
 

@@ -230,7 +230,7 @@ class _Formulation:
     first: _Search | None = None
 
 
-def _filtering(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Formulation:
+def _filtering(instance: TopicInstance, limits: DegreeLimits) -> _Formulation:
     known = _Formulation(lambda _, clock: FilteringModel(instance, clock), limits.least_degree, 0, False)
     most, n = limits.most_edges, instance.num_nodes
     if most is None or not limits.fewest_edges == n - 1 <= most <= n:
@@ -238,8 +238,8 @@ def _filtering(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Form
     return replace(known, first=partial(fewest_relays, instance, cycle=most == n))
 
 
-def _diameters(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Formulation:
-    average = soc.routing.name == "average-topic-diameter"
+def _diameters(instance: TopicInstance, limits: DegreeLimits) -> _Formulation:
+    average = limits.problem.routing.name == "average-topic-diameter"
     connected = int((np.diff(instance.topic_offsets) > 1).sum())
 
     def build(most_cost: int | None, clock: Clock) -> DiameterModel:
@@ -253,7 +253,7 @@ def _diameters(instance: TopicInstance, soc: SOC, limits: DegreeLimits) -> _Form
 
 
 def _solve(
-    formulate: Callable[[TopicInstance, SOC, DegreeLimits], _Formulation],
+    formulate: Callable[[TopicInstance, DegreeLimits], _Formulation],
     instance: TopicInstance,
     problem: AnyTopicProblem,
     *,
@@ -264,14 +264,14 @@ def _solve(
 ) -> Proposal[Overlay]:
     """Minimise from the best heuristic overlay, and return the incumbent and a valid bound also if stopped.
 
-    `formulate` goes from an instance, a problem and its limits to the model; with `start` "best", the heuristics of the
-    problem run first. Status ``time-limit`` if the limit left a gap. Without a limit in the problem, the counter
+    `formulate` goes from an instance and the limits of its problem to the model; with `start` "best", the problem's
+    heuristics run first. Status ``time-limit`` if the limit left a gap. Without a limit in the problem, the counter
     ``front`` lists the proven points of the Pareto front as degree × cost, and ``front_complete`` is "yes" if it has no
     others.
     """
     clock, soc = Clock(time_limit), as_soc(problem)
     limits = limits_of(soc, instance)
-    known = formulate(instance, soc, limits)
+    known = formulate(instance, limits)
     if start == "best" and time_limit is not None:
         offer_star(instance)
     starts = _heuristic_starts(instance, soc, seed, clock) if start == "best" else []
@@ -398,7 +398,7 @@ def _minimise(
 
 
 def _method(
-    formulate: Callable[[TopicInstance, SOC, DegreeLimits], _Formulation], **fields: Any
+    formulate: Callable[[TopicInstance, DegreeLimits], _Formulation], **fields: Any
 ) -> Method[TopicInstance, Overlay]:
     return Method(
         source="P1 §9; models/limits/soc_cp_sat.py",
