@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # highspy==1.13.1 (HiGHS), the newest that can share a process with ortools 9.15, and pyscipopt==6.3.0 (SCIP 10.0).
-# An LP file may name a column several times in one expression. HiGHS sums the coefficients in rows, with a warning; in the
-# objective the last coefficient stays, without a warning, and the optimum of that objective is "Optimal". HiGHS' issue
-# 2469 asked for the sums and changed the rows only; HiGHS 1.16.0 sums both.
+# An LP file may name a column several times in one expression. HiGHS sums the coefficients in rows, with a warning; in
+# the objective the last coefficient stays, without a warning, and the optimum of that objective is "Optimal". HiGHS'
+# issue 2469 asked for the sums and changed the rows only; HiGHS 1.16.0 sums both.
 # Seen: for `min x + y + 3 x` with x >= 2 HiGHS 6, and SCIP 8.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # python-sat==1.9.dev24 (PySAT).
-# PySAT's documentation says that weights of soft clauses may be floating point numbers. `RC2Stratified` then returns None
-# for satisfiable formulas, which means that there is no solution: a difference of two weights is 1e-16 instead of 0.
+# PySAT's documentation says that weights of soft clauses may be floating point numbers. `RC2Stratified` then returns
+# None, which means that there is no solution, for satisfiable formulas: a difference of two weights is 1e-16, not 0.
 # The same weights as decimals, or `RC2`, give the optimum.
-# Seen: four soft clauses and one hard clause: None with floats, and cost 0.8 with decimals; of 200 formulas with weights
-# that are tenths, 38 are None.
+# Seen: four soft clauses and one hard clause: None with floats, and cost 0.8 with decimals; None for 38 of 200 formulas
+# whose weights are tenths.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

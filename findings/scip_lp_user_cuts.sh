@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # pyscipopt==6.3.0 (SCIP 10.0).
-# The section `user cuts` of an LP file has cuts that the rows and the integrality imply; a solver may leave them out. SCIP
-# does so, and leaves out the row as well that such a cut makes redundant: the problem without both is "unbounded", and
-# the solution that SCIP returns violates a row of the file.
+# The section `user cuts` of an LP file has cuts that the rows and the integrality imply; a solver may leave them out.
+# SCIP does so, and leaves out the row as well that such a cut makes redundant: the problem without both is "unbounded",
+# and the solution that SCIP returns violates a row of the file.
 # Seen: `max x + y`, `2 x + 2 y <= 9`, x and y integer: 4; with the user cut `x + y <= 4` "unbounded", and 200000.
 set -euo pipefail
 folder=$(mktemp -d)
