@@ -30,10 +30,7 @@ from .problem import Answer, Instance, Problem, family_of
 from .result import OUT_OF_MEMORY, Result, Status, Trace
 
 _ROUNDING, _TRIAL_SECONDS = 1e-6, 0.5
-_SMALL, _BRIEF = (
-    5000,
-    1.0,
-)  # the largest size of an instance, and seconds, of kernels interpreted before they are compiled
+_SMALL = 5000  # the largest size of an instance whose first run is interpreted
 _PREPARED: set[Any] = set()
 
 
@@ -182,16 +179,17 @@ class Method(Generic[Instance, Answer]):
         """Run with interpreted kernels if they were never compiled on this machine and that takes a second at most.
 
         Compiling takes tens of seconds, on a small instance a thousand times as long as the run. None otherwise, and
-        for anytime and exact methods: in a second compiled kernels find better answers, and their sorts break other
-        ties.
+        where an exact or anytime method proves no optimum in that time: compiled kernels find better answers.
         """
         chosen, member = self.complete(options, problem), self.answering(problem)
         small = max(getattr(instance, "size", {"": _SMALL + 1}).values()) <= _SMALL
-        if not (member.compiled and small) or member.anytime or member.exact or member.is_interpreted(instance):
+        proves = member.exact or member.bounds
+        if not (member.compiled and small) or member.is_interpreted(instance) or (member.anytime and not proves):
             return None
         run = partial(self.run, instance, problem, seed=seed, time_limit=time_limit, **options)
         result = briefly(member._key(instance, problem, chosen), run)
-        return result if result and result.status is Status.FEASIBLE else None
+        done = Status.OPTIMAL if member.anytime or member.exact else Status.FEASIBLE
+        return result if result and result.status is done else None
 
     def _key(self, instance: Instance, problem: Problem[Any, Any], options: Mapping[str, Value]) -> tuple[str, ...]:
         """What the kernels that a run calls depend on."""

@@ -465,7 +465,7 @@ def _shared_cache(kernel: Kernel) -> Any:
 def _announce_compilation() -> None:
     """Report on stderr the first compilation of a kernel in this process."""
     cleared = "\r\x1b[K" if sys.stderr.isatty() else ""  # of a progress line
-    print(f"{cleared}compiling kernels, once", file=sys.stderr, flush=True)
+    print(f"{cleared}compiling kernels, once a machine (exact methods: a minute or two)", file=sys.stderr, flush=True)
 
 
 @cache

@@ -538,7 +538,7 @@ def _rows_of_trees(
             continue
         tree = np.flatnonzero(in_tree[link_offsets[t] : link_offsets[t + 1]]) + link_offsets[t]
         parent, end, following, before = np.arange(n), np.arange(n), np.full(n, -1), np.zeros(n, np.int64)
-        for k in tree[np.argsort(weight[tree])]:
+        for k in tree[np.argsort(weight[tree], kind="mergesort")]:
             x, y = root_of(parent, int(a[k])), root_of(parent, int(b[k]))
             following[end[x]], before[y], end[x], parent[y] = y, weight[k], end[y], x
         v = root_of(parent, 0)

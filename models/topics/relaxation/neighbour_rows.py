@@ -136,7 +136,7 @@ def least_cover(masks: Units, weights: Units, whole: int, steps: int) -> tuple[i
     least what the dearest of them does at its cheapest mask. Exponential in the worst case.
     """
     count = len(masks)
-    order = np.argsort(weights)
+    order = np.argsort(weights, kind="mergesort")
     best = np.zeros(count, np.bool_)
     least = np.int64(2**62)
     done, weight = np.zeros(64, np.int64), np.zeros(64, np.int64)

@@ -67,7 +67,7 @@ def price_trees(topic_offsets: Offsets, links: TopicEdges, weight: Units, in_tre
     for t in range(len(topic_offsets) - 1):
         first, last = topic_offsets[t], topic_offsets[t + 1]
         tree = np.flatnonzero(in_tree[links.offsets[t] : links.offsets[t + 1]]) + links.offsets[t]
-        for k in tree[np.argsort(weight[tree])]:
+        for k in tree[np.argsort(weight[tree], kind="mergesort")]:
             x, y = first + links.a[k], first + links.b[k]
             while parent[x] != x:
                 x = np.int64(parent[x])

@@ -304,7 +304,7 @@ def _partition_topics(
 
 @kernel
 def _by_contraction(n: int, one: Ids, other: Ids, weight: Weights, tolerance: float, out: Ids) -> int:
-    order = np.argsort(-weight)
+    order = np.argsort(-weight, kind="mergesort")
     heads, partner, value = _adjacency(n, one, other, weight)
     block = np.arange(n, dtype=np.int32)
     size = np.ones(n, np.int32)

@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def test_one_seed_gives_one_overlay_any_order_of_nodes_its_value_and_solvers_say
         assert first.counters == second.counters or options.get("solver") == "cbc"
         assert first.value == other.value
     out, err = capfd.readouterr()
-    assert out + err.replace("compiling kernels, once\n", "") == ""
+    assert out + re.sub("compiling kernels.*\n", "", err) == ""
 
 
 # Subscriptions, and the optimum: the fewest edges, or the problem's own value where it is another one. A path has the
