@@ -40,7 +40,8 @@ SMALL_TEXTS = """() => {
 FAINT_TEXTS = """() => {
   const numbers = colour => colour.match(/[0-9.]+/g).map(Number);
   const luminance = rgb => rgb.slice(0, 3).map(c => c / 255)
-    .map(c => c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4).reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
+    .map(c => c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
   return [...document.querySelectorAll("svg text")].filter(text => text.checkVisibility()).flatMap(text => {
     let ground = text;
     while (ground && (numbers(getComputedStyle(ground).backgroundColor)[3] ?? 1) === 0) ground = ground.parentElement;
