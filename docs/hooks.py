@@ -7,6 +7,7 @@ import os
 import posixpath
 import re
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -63,7 +64,17 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     for file in package.rglob("*.py"):  # parameters described together are shown with the default of the first
         file.write_text(_TOGETHER.sub(_apart, file.read_text(encoding="utf-8")), encoding="utf-8")
     config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [_staging.name]
+    asked = subprocess.run(["git", "remote", "get-url", "origin"], cwd=_ROOT, capture_output=True, text=True)
+    if address := repository_page(asked.stdout.strip()):
+        config.repo_url, config.repo_name = address, address.rpartition("/")[2]
     return config
+
+
+def repository_page(remote: str) -> str:
+    """The page of a git remote, which the site links to; "" for a folder or none: a dead link helps nobody."""
+    remote = re.sub(r"^(?:ssh://)?git@([^/:]+)[:/]", r"https://\1/", remote)
+    page = re.sub(r"^https://[^/@]*@", "https://", remote).removesuffix("/").removesuffix(".git")
+    return page if page.startswith("https://") else ""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-WALKS = ("../README.md", "start.md", "own_data.md", "semantic_maps.md", "oligomers.md", "hypergraphs.md", "ethereum.md")
+WALKS = ["../README", "introduction", "start", "own_data", "semantic_maps", "oligomers", "hypergraphs", "ethereum"]
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
@@ -67,7 +67,7 @@ def test_every_command_line_of_a_page_parses(page: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.parametrize("name", WALKS)
 def test_a_walk_through_runs_as_written(name: str, tmp_path: Path) -> None:
-    page = ROOT / "docs" / name
+    page = ROOT / "docs" / f"{name}.md"
     for language, code, before in blocks(page):
         if saved := re.search(r"[Ss]ave this as `([^`]+)`", before):
             (tmp_path / saved[1]).write_text(code)
@@ -90,6 +90,13 @@ def test_the_page_on_branch_and_cut_is_of_the_run_whose_proof_it_adds_up(tmp_pat
     assert root.bound <= run.value - 1 < min(leaf.bound for leaf in leaves)
     assert of_run.page(run) == of_run.PAGE.read_text(encoding="utf-8"), "python -m overlaybench.docs.branch_and_cut_run"
     assert of_run.PICTURE.read_bytes() == of_run.picture(run)
+
+
+@pytest.mark.parametrize("remote", ["https://x:secret@git.example/a/b.git", "git@git.example:a/b", "/srv/b", ""])
+def test_the_site_links_to_the_page_of_the_git_remote_without_its_credentials(remote: str) -> None:
+    from overlaybench.docs.hooks import repository_page
+
+    assert repository_page(remote) == ("https://git.example/a/b" if "@" in remote else "")
 
 
 class Links(HTMLParser):
