@@ -238,15 +238,28 @@ def _sent(file: Path) -> Path:
     return Path(SparkFiles.get(file.name))
 
 
+def one_by_one(do: Callable[[Any, bool], Output]) -> Callable[[list[Any], bool, float], Iterator[Output]]:
+    """What does items one after the other until a time (monotonic), the first one always."""
+
+    def done(items: list[Any], is_dead: bool, end: float) -> Iterator[Output]:
+        for item in items:
+            yield do(item, is_dead)
+            if time.monotonic() > end:
+                return
+
+    return done
+
+
 def work_of(
-    do: Callable[[Any, bool], Output],
+    do: Callable[[list[Any], bool, float], Iterable[Output]],
     *,
     begin: Callable[[], object],
     seconds: float,
     pack: Callable[[list[Output]], Any] = list,
 ) -> Work:
-    """The work on a batch of items: `begin`, and then `do` of one after the other, for about so many seconds.
+    """The work on a batch of items: `begin`, and then `do`, for about so many seconds.
 
+    `do` gets the items and until when to begin one (monotonic), and gives the results of the first ones, one at least.
     A batch of several whose worker died comes back undone, so that its items are done one by one; `do` is told when an
     item has killed `DEATHS` workers. `pack` is applied to the results.
     """
@@ -258,11 +271,7 @@ def work_of(
             items = pickle.loads(batch)
             if attempt and len(items) > 1:
                 return pickle.dumps(BatchOutcome(0, died=True))
-            results = []
-            for item in items:
-                results.append(do(item, attempt >= DEATHS))
-                if time.monotonic() > begun + seconds:
-                    break
+            results = list(do(items, attempt >= DEATHS, begun + seconds))
             return pickle.dumps(BatchOutcome(len(results), pack(results)))
         except BadInput as error:
             return pickle.dumps(BatchOutcome(0, error=str(error)))

@@ -7,6 +7,7 @@ import faulthandler
 import fcntl
 import gc
 import io
+import math
 import mmap
 import multiprocessing
 import os
@@ -14,9 +15,11 @@ import pickle
 import resource
 import select
 import signal
+import struct
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
@@ -49,9 +52,10 @@ _INTERRUPT_SECONDS, _INTERRUPTED = 1.2, "interrupted"
 _END_SECONDS = 5.0  # for a solver that has closed its connection
 _KEPT_OUTPUT, _MOST_OUTPUT, _LONGEST_LINE = 2**16, 2**24, 300
 _KEPT_HEAP = MIB  # giving it back takes 0.5 ms, and the next run the time of taking it again
-_RUNS_PER_PROCESS = 1000  # a fork and the copies of pages that it touches cost some 100 ms
+_RUNS_PER_PROCESS, _SECONDS_PER_PROCESS = 1000, 10.0  # a fork and the copies of pages that it touches take 0.1 s
 _MOST_ATTEMPTS = 3
-_NOTES, _NOTES_START = 2**16, 8  # bytes; the first ones hold where the notes end
+_NOTES, _HEAD = 2**16, struct.Struct("<Qd")  # bytes; the number of the run and the end of its notes, what it held then
+_NOTES_START = _HEAD.size
 
 
 @dataclass(frozen=True)
@@ -77,14 +81,15 @@ class IsolatedRun:
 
     `peak` is the largest private memory (bytes) seen beyond what they started with; `cpu_seconds` are of all threads
     and ended children, nan where the process was killed; `killed` says that another process did, such as the system
-    when out of memory; `output` is the last 64 KiB of what they printed.
+    when out of memory; `output` is the last 64 KiB of what they printed; `started` is the time since the epoch.
     """
 
     result: Result[Any]
     peak: float
-    cpu_seconds: float = float("nan")
+    cpu_seconds: float = math.nan
     killed: bool = False
     output: str = ""
+    started: float = 0.0
 
 
 def run_isolated(job: Job) -> IsolatedRun:
@@ -108,7 +113,7 @@ class Solver:
 
     It is forked when first needed, with the imports and compiled kernels of its parent. It is ended, and the next
     run gets a new one, after a run that failed or left a child process behind, when a method needs kernels that were
-    compiled since, and after 1,000 runs. Limits are set anew for every run, above what the process holds then.
+    compiled since, and after 1,000 runs and 10 s. Limits are set anew for every run, above what the process holds then.
     Where it is `attended`, a signal that :func:`.keeping` keeps ends the run, which returns its answer, and what the
     run prints is passed on to stderr while it runs; for the run stderr is a terminal if it is one here.
     """
@@ -117,15 +122,15 @@ class Solver:
         self._attended = attended
         self._process: BaseProcess | None = None
         self._connection: Connection | None = None
-        self._output = self._pidfd = -1
+        self._output = self._outcomes = self._pidfd = -1
         self._passed_on = 0  # bytes of the output
         self._line: StatusLine | None = None  # of an attended run that has no log of its own
         self._events = select.poll()
         self._pid = self._runs = 0
+        self._forked = 0.0
         self._digest = ""
-        self._memory_at_start = 0.0
         self._notes = mmap.mmap(-1, _NOTES)
-        self._heard = _Heard(self._notes)
+        self._heard = _Heard(self._notes, (), 0)
 
     def __enter__(self) -> Solver:
         return self
@@ -135,166 +140,207 @@ class Solver:
 
     def run(self, job: Job) -> IsolatedRun:
         """Do a run; see :func:`run_isolated`. One whose process is killed from outside is repeated, at most twice."""
-        options = job.method.complete(job.options, job.problem)
-        # What the run will call is compiled, and its libraries imported, before the process is forked that inherits it.
-        with keeping(False):
-            prepared = job.method.answering(job.problem).prepare(job.instance, job.problem, options)
-        if prepared:
-            self.stop()  # forked before, it would compile within the run's limit
-            gc.freeze()  # Spark collects garbage after every task; frozen objects are left out
-        start = time.monotonic()
-        for _ in range(_MOST_ATTEMPTS):
+        return self.run_all([job])[0]
+
+    def run_all(self, jobs: Sequence[Job], seconds: float = math.inf) -> list[IsolatedRun]:
+        """Do runs one after the other, as :meth:`run` does, until so many seconds have passed; the first one always.
+
+        The process gets them together, and this one hears of those that it has done when it ends with the last one, or
+        one of them ends the process: so a run of a millisecond costs no change between processes.
+        """
+        end, done, attempts = time.monotonic() + seconds, list[IsolatedRun](), 0
+        self._prepare(jobs)
+        while len(done) < len(jobs) and (not done or time.monotonic() < end):
             try:
-                self._send(job)
-                run = self._await(job)
+                self._send(jobs[len(done) :], end)
+                runs = self._await()
             except BaseException:
                 self.stop()
                 raise
-            self._runs += 1
-            if run.result.status is Status.FAILED or self._runs >= _RUNS_PER_PROCESS:
+            self._runs += len(runs)
+            if runs:
+                self._digest = getattr(jobs[len(done) + len(runs) - 1].instance, "digest", "")
+            is_old = self._runs >= _RUNS_PER_PROCESS and time.monotonic() > self._forked + _SECONDS_PER_PROCESS
+            if runs and (is_old or runs[-1].result.status is Status.FAILED):
                 self.stop()
-            if not run.killed:
-                break
-        if run.result.status is Status.FAILED and not run.result.seconds:
-            run = replace(run, result=replace(run.result, seconds=time.monotonic() - start))
-        return run
+            attempts = (attempts if len(runs) == 1 else 0) + 1 if runs and runs[-1].killed else 0
+            done += runs[:-1] if 0 < attempts < _MOST_ATTEMPTS else runs
+        return done
+
+    def _prepare(self, jobs: Iterable[Job]) -> None:
+        """Compile what runs will call, and import its libraries, before the process is forked that inherits it."""
+        prepared, seen = False, set[tuple[object, ...]]()
+        for job in jobs:
+            same = job.method.name, job.problem.name, id(job.options), getattr(job.instance, "is_tiny", False)
+            if same not in seen:
+                seen.add(same)
+                options = job.method.complete(job.options, job.problem)
+                with keeping(False):
+                    prepared |= job.method.answering(job.problem).prepare(job.instance, job.problem, options)
+        if prepared:
+            self.stop()  # forked before, it would compile within the run's limit
+            gc.freeze()  # Spark collects garbage after every task; frozen objects are left out
 
     def stop(self) -> None:
         """Kill the process and every process it started; a new one is forked when needed."""
+        self._kill()
+        if self._connection is not None:
+            self._connection.close()
+        for handle in (self._output, self._outcomes, self._pidfd):
+            if handle >= 0:
+                os.close(handle)
+        self._process, self._connection, self._output, self._outcomes, self._pidfd = None, None, -1, -1, -1
+        self._pid, self._runs, self._digest = 0, 0, ""
+
+    def _kill(self) -> None:
         if self._process is not None:
             try:
                 os.killpg(self._pid, signal.SIGKILL)
             except (ProcessLookupError, PermissionError):
                 self._process.kill()
             self._process.join()
-        if self._connection is not None:
-            self._connection.close()
-        for handle in (self._output, self._pidfd):
-            if handle >= 0:
-                os.close(handle)
-        self._process, self._connection, self._output, self._pidfd = None, None, -1, -1
-        self._pid, self._runs, self._digest = 0, 0, ""
 
-    def _send(self, job: Job) -> None:
-        """Send a job to the process if its method and problem have names; otherwise fork one that inherits it.
-
-        What the process holds is measured before the job is sent: afterwards, the run may already have allocated.
-        """
-        _end_notes(self._notes, _NOTES_START)
-        named = METHODS.get(job.method.name) is job.method and PROBLEMS.get(job.problem.name) is job.problem
-        if self._connection is not None and named:
-            self._memory_at_start = private_memory(self._pid)
-            instance = None if self._digest == job.instance.digest else job.instance
-            self._digest = job.instance.digest
-            limits = job.seed, dict(job.options), job.time_limit, job.memory_limit
+    def _send(self, jobs: Sequence[Job], end: float) -> None:
+        """Send jobs to the process if methods and problems have names; otherwise fork one that inherits them."""
+        self._heard, self._passed_on = _Heard(self._notes, jobs, self._runs), 0
+        if self._connection is not None and all(map(_is_named, jobs)):
+            for file in (self._output, self._outcomes):
+                os.ftruncate(file, 0)
             try:
-                self._connection.send((job.method.name, instance, job.problem.name, limits))
+                self._connection.send(([self._message(job) for job in jobs], end))
                 return
             except OSError:  # it died between two runs
                 pass
         self.stop()
+        self._heard = _Heard(self._notes, jobs, 0)
         context = multiprocessing.get_context("fork")
         self._connection, solver_end = context.Pipe()
-        self._output, self._passed_on = os.memfd_create("solver output"), 0
-        fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
+        self._output, self._outcomes = os.memfd_create("solver output"), os.memfd_create("outcomes")
+        for file in (self._output, self._outcomes):
+            fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
         _trim_heap()
-        arguments = job, solver_end, self._output, self._notes, self._attended and sys.stderr.isatty()
+        terminal = self._attended and sys.stderr.isatty()
+        arguments = jobs, end, solver_end, self._output, self._outcomes, self._notes, terminal
         self._process = context.Process(target=_serve, args=arguments, daemon=False)
         with forking():
             self._process.start()
         solver_end.close()
-        self._pid = self._process.pid or 0
+        self._pid, self._forked = self._process.pid or 0, time.monotonic()
         # The process's own sentinel is a pipe, which the solver closes with all else that it inherited.
         self._pidfd = os.pidfd_open(self._pid)
         self._events = select.poll()  # `wait` would make one for each message
         for handle in (self._connection.fileno(), self._pidfd):
             self._events.register(handle, select.POLLIN)
-        with suppress(EOFError, OSError):  # it has died: seen by who waits for its result
-            # By itself, as a library may keep its memory from forks (a JavaScript engine that draws charts does).
-            self._memory_at_start = self._connection.recv()
-        self._digest = getattr(job.instance, "digest", "")
 
-    def _await(self, job: Job) -> IsolatedRun:
-        """Wait for the result; kill the process where it exceeds a limit."""
+    def _message(self, job: Job) -> tuple[Any, ...]:
+        """A job without what the process has already, its instance as bytes, of which it makes one at a time."""
+        before, self._digest = self._digest, job.instance.digest
+        instance = None if before == self._digest else pickle.dumps(job.instance)
+        limits = job.seed, dict(job.options), job.time_limit, job.memory_limit
+        return job.method.name, instance, job.problem.name, limits
+
+    def _await(self) -> list[IsolatedRun]:
+        """Wait until the process has done its jobs, or ended; kill it where a run exceeds a limit."""
         assert self._process is not None
         assert self._connection is not None
-        peak = children = 0.0
-        polled = children_polled = time.monotonic()
-        heard = self._heard = _Heard(self._notes)
-        ended = None
-        shown = polled
+        heard, children = self._heard, 0.0
+        polled = children_polled = shown = time.monotonic()
         if self._attended and sys.stderr.isatty():
-            options = job.method.answering(job.problem).options
+            options = heard.job.method.answering(heard.job.problem).options
             self._line = None if any(option.name == "progress" for option in options) else StatusLine()
-        while ended is None:
+        while True:
             if self._events.poll(1000 * _POLL_SECONDS):
                 try:
-                    ended = heard.hear(self._connection.recv())
+                    message = self._connection.recv()
                 except (EOFError, OSError, pickle.UnpicklingError):
-                    if not wait([self._pidfd], timeout=_END_SECONDS):
-                        return self._stopped(job, "crash: the solver closed its files and went on", peak)
-                    self._process.join()
-                    output, killed = self._printed(), -(self._process.exitcode or 0) in (signal.SIGKILL, *SIGNALS)
-                    reason = _cause_of_death(self._process.exitcode, output)
-                    return IsolatedRun(job.failed(reason), peak, killed=killed, output=output)
-                if ended is not None:
-                    break
+                    return self._died()
+                if message is None:
+                    return self._done()
+                heard.hear(*message)
             if self._attended and stopped():
-                return self._interrupted(job, peak)
+                return self._interrupted()
             now = time.monotonic()
             if now > polled + _POLL_SECONDS:
                 polled = now
                 self._pass_on()
+                heard.read_notes()
                 if self._line is not None and now > shown + _SHOW_SECONDS:
-                    self._line.show(0, f"{job.method.name}: {heard.state}")
+                    self._line.show(0, f"{heard.job.method.name}: {heard.state}")
                     shown = now
                 if os.fstat(self._output).st_size > _MOST_OUTPUT:
                     os.ftruncate(self._output, 0)  # it lies in memory
                     self._passed_on = 0
                 if now > children_polled + _POLL_CHILDREN_SECONDS:
                     children, children_polled = sum(map(private_memory, session_members(self._pid))), now
-                held = private_memory(self._pid) + children - self._memory_at_start
-                peak = max(peak, held)
-                if job.memory_limit is not None and held > job.memory_limit * MIB:
-                    reason = f"memory: {held / MIB:.0f} MiB held, {job.memory_limit} MiB allowed"
-                    return self._stopped(job, reason, peak)
-            if reason := heard.exceeded(job):
-                return self._stopped(job, reason, peak)
-        peak = max(peak, private_memory(self._pid) - self._memory_at_start)
-        result, cpu_seconds, is_alone = ended
-        if result.status is Status.FAILED and result.reason.startswith("memory:"):
-            return self._stopped(job, result.reason, peak)
-        output = self._printed()
+                held, most = heard.held(private_memory(self._pid) + children), heard.job.memory_limit
+                if most is not None and held > most * MIB:
+                    return self._stopped(f"memory: {held / MIB:.0f} MiB held, {most} MiB allowed")
+            if reason := heard.exceeded():
+                return self._stopped(reason)
+
+    def _done(self) -> list[IsolatedRun]:
+        """The runs whose outcomes the process has written."""
+        self._pass_on(ended=True)
+        heard, runs, is_alone = self._heard, list[IsolatedRun](), True
+        written = io.BytesIO(os.pread(self._outcomes, os.fstat(self._outcomes).st_size, 0))
+        with suppress(EOFError, pickle.UnpicklingError):  # killed while it wrote the last one
+            while True:
+                run, is_alone = pickle.load(written)
+                runs.append(replace(run, peak=max(run.peak, heard.peaks[len(runs)])))
+        if runs and runs[-1].result.reason.startswith("memory:") and runs[-1].result.status is Status.FAILED:
+            heard.read_notes()
+            seconds = runs[-1].result.seconds
+            runs[-1] = replace(runs[-1], result=heard.result(runs[-1].result.reason, seconds), cpu_seconds=math.nan)
+            is_alone = False
         if not is_alone:
             self.stop()
-        return IsolatedRun(result, peak, cpu_seconds, output=output)
+        return runs
 
-    def _interrupted(self, job: Job, peak: float) -> IsolatedRun:
+    def _died(self) -> list[IsolatedRun]:
+        """The runs that were done, and the failed one in which the process ended."""
+        assert self._process is not None
+        if not wait([self._pidfd], timeout=_END_SECONDS):
+            return self._stopped("crash: the solver closed its files and went on")
+        self._process.join()
+        killed = -(self._process.exitcode or 0) in (signal.SIGKILL, *SIGNALS)
+        return self._ended(_cause_of_death(self._process.exitcode, self._printed()), killed)
+
+    def _stopped(self, reason: str) -> list[IsolatedRun]:
+        """Kill the process; the runs that were done, and the present one with the best that it offered, or failed."""
+        self._kill()
+        return self._ended(reason)
+
+    def _ended(self, reason: str, killed: bool | None = None) -> list[IsolatedRun]:
+        """The runs of a process that has ended by itself, `killed` or not, or was ended for a reason of ours."""
+        heard, output = self._heard, self._printed()
+        heard.read_notes()
+        seconds, runs = time.monotonic() - heard.begun, self._done()
+        if len(runs) <= heard.position:  # else it was done meanwhile
+            result = heard.result(reason, seconds) if killed is None else heard.failed(reason, seconds)
+            peak = heard.peaks[heard.position]
+            runs.append(IsolatedRun(result, peak, killed=bool(killed), output=output, started=heard.started))
+        self.stop()
+        return runs
+
+    def _interrupted(self) -> list[IsolatedRun]:
         """The run that a signal ends: an anytime method may return its answer, others have what they offered."""
         assert self._connection is not None
-        end = time.monotonic() + (_INTERRUPT_SECONDS if job.method.anytime else 0.0)
+        end = time.monotonic() + (_INTERRUPT_SECONDS if self._heard.job.method.anytime else 0.0)
         with suppress(EOFError, OSError, pickle.UnpicklingError):
             os.kill(self._pid, signal.SIGINT)
             while self._connection.poll(max(0.0, end - time.monotonic())):
-                if (ended := self._heard.hear(self._connection.recv())) is not None:
-                    result, seconds, _ = ended
-                    if result.status is Status.FEASIBLE and not result.reason:
-                        result = replace(result, reason=_INTERRUPTED)
-                    return IsolatedRun(result, peak, seconds, output=self._printed())
-        return self._stopped(job, _INTERRUPTED, peak)
-
-    def _stopped(self, job: Job, reason: str, peak: float) -> IsolatedRun:
-        """The run with the best that it offered, or failed; the process is killed first."""
-        self._heard.read_notes()
-        seconds, output = time.monotonic() - self._heard.begun, self._printed()
-        self.stop()
-        return IsolatedRun(self._heard.result(job, reason, seconds), peak, output=output)
+                if (message := self._connection.recv()) is None:
+                    (run,) = self._done()
+                    if run.result.status is Status.FEASIBLE and not run.result.reason:
+                        run = replace(run, result=replace(run.result, reason=_INTERRUPTED))
+                    return [run]
+                self._heard.hear(*message)
+        return self._stopped(_INTERRUPTED)
 
     def _printed(self) -> str:
         """What the solver printed in this run; the file is emptied when the next one starts, or is too large."""
         self._pass_on(ended=True)
-        size = os.fstat(self._output).st_size
-        return os.pread(self._output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace")
+        return _end_of(self._output)
 
     def _pass_on(self, *, ended: bool = False) -> None:
         """Write to stderr the lines that an attended run has printed since the last call; all where it has ended."""
@@ -311,6 +357,10 @@ class Solver:
             sys.stderr.flush()
 
 
+def _is_named(job: Job) -> bool:
+    return METHODS.get(job.method.name) is job.method and PROBLEMS.get(job.problem.name) is job.problem
+
+
 class _Sender:
     """In the solver process: notes what a run offers, and that a compilation or the method begins or ends.
 
@@ -319,17 +369,22 @@ class _Sender:
     """
 
     def __init__(self, connection: Connection, notes: mmap.mmap) -> None:
-        self._connection, self._notes, self._end = connection, notes, _NOTES_START
+        self._connection, self._notes, self._number, self._end = connection, notes, -1, _NOTES_START
+
+    def begin(self, held: float) -> None:
+        """A run begins; the process holds so many bytes."""
+        self._number, self._end = self._number + 1, _NOTES_START
+        _HEAD.pack_into(self._notes, 0, self._number << 32 | self._end, held)
 
     def _tell(self, *message: Any) -> None:
         note = pickle.dumps((time.monotonic(), *message))
         start, self._end = self._end, self._end + len(note)
         if self._end <= _NOTES:
             self._notes[start : self._end] = note
-            _end_notes(self._notes, self._end)
+            self._notes[:8] = (self._number << 32 | self._end).to_bytes(8, "little")
         else:
             self._end = _NOTES
-            self._connection.send_bytes(note)
+            self._connection.send((self._number, time.monotonic(), *message))
 
     def offered(self, answer: Any, value: float | None, lower_bound: float | None) -> None:
         self._tell("offered", answer, value, lower_bound)
@@ -341,37 +396,59 @@ class _Sender:
         self._tell("solving", begun)
 
 
-def _end_notes(notes: mmap.mmap, end: int) -> None:
-    notes[:_NOTES_START] = end.to_bytes(_NOTES_START, "little")
-
-
 class _Heard:
-    """What was heard of a run: the best answer and bound that it offered, its stage, and since when.
+    """What was heard of some runs: which one is at work, what it offered, its stage, and since when.
 
-    The time of a compilation counts in no limit.
+    The time of a compilation counts in no limit. `peaks` are the largest memory (bytes) seen of each.
     """
 
-    def __init__(self, notes: mmap.mmap) -> None:
+    def __init__(self, notes: mmap.mmap, jobs: Sequence[Job], first: int) -> None:
+        self.jobs, self.peaks = jobs, defaultdict[int, float](float)
+        self._notes, self._first = notes, first
+        _HEAD.pack_into(notes, 0, first << 32 | _NOTES_START, math.inf)
+        self._begin(first)
+
+    def _begin(self, number: int) -> None:
+        self._number, self._read = number, _NOTES_START
         self.start = self.begun = time.monotonic()
-        self._notes, self._read = notes, _NOTES_START
+        self.started = time.time()
         self._stage, self._paused = "starting", 0.0
         self._answer, self._lower_bound, self._trajectory = None, None, Trajectory()
 
+    @property
+    def position(self) -> int:
+        """The position of the run at work among the jobs."""
+        return self._number - self._first
+
+    @property
+    def job(self) -> Job:
+        """The job of the run at work."""
+        return self.jobs[self.position]
+
     def read_notes(self) -> None:
         """Take the notes that a `_Sender` has made since the last reading."""
-        start, self._read = self._read, int.from_bytes(self._notes[:_NOTES_START], "little")
-        stream = io.BytesIO(self._notes[start : self._read])
-        while stream.tell() < self._read - start:
-            self._take(*pickle.Unpickler(stream).load())
+        number = -1
+        while number != self._number:  # another run may begin meanwhile
+            number, end = divmod(_HEAD.unpack_from(self._notes)[0], 2**32)
+            if number != self._number:
+                self._begin(number)
+            stream = io.BytesIO(self._notes[self._read : end])
+            number = _HEAD.unpack_from(self._notes)[0] >> 32
+        self._read = end
+        while stream.tell() < len(stream.getbuffer()):
+            self._take(*pickle.load(stream))
 
-    def hear(self, message: tuple[Any, ...]) -> tuple[Result[Any], float, bool] | None:
-        """Take a message of a `_Sender`, or return the outcome that :func:`_run` has sent."""
-        if isinstance(message[0], Result):
-            result, cpu_seconds, is_alone = message
-            return result, cpu_seconds, is_alone
+    def hear(self, number: int, *note: Any) -> None:
+        """Take a message of a `_Sender`."""
         self.read_notes()
-        self._take(*message)
-        return None
+        if number == self._number:
+            self._take(*note)
+
+    def held(self, now: float) -> float:
+        """The bytes that the run holds where its processes hold so many now; at most 0 before it has begun."""
+        held = now - _HEAD.unpack_from(self._notes)[1]
+        self.peaks[self.position] = max(self.peaks[self.position], held)
+        return held
 
     def _take(self, now: float, what: str, *given: Any) -> None:
         match what, *given:
@@ -396,9 +473,10 @@ class _Heard:
         known = [f"{name} {plain(number)}" for name, number in last.items() if number is not None]
         return ", ".join([f"{time.monotonic() - self.begun:.0f} s", *known])
 
-    def exceeded(self, job: Job) -> str:
+    def exceeded(self) -> str:
         """How the run exceeds its time limit now, or ""."""
         self.read_notes()
+        job = self.job
         if job.time_limit is None or self._paused:
             return ""
         rows = getattr(job.instance, "num_subscriptions", 0)
@@ -413,14 +491,18 @@ class _Heard:
         why = "" if job.method.anytime else f" ({job.method.name} has no answer before its end)"
         return f"time: killed after its limit and grace{why}"
 
-    def result(self, job: Job, reason: str, seconds: float) -> Result[Any]:
+    def result(self, reason: str, seconds: float) -> Result[Any]:
         """The judged result of a stopped run: the best that it offered; failed if that is nothing or not valid."""
-        status = Status.MEMORY_LIMIT if reason.startswith("memory:") else Status.TIME_LIMIT
+        job, status = self.job, Status.MEMORY_LIMIT if reason.startswith("memory:") else Status.TIME_LIMIT
         if self._answer is None and self._lower_bound is None and status is Status.TIME_LIMIT:
-            return job.failed(reason)
+            return self.failed(reason, seconds)
         proposal = Proposal[Any](self._answer, self._lower_bound, status, reason=reason)
         result = judged(job.method.name, job.instance, job.problem, proposal, seconds, self._trajectory)
-        return job.failed(reason) if result.status is Status.FAILED else result
+        return self.failed(reason, seconds) if result.status is Status.FAILED else result
+
+    def failed(self, reason: str, seconds: float) -> Result[Any]:
+        """The result of a failed run."""
+        return replace(self.job.failed(reason), seconds=seconds)
 
 
 class _Terminal(io.TextIOWrapper):
@@ -430,31 +512,62 @@ class _Terminal(io.TextIOWrapper):
         return True
 
 
-def _serve(job: Job, connection: Connection, output: int, notes: mmap.mmap, terminal: bool) -> None:
-    """In the solver process: do the inherited job, then those that are sent, until the parent ends."""
+def _serve(
+    jobs: Iterable[Job],
+    end: float,
+    connection: Connection,
+    output: int,
+    outcomes: int,
+    notes: mmap.mmap,
+    terminal: bool,
+) -> None:
+    """In the solver process: do the inherited jobs, then those that are sent, until the parent ends.
+
+    After a run that failed or left a child process, and after `end` (monotonic), the next ones are not begun.
+    """
     with suppress(KeyboardInterrupt):  # of an attended run, whose parent has what was offered
-        _become_solver(connection.fileno(), output)
+        _become_solver(output, connection.fileno(), outcomes)
         if terminal:
             sys.stdout = sys.stderr = _Terminal(os.fdopen(output, "wb", closefd=False), line_buffering=True)
-        instance = job.instance
-        held = private_memory(os.getpid())
-        connection.send(held)
+        sender, instance, printed = _Sender(connection, notes), None, ""
+        file, pid = os.fdopen(outcomes, "ab", closefd=False), os.getpid()
+        least = held = private_memory(pid)
         while True:
-            outcome = _run(job, _Sender(connection, notes))
-            if (now := private_memory(os.getpid())) > held + _KEPT_HEAP:
-                _trim_heap()
-                now = held = private_memory(os.getpid())
-            held = min(held, now)
-            sys.stdout.flush()
-            connection.send(outcome)
+            for job in jobs:
+                if printed:
+                    os.ftruncate(output, 0)
+                sender.begin(held)
+                instance, (run, is_alone) = job.instance, _run(job, sender)
+                sys.stdout.flush()
+                now = private_memory(pid)
+                printed = _end_of(output)
+                pickle.dump((replace(run, peak=now - held, output=printed), is_alone), file)
+                file.flush()
+                if now > least + _KEPT_HEAP:
+                    _trim_heap()
+                    now = least = private_memory(pid)
+                least, held = min(least, now), now
+                if run.result.status is Status.FAILED or not is_alone or time.monotonic() > end:
+                    break
+            connection.send(None)
             try:
-                method, sent, problem, limits = connection.recv()
+                sent, end = connection.recv()
             except (EOFError, OSError):
                 os._exit(0)
-            os.ftruncate(output, 0)
-            instance = instance if sent is None else sent
-            job = Job(method_named(method), instance, problem_named(problem), *limits)
+            jobs = _jobs_of(sent, instance)
     os._exit(128 + signal.SIGINT)
+
+
+def _jobs_of(sent: Iterable[tuple[Any, ...]], instance: Any) -> Iterator[Job]:
+    """The jobs that a parent has sent after one with this instance; each makes its own when it begins."""
+    for method, data, problem, limits in sent:
+        instance = instance if data is None else pickle.loads(data)
+        yield Job(method_named(method), instance, problem_named(problem), *limits)
+
+
+def _end_of(output: int) -> str:
+    size = os.fstat(output).st_size
+    return os.pread(output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace") if size else ""
 
 
 def _trim_heap() -> None:
@@ -463,9 +576,9 @@ def _trim_heap() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _run(job: Job, sender: _Sender) -> tuple[Result[Any], float, bool]:
-    """The result, its processor seconds, and whether no child process is left."""
-    before, paused = _cpu_seconds(), PAUSES.cpu_seconds
+def _run(job: Job, sender: _Sender) -> tuple[IsolatedRun, bool]:
+    """A run, without its memory and output, and whether no child process is left."""
+    before, paused, start, started = _cpu_seconds(), PAUSES.cpu_seconds, time.monotonic(), time.time()
     bound = nullcontext() if job.memory_limit is None else address_space_bounded(job.memory_limit * MIB)
     with bound, watched(sender):
         try:
@@ -476,7 +589,10 @@ def _run(job: Job, sender: _Sender) -> tuple[Result[Any], float, bool]:
             result = job.failed(f"memory: more than {job.memory_limit} MiB asked for")
         except Exception as error:
             result = job.failed(f"{type(error).__name__}: {error}".splitlines()[0] + _location(error))
-    return result, _cpu_seconds() - before - (PAUSES.cpu_seconds - paused), not has_children()
+    if result.status is Status.FAILED and not result.seconds:
+        result = replace(result, seconds=time.monotonic() - start)
+    used = _cpu_seconds() - before - (PAUSES.cpu_seconds - paused)
+    return IsolatedRun(result, 0.0, used, started=started), not has_children()
 
 
 def _location(error: Exception) -> str:
@@ -490,11 +606,11 @@ def _location(error: Exception) -> str:
 
 
 def _cpu_seconds() -> float:
-    own, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
-def _become_solver(connection: int, output: int) -> None:
+def _become_solver(output: int, *others: int) -> None:
     """Lead a session that dies with its parent, prints nothing, and holds none of its parent's files."""
     gc.freeze()  # garbage of the parent, freed here, would hide as much memory of the run
     os.setsid()
@@ -506,7 +622,7 @@ def _become_solver(connection: int, output: int) -> None:
     faulthandler.disable()
     nothing = os.open(os.devnull, os.O_RDWR)
     for name in os.listdir("/proc/self/fd"):
-        if int(name) not in (0, 1, 2, connection, output, nothing):
+        if int(name) not in (0, 1, 2, output, nothing, *others):
             with suppress(OSError):
                 os.fstat(int(name))
                 os.dup2(nothing, int(name))  # not closed: Arrow aborts a later fork where its own pipe is

@@ -185,31 +185,33 @@ def write_vipr(instance: Path, proof: Path, certificate: Path) -> None:
                 shutil.copyfile(written.with_suffix(suffix), file)
 
 
-def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path | None) -> IsolatedRun:
+def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path) -> IsolatedRun:
     """Do a run; keep the proof that it writes in `proof`, atomically, and add to its counters what was checked.
 
-    A run that fails leaves no file. Counters of the method's own with names of ours are dropped.
+    A run that fails leaves no file.
     """
     added: dict[str, float | str] = {}
-    if proof is None:
-        done = run(job)
-    else:
-        with atomic_file(proof, if_filled=True) as file:
-            done = run(replace(job, options={**job.options, "proof": str(file)}))
-            if done.result.status is Status.FAILED or isnan(done.cpu_seconds):  # killed: the file is incomplete
-                file.write_bytes(b"")
-            written = file.stat().st_size > 0
-        if written:
-            try:
-                with keeping(False):
-                    checked = checked_proof(job.instance, job.problem, proof, done.result.seconds)
-            except KeyboardInterrupt:
-                checked = CheckedProof("not checked: interrupted")
-            added = {PROOF: digest_of(proof), VERDICT: checked.sentence}
-            if (bound := _bound(checked, job.problem)) is not None:
-                added[CERTIFIED] = bound
-    own = {name: value for name, value in done.result.counters.items() if name not in COUNTERS}
-    return replace(done, result=replace(done.result, counters={**own, **added}))
+    with atomic_file(proof, if_filled=True) as file:
+        done = without_evidence(run(replace(job, options={**job.options, "proof": str(file)})))
+        if done.result.status is Status.FAILED or isnan(done.cpu_seconds):  # killed: the file is incomplete
+            file.write_bytes(b"")
+        written = file.stat().st_size > 0
+    if written:
+        try:
+            with keeping(False):
+                checked = checked_proof(job.instance, job.problem, proof, done.result.seconds)
+        except KeyboardInterrupt:
+            checked = CheckedProof("not checked: interrupted")
+        added = {PROOF: digest_of(proof), VERDICT: checked.sentence}
+        if (bound := _bound(checked, job.problem)) is not None:
+            added[CERTIFIED] = bound
+    return replace(done, result=replace(done.result, counters={**done.result.counters, **added}))
+
+
+def without_evidence(run: IsolatedRun) -> IsolatedRun:
+    """A run without counters of the method's own that have names of ours."""
+    own = {name: value for name, value in run.result.counters.items() if name not in COUNTERS}
+    return replace(run, result=replace(run.result, counters=own)) if len(own) < len(run.result.counters) else run
 
 
 def has_evidence(counters: str) -> bool:

@@ -135,7 +135,7 @@ TYPED = {"recipe": "recipe_fields", "options": "option_values", "counters": "cou
 _LIBRARIES = ("numpy", "numba", "scipy", "networkx", "highspy", "ortools", "PuLP")
 
 
-def row(task: Task, instance: Any, run: IsolatedRun, started: str = "") -> dict[str, Any]:
+def row(task: Task, instance: Any, run: IsolatedRun) -> dict[str, Any]:
     """What is stored of a run."""
     problem = problem_named(task.problem)
     values = {
@@ -148,7 +148,7 @@ def row(task: Task, instance: Any, run: IsolatedRun, started: str = "") -> dict[
         "peak_memory": run.peak,
         "versions": library_versions(),
         "machine": machine(),
-        "started": started,
+        "started": datetime.fromtimestamp(run.started, UTC).isoformat(timespec="milliseconds"),
     }
     return {name: values[name] for name in COLUMNS}
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from functools import cache, lru_cache, partial
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -19,10 +18,10 @@ import pyarrow as pa
 
 from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named, method_named, own_part, problem_named, version_of
-from .executors import DEATHS, Batches, Executors, run_batches, work_of
+from .executors import DEATHS, Batches, Executors, one_by_one, run_batches, work_of
 from .isolation import IsolatedRun, Job, Solver, memory_bounded
 from .progress import Bar, RunTally
-from .proofs import run_with_evidence
+from .proofs import run_with_evidence, without_evidence
 from .row import object_in, row, to_bytes
 from .run_table import Numbers, RunTable, run_table
 from .spark_session import PlugIns, executors_on
@@ -31,7 +30,7 @@ from .study import Study
 from .task import Recipe, Task
 
 _BATCH_SECONDS, _LEAST_SECONDS, _LONGEST_SECONDS = 2.0, 0.2, 3.0
-_OVERHEAD_SECONDS, _MOST_TOGETHER = 0.003, 1000
+_OVERHEAD_SECONDS, _MOST_TOGETHER, _SIZES_TOGETHER = 0.001, 1000, 2**17
 _INDEX_SECONDS = 30.0
 _FIRST_INSTANCES = 20
 
@@ -200,7 +199,8 @@ def _make(
             bar.waiting("workers")
 
     recipes = (study.recipes[int(number)] for number in numbers)
-    work = work_of(partial(_sized, path_of), begin=plug_ins.register, seconds=_LONGEST_SECONDS)
+    do = one_by_one(partial(_sized, path_of))
+    work = work_of(do, begin=plug_ins.register, seconds=_LONGEST_SECONDS)
     try:
         batches = _Instances((recipe.to_json(), kept(recipe)) for recipe in recipes)
         run_batches(executors, batches, work, receive, poll)
@@ -225,7 +225,7 @@ def _sized(path_of: Callable[[Path], Path], item: tuple[str, str], is_dead: bool
     return instance.digest, kind.size(instance)[kind.sizes[0]]
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _instance(recipe: str, file: str) -> Any:
     return Recipe.from_json(recipe).make(Path(file) if file else None)
 
@@ -281,15 +281,13 @@ def _run_all(executors: Executors, table: RunTable, store: Store, plug_ins: Plug
         )
 
 
-_version_here = cache(version_of)
-
-
-def _check_code(task: Task) -> None:
+@cache
+def _check_code(method: str, problem: str, version: str) -> None:
     """Raise where the code of a run in this worker is not that of the driver, which sends that of plug-ins."""
-    wanted, found = own_part(task.code_version), own_part(_version_here(task.method, task.problem))
+    wanted, found = own_part(version), own_part(version_of(method, problem))
     if found != wanted:
         raise BadInput(
-            f"a worker has code of version {found} for {task.method} on {task.problem}, the study is for {wanted}: "
+            f"a worker has code of version {found} for {method} on {problem}, the study is for {wanted}: "
             "give its workers the driver's code (`overlaybench archive`)"
         )
 
@@ -297,47 +295,68 @@ def _check_code(task: Task) -> None:
 Row = dict[str, Any]
 
 
-def _done(path_of: Callable[[Path], Path], item: tuple[Task, str], is_dead: bool) -> tuple[Row, bytes]:
-    """In a worker: the row of a run, and the bytes of its proof."""
-    task, file = item
-    _check_code(task)
+def _done(
+    path_of: Callable[[Path], Path], items: Sequence[tuple[Task, str]], is_dead: bool, end: float
+) -> Iterator[tuple[Row, bytes]]:
+    """In a worker: the rows of runs, and the bytes of their proofs."""
+    for some in _together((task, _job(path_of, task, file)) for task, file in items):
+        task, job = some[0]
+        if is_dead:
+            failed = job.failed(f"crash: the worker that ran it died, {DEATHS} times")
+            yield row(task, job.instance, IsolatedRun(failed, 0.0, started=time.time())), b""
+        elif task.proof:
+            yield run_task(task, job, _solver())
+        else:
+            runs = _solver().run_all([job for _, job in some], end - time.monotonic())
+            for (task, job), run in zip(some, runs, strict=False):
+                yield row(task, job.instance, without_evidence(run)), b""
+            if len(runs) < len(some):
+                return
+        if time.monotonic() > end:
+            return
+
+
+def run_task(task: Task, job: Job, solver: Solver) -> tuple[Row, bytes]:
+    """Do a run in a solver and return its row, and the bytes of its proof where it has one."""
+    if not task.proof:
+        return row(task, job.instance, without_evidence(solver.run(job))), b""
+    with TemporaryDirectory(prefix="overlaybench-") as folder:
+        proof = Path(folder, "proof.gz")
+        run = run_with_evidence(job, solver.run, proof)
+        return row(task, job.instance, run), proof.read_bytes() if proof.is_file() else b""
+
+
+def _together(jobs: Iterable[tuple[Task, Job]]) -> Iterator[list[tuple[Task, Job]]]:
+    """Jobs that go to the solver together, whose instances have some hundred kilobytes; one with a proof goes alone."""
+    some, size = list[tuple[Task, Job]](), 0
+    for task, job in jobs:
+        if some and (task.proof or some[-1][0].proof or size > _SIZES_TOGETHER):
+            yield some
+            some, size = [], 0
+        some.append((task, job))
+        size += sum(job.instance.size.values())
+    yield some
+
+
+def _job(path_of: Callable[[Path], Path], task: Task, file: str) -> Job:
+    _check_code(task.method, task.problem, task.code_version)
     instance = _instance(task.recipe, str(path_of(Path(file))) if file else "")
     if instance.digest != task.instance:
         raise BadInput(
             f"the recipe {task.recipe} gives another instance on a worker than when it was made first: its code, "
             "libraries or data differ: if those are right now, remove instances.parquet and run the study again"
         )
-    if is_dead:
-        failed = job_of(task, instance).failed(f"crash: the worker that ran it died, {DEATHS} times")
-        return row(task, instance, IsolatedRun(failed, 0.0), _now()), b""
-    if not task.proof:
-        return run_task(task, instance, _solver()), b""
-    with TemporaryDirectory(prefix="overlaybench-") as folder:
-        proof = Path(folder, "proof.gz")
-        found = run_task(task, instance, _solver(), proof)
-        return found, proof.read_bytes() if proof.is_file() else b""
+    return job_of(task, instance)
 
 
 def _packed(results: list[tuple[Row, bytes]]) -> tuple[bytes, dict[str, bytes]]:
     return to_bytes([row for row, _ in results]), {row["key"]: proof for row, proof in results if proof}
 
 
-def run_task(task: Task, instance: Any, solver: Solver, proof: Path | None = None) -> Row:
-    """Do a run in a solver and return its row; the proof of a task that has one goes to `proof`."""
-    started = _now()
-    run = run_with_evidence(job_of(task, instance), solver.run, proof if task.proof else None)
-    return row(task, instance, run, started)
-
-
 def job_of(task: Task, instance: Any) -> Job:
     """What a task asks of a solver."""
-    options = dict(object_in(task.options))
-    problem = problem_named(task.problem)
-    return Job(method_named(task.method), instance, problem, task.seed, options, task.time_limit, task.memory_limit)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    named = method_named(task.method), instance, problem_named(task.problem)
+    return Job(*named, task.seed, object_in(task.options), task.time_limit, task.memory_limit)
 
 
 @cache

@@ -29,13 +29,13 @@ from ...instances.contract.result import Status
 from ...instances.runtime.run import Point, Trajectory
 from ..catalogue import METHODS, version_of, workload_version
 from .bounds import disagreements, exceeds, proven
-from .executors import DEATHS, Batches, Executors, LocalProcesses, one_done, run_batches, work_of
+from .executors import DEATHS, Batches, Executors, LocalProcesses, one_by_one, one_done, run_batches, work_of
 from .isolation import Solver, memory_bounded
 from .progress import Bar
 from .proofs import faults_of_evidence, has_evidence, without_digest
 from .row import MEASURED, OBJECTS, SCHEMA, impossible, object_in, of_instance, of_result, of_task, spread
 from .spark_session import PlugIns, executors_on, find_plug_ins, local_cores
-from .spark_study import run_task
+from .spark_study import job_of, run_task
 from .store import PART, Store, read_journal, read_part
 from .task import Recipe, is_key, options_json, task_of
 
@@ -164,7 +164,7 @@ def checked_by(executors: Executors, items: StoredItems, plug_ins: PlugIns, bar:
         bar.show(len(checked))
 
     check = partial(check_item, executors.path_of)
-    work = work_of(check, begin=plug_ins.register, seconds=_BATCH_SECONDS)
+    work = work_of(one_by_one(check), begin=plug_ins.register, seconds=_BATCH_SECONDS)
     run_batches(executors, _Items(items), work, receive, lambda running: None)
     return checked
 
@@ -377,7 +377,7 @@ def _made_digest(item: tuple[str, str], is_dead: bool) -> str:
         raise BadInput(f"its recipe gives no instance: {type(error).__name__}: {error}".splitlines()[0]) from None
 
 
-_MAKE = work_of(_made_digest, begin=tuple, seconds=math.inf)
+_MAKE = work_of(one_by_one(_made_digest), begin=tuple, seconds=math.inf)
 
 
 @lru_cache(maxsize=64)
@@ -531,8 +531,8 @@ def rerun(folder: Path, key: str) -> Rerun:
     stored = task_of(before)
     task = replace(stored, code_version=version_of(stored.method, stored.problem))
     instance = store.instance(task.recipe, task.instance)
-    with Solver() as solver, tempfile.TemporaryDirectory(prefix="overlaybench-") as temporary:
-        after = run_task(task, instance, solver, Path(temporary) / "proof.gz")
+    with Solver() as solver:
+        after, _ = run_task(task, job_of(task, instance), solver)
     after["answer"] = None if after["answer"] is None else np.asarray(after["answer"]).tolist()
     return Rerun(before, after)
 

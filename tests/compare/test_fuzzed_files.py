@@ -200,7 +200,7 @@ def store_case(name: str, folder: Path) -> Case:
     task = Task(instance.digest, recipe, "u", "min-tco", "gm", "{}", 1, 2.0, 100, "abc")
     store.write_plan(Plan("n", [], STUDY), pa.table({"key": [task.key]}))
     writer = RowWriter(store)
-    writer.add(to_bytes([row(task, instance, IsolatedRun(result, 1.0, 1.0), "2026")]))
+    writer.add(to_bytes([row(task, instance, IsolatedRun(result, 1.0, 1.0))]))
     if name == "part":
         writer.close()
     (file,) = {

@@ -12,7 +12,15 @@ from typing import Any
 
 import pytest
 
-from overlaybench.compare.studies.executors import DEATHS, Batches, BatchOutcome, LocalProcesses, run_batches, work_of
+from overlaybench.compare.studies.executors import (
+    DEATHS,
+    Batches,
+    BatchOutcome,
+    LocalProcesses,
+    one_by_one,
+    run_batches,
+    work_of,
+)
 from overlaybench.instances.contract.errors import BadInput
 
 POISON = 13
@@ -43,7 +51,7 @@ def begin() -> None:
 def done_by(do: Any, numbers: Sequence[int], together: int, seconds: float = 60.0, **given: Any) -> list[Any]:
     found: list[Any] = []
     with LocalProcesses(2, **given) as processes:
-        work = work_of(do, begin=begin, seconds=seconds)
+        work = work_of(one_by_one(do), begin=begin, seconds=seconds)
         run_batches(processes, Numbers(numbers, together), work, lambda items, r: found.extend(r), lambda running: None)
     return found
 
@@ -59,13 +67,13 @@ def test_a_batch_ends_after_its_seconds_and_the_rest_comes_back() -> None:
         time.sleep(0.05)
         return number
 
-    work = work_of(slow, begin=begin, seconds=0.0)
+    work = work_of(one_by_one(slow), begin=begin, seconds=0.0)
     assert pickle.loads(work(pickle.dumps([1, 2, 3]), 0)) == BatchOutcome(1, [1])
     assert sorted(done_by(slow, range(9), 9, seconds=0.0)) == list(range(9))
 
 
 def test_a_batch_whose_worker_died_comes_back_undone_and_one_alone_is_told_at_the_third_death() -> None:
-    work = work_of(squared, begin=begin, seconds=9.0)
+    work = work_of(one_by_one(squared), begin=begin, seconds=9.0)
     assert pickle.loads(work(pickle.dumps([1, 2]), 1)) == BatchOutcome(0, died=True)
     assert pickle.loads(work(pickle.dumps([POISON]), DEATHS)) == BatchOutcome(1, [(POISON * POISON, True)])
     assert pickle.loads(work(pickle.dumps([3]), DEATHS - 1)) == BatchOutcome(1, [(9, False)])

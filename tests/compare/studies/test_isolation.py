@@ -154,6 +154,35 @@ def test_a_run_that_goes_wrong_is_failed_with_its_reason_and_the_next_one_is_unh
     assert run(answering).result.status is ob.Status.FEASIBLE
 
 
+@pytest.mark.usefixtures("impatient")
+def test_among_runs_done_together_each_that_goes_wrong_has_its_reason_and_all_others_answer(tmp_path: Path) -> None:
+    def killed_once(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay]:
+        if not (tmp_path / "killed").exists():
+            (tmp_path / "killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return ob.Proposal(CONNECTED)
+
+    def chatty(*_: Any, seed: int, **__: Any) -> ob.Proposal[ob.Overlay]:
+        print(f"run {seed}")
+        return ob.Proposal(CONNECTED)
+
+    def job(solve: Callable[..., Any], seed: int, time_limit: float = 60, memory_limit: int = 512, **given: Any) -> Job:
+        return Job(trial(solve, **given), PATH, ob.PROBLEMS["min-tco"], seed, {}, time_limit, memory_limit)
+
+    late = job(offering(lambda: time.sleep(60)), 0, time_limit=0.5)
+    wrong = [job(killed_once, 0), late, *(job(solve, 0, **given) for solve, _, given in WRONG.values())]
+    with Solver() as solver:
+        runs = solver.run_all([each for k, one in enumerate(wrong, start=1) for each in (job(chatty, k), one)])
+        first = solver.run_all([job(chatty, k) for k in range(3)], seconds=0.0)
+    assert [run.output for run in runs[::2]] == [f"run {k}\n" for k in range(1, len(wrong) + 1)]
+    assert {run.result.status for run in (runs[1], *runs[::2])} == {ob.Status.FEASIBLE}
+    assert (runs[3].result.status, runs[3].result.value, runs[3].result.lower_bound) == (ob.Status.TIME_LIMIT, 2, 1)
+    for run, (_, reason, _) in zip(runs[5::2], WRONG.values(), strict=True):
+        status = ob.Status.MEMORY_LIMIT if reason == "memory:" else ob.Status.FAILED
+        assert (run.result.status, reason in run.result.reason) == (status, True), run.result.reason
+    assert len(first) == 1
+
+
 def test_a_memory_limit_above_the_address_space_is_none() -> None:
     assert run(answering, memory_limit=10**20).result.status is ob.Status.FEASIBLE
 

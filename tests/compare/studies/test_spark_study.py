@@ -22,7 +22,6 @@ from overlaybench.compare.studies.spark_session import _is_of_spark, spark, writ
 from overlaybench.compare.studies.spark_study import _check_code, run_study
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
-from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.loopback_cluster import Cluster, connect_server, loopback_cluster
 from tests.interrupts import has_ended
@@ -235,11 +234,12 @@ def test_a_server_of_spark_connect_is_refused_where_a_spark_context_is_needed(tm
 
 
 def test_a_worker_with_other_code_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = Task("0", "{}", "f", "min-tco", "gm", "{}", 1, 1.0, 100, version_of("gm", "min-tco"))
-    _check_code(task)
-    monkeypatch.setattr(spark_study, "_version_here", lambda method, problem: "another")
+    version = version_of("gm", "min-tco")
+    _check_code("gm", "min-tco", version)
+    _check_code.cache_clear()
+    monkeypatch.setattr(spark_study, "version_of", lambda method, problem: "another")
     with pytest.raises(BadInput, match="a worker has code of version another for gm on min-tco, the study is for"):
-        _check_code(task)
+        _check_code("gm", "min-tco", version)
 
 
 @pytest.mark.slow

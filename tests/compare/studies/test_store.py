@@ -46,7 +46,7 @@ def stored(tmp_path: Path) -> Store:
 
 
 def row_of(task: Task, result: ob.Result[Any]) -> dict[str, Any]:
-    return row(task, PATH, IsolatedRun(result, 5.0, 1.5), "2020")
+    return row(task, PATH, IsolatedRun(result, 5.0, 1.5))
 
 
 def added(writer: RowWriter, *seeds: int) -> list[str]:
