@@ -446,7 +446,7 @@ class _Heard:
 
     def held(self, now: float) -> float:
         """The bytes that the run holds where its processes hold so many now; at most 0 before it has begun."""
-        held = now - _HEAD.unpack_from(self._notes)[1]
+        held = now - float(_HEAD.unpack_from(self._notes)[1])
         self.peaks[self.position] = max(self.peaks[self.position], held)
         return held
 

@@ -66,6 +66,7 @@ def run_study(
     of the master.
     """
     begun = time.monotonic()
+    pa.set_memory_pool(pa.system_memory_pool())  # the default one keeps what temporary columns of a million runs had
     store.open_for(study.spec)
     with store.locked():
         texts = study.recipes.texts()
@@ -96,6 +97,7 @@ def run_study(
                         table = _planned(study, index, store, again)
                         _note_equal(study, index, bar)
                     assert table is not None
+                    index = Index()  # its texts take more than the table
                     _run_all(executors, table, store, plug_ins, bar, begun)
         assert table is not None
         return table.keys
@@ -171,26 +173,20 @@ def _make(
 ) -> Index:
     """Have the instances made that the index lacks; what it has then is stored, also now and then before."""
     path_of, index = executors.path_of, store.index()
-    found: list[tuple[str, str, int, str]] = []
     written, total = time.monotonic(), 0
 
     def kept(recipe: Recipe) -> str:
         return str(store.source(recipe.file_key, sources[recipe.file_key])) if recipe.file else ""
 
     def receive(items: Sequence[tuple[str, str]], results: list[tuple[str, int]]) -> None:
-        nonlocal written, index, found, total
-        found += [(text, *result, Path(file).stem) for (text, file), result in zip(items, results, strict=True)]
+        nonlocal written, index, total
+        recipes, files = zip(*items, strict=True)
+        digests, sizes = zip(*results, strict=True)
+        index = index.with_entries(recipes, digests, sizes, [Path(file).stem for file in files])
         total += len(items)
         if time.monotonic() > written + _INDEX_SECONDS:
-            save()
-
-    def save() -> None:
-        nonlocal written, index, found
-        if found:
-            columns = [list(each) for each in zip(*found, strict=True)]
-            index, found = index.with_entries(pa.array(columns[0], pa.string()), *columns[1:]), []
             store.write_index(index)
-        written = time.monotonic()
+            written = time.monotonic()
 
     def poll(running: int) -> None:
         if total:
@@ -205,7 +201,8 @@ def _make(
         batches = _Instances((recipe.to_json(), kept(recipe)) for recipe in recipes)
         run_batches(executors, batches, work, receive, poll)
     finally:
-        save()
+        if total:
+            store.write_index(index)
     return index
 
 
@@ -319,7 +316,7 @@ def _done(
 def run_task(task: Task, job: Job, solver: Solver) -> tuple[Row, bytes]:
     """Do a run in a solver and return its row, and the bytes of its proof where it has one."""
     if not task.proof:
-        return row(task, job.instance, without_evidence(solver.run(job))), b""
+        return row(task, job.instance, run_with_evidence(job, solver.run, None)), b""
     with TemporaryDirectory(prefix="overlaybench-") as folder:
         proof = Path(folder, "proof.gz")
         run = run_with_evidence(job, solver.run, proof)

@@ -76,9 +76,9 @@ class Index:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def with_entries(self, recipes: pa.Array, digests: Sequence[str], sizes: Sequence[int], sources: Any) -> Index:
-        """An index with more entries."""
-        return Index(pa.concat_tables([self.table, pa.table([recipes, digests, sizes, sources], schema=_INDEX)]))
+    def with_entries(self, *columns: Sequence[Any]) -> Index:
+        """An index with more entries: recipes, digests, sizes and sources."""
+        return Index(pa.concat_tables([self.table, pa.table(list(columns), schema=_INDEX)]))
 
     def positions(self, recipes: pa.Array) -> npt.NDArray[np.int64]:
         """The row of each recipe, −1 where it has none."""
@@ -449,7 +449,7 @@ class RowWriter:
             os.close(handle)
         tables, self._tables = self._tables, []
         if tables:
-            self._store._write_part(tables)
+            write_part(pa.concat_tables(tables).sort_by("key"), self._store.runs)
             self._store.journal.unlink(missing_ok=True)  # a kill before this line leaves the rows twice, which is known
 
     def _append(self, frame: bytes) -> None:

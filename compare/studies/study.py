@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, modules_beside
@@ -26,7 +27,7 @@ from .columns import limits_in, without_limit
 from .isolation import memory_bounded
 from .library_entries import Entry, library_entry
 from .plot import MEASURES, Plot, Report
-from .task import FileKey, Recipe, Recipes, derived_seed, freeze, writes_proofs
+from .task import FileKey, Recipe, Recipes, RecipeSeeds, derived_seed, freeze, writes_proofs
 from .toml_tables import as_list, checked, grid, located, parsed
 
 Positive = Annotated[int, Meta(ge=1)]
@@ -164,7 +165,7 @@ def study_of(spec: str, path: Path, name: str = "") -> Study:
                 raise BadInput(f"[{key}] is one table, and there may be several: write [[{key}]]")
         table = checked(given, StudyTable)
         sources = Sources(table.seed, path.parent)
-        found: list[tuple[Recipe, Sequence[int]]] = []
+        found: list[tuple[Recipe, RecipeSeeds]] = []
         runs: list[Runs] = []
         for number, source in enumerate(table.instances, start=1):
             with located(f"instances[{number}]"):
@@ -268,7 +269,7 @@ class Sources:
     folder: Path
     notes: list[str] = field(default_factory=list)
 
-    def recipes(self, source: dict[str, Any]) -> Iterator[tuple[Recipe, Sequence[int]]]:
+    def recipes(self, source: dict[str, Any]) -> Iterator[tuple[Recipe, RecipeSeeds]]:
         """The recipes of a table, one for all that differ in their seeds alone."""
         if ("file" in source) == ("workload" in source):
             raise BadInput("name either a file or a workload")
@@ -287,7 +288,7 @@ class Sources:
             seeds = _seeds_of(table, str(self.seed), workload.name, repr(parameters))
             yield Recipe(family, 0, workload=workload.name, parameters=parameters, code=code), seeds
 
-    def _of_files(self, source: dict[str, Any]) -> Iterator[tuple[Recipe, Sequence[int]]]:
+    def _of_files(self, source: dict[str, Any]) -> Iterator[tuple[Recipe, RecipeSeeds]]:
         columns = {f"{column}_column": column for column in kind_named(str(source.get("kind", "topics"))).columns}
         table = checked({key: value for key, value in source.items() if key not in columns}, Files)
         renamed: dict[str, Any] = {columns[key]: _column(source[key], key) for key in columns if key in source}
@@ -314,7 +315,7 @@ class Sources:
             if not files:
                 yield from self._stand_in(table, pattern)
 
-    def _of_library(self, table: Files, entry: Entry, name: str) -> Iterator[tuple[Recipe, Sequence[int]]]:
+    def _of_library(self, table: Files, entry: Entry, name: str) -> Iterator[tuple[Recipe, RecipeSeeds]]:
         """The recipe of an instance of the library; made at once if it needs data, which may be absent."""
         try:
             if entry.needs:
@@ -337,7 +338,7 @@ class Sources:
         except (ValueError, NotImplementedError, OSError) as error:
             raise BadInput(f"file {pattern!r}: {error}: correct the pattern") from None
 
-    def _samples(self, table: Files, whole: Recipe) -> Iterator[tuple[Recipe, Sequence[int]]]:
+    def _samples(self, table: Files, whole: Recipe) -> Iterator[tuple[Recipe, RecipeSeeds]]:
         """The file itself, or the samples that the table asks for."""
         for sample in as_list(table.sample):
             seeds = _seeds_of(table, str(self.seed), whole.family, str(sample)) if sample else (0,)
@@ -351,7 +352,7 @@ class Sources:
             for _ in self.recipes(given):
                 pass
 
-    def _stand_in(self, table: Files, pattern: str) -> Iterator[tuple[Recipe, Sequence[int]]]:
+    def _stand_in(self, table: Files, pattern: str) -> Iterator[tuple[Recipe, RecipeSeeds]]:
         if table.stand_in is None:
             raise BadInput(f"{pattern} does not exist: correct the path or give a stand_in")
         family = str(table.stand_in.get("family", table.family or "stand-in"))
@@ -370,13 +371,13 @@ def _column(given: object, key: str) -> str | list[str]:
     return [str(name) for name in names] if isinstance(given, list) else str(given)
 
 
-def _seeds_of(table: OfAny, *parts: str) -> Sequence[int]:
+def _seeds_of(table: OfAny, *parts: str) -> RecipeSeeds:
     """The seeds that the table lists, or as many as it asks for, derived from the parts and their number."""
     if isinstance(table.seeds, list):
         return table.seeds
     if table.seeds > _MOST_RUNS:
         raise BadInput(f"more than {_MOST_RUNS:,} instances: divide the study")
-    return [derived_seed(*parts, str(number)) for number in range(table.seeds)]
+    return np.fromiter((derived_seed(*parts, str(number)) for number in range(table.seeds)), np.int64, table.seeds)
 
 
 @lru_cache(maxsize=2**10)

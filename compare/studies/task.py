@@ -10,17 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...instances.contract.kind import AS_STORED, LoadedInstance
 from ...instances.contract.option import Value
 from ..catalogue import METHODS, kind_named, workload_named
 
-Named = TypeVar("Named", bound=Value)
+RecipeSeeds = Sequence[int] | npt.NDArray[np.int64]
 
 
 class FileKey(NamedTuple):
@@ -104,12 +105,12 @@ def freeze(parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 class Recipes(Sequence[Recipe]):
     """Distinct recipes, kept as one of each form (all but the seed) and the seeds: a million take 8 MB."""
 
-    def __init__(self, recipes: Iterable[tuple[Recipe, Sequence[int]]] = ()) -> None:
-        seeds: dict[Recipe, dict[int, None]] = {}
+    def __init__(self, recipes: Iterable[tuple[Recipe, RecipeSeeds]] = ()) -> None:
+        seeds: dict[Recipe, list[npt.NDArray[np.int64]]] = {}
         for recipe, more in recipes:
-            seeds.setdefault(replace(recipe, seed=0), {}).update(dict.fromkeys(more))
+            seeds.setdefault(replace(recipe, seed=0), []).append(np.asarray(more, np.int64))
         self.forms = tuple(seeds)
-        self.seeds: tuple[npt.NDArray[np.int64], ...] = tuple(np.array(list(each), np.int64) for each in seeds.values())
+        self.seeds = tuple(map(_each_once, seeds.values()))
         self.starts = np.concatenate([[0], np.cumsum([len(each) for each in self.seeds], dtype=np.int64)]).tolist()
 
     @classmethod
@@ -147,7 +148,8 @@ class Recipes(Sequence[Recipe]):
         parts = [pa.array([], pa.string())]
         for form, seeds in zip(self.forms, self.seeds, strict=True):
             before, after = form.to_json().split(_NO_SEED, 1)  # a quotation mark in the family is escaped
-            parts.append(pa.array([f'{before}"seed": {seed},{after}' for seed in seeds.tolist()], pa.string()))
+            texts = pc.binary_join_element_wise(f'{before}"seed": ', pa.array(seeds).cast(pa.string()), f",{after}", "")
+            parts.append(texts)
         return pa.concat_arrays(parts)
 
     def by_form(self, values: Iterable[object], numbers: npt.NDArray[np.integer]) -> pa.Array:
@@ -157,6 +159,12 @@ class Recipes(Sequence[Recipe]):
 
 
 _NO_SEED = '"seed": 0,'
+
+
+def _each_once(parts: Iterable[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """The numbers in some arrays, in the order of their first positions."""
+    numbers = np.concatenate(list(parts))
+    return numbers[np.sort(np.unique(numbers, return_index=True)[1])]
 
 
 @lru_cache(maxsize=2)

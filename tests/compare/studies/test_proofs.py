@@ -13,13 +13,7 @@ import overlaybench as ob
 from overlaybench.compare.commands.studies import dry_run_report
 from overlaybench.compare.studies import proofs
 from overlaybench.compare.studies.isolation import Job, Solver
-from overlaybench.compare.studies.proofs import (
-    CheckedProof,
-    checked_proof,
-    digest_of,
-    run_with_evidence,
-    without_evidence,
-)
+from overlaybench.compare.studies.proofs import CheckedProof, checked_proof, digest_of, run_with_evidence
 from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
@@ -184,9 +178,8 @@ def test_a_failed_run_leaves_no_proof(solver: Solver, tmp_path: Path) -> None:
 
 
 def test_a_method_cannot_certify_itself(solver: Solver, tmp_path: Path) -> None:
-    job = job_of(_boasts)
-    for run in (without_evidence(solver.run(job)), run_with_evidence(job, solver.run, tmp_path / "proof.gz")):
-        assert run.result.counters == {"own": 7}
+    for proof in (None, tmp_path / "proof.gz"):
+        assert run_with_evidence(job_of(_boasts), solver.run, proof).result.counters == {"own": 7}
     assert list(tmp_path.iterdir()) == []
 
 
