@@ -307,7 +307,8 @@ def test_nothing_unpickles_or_runs_what_a_file_says() -> None:
             ):
                 found.add((path.relative_to(ROOT).as_posix(), called))
     assert found == {
-        ("compare/studies/isolation.py", "pickle.Unpickler"),  # it reads the memory of its run's process
+        ("compare/studies/isolation.py", "pickle.load"),  # it reads the memory that it shares with its runs' process
+        ("compare/studies/isolation.py", "pickle.loads"),  # and that process what its parent sends
         ("compare/studies/executors.py", "pickle.loads"),  # what Spark carries between driver and workers
     }
 

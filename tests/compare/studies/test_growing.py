@@ -64,7 +64,7 @@ def test_two_versions_of_the_code_are_told_apart(tmp_path: Path, monkeypatch: py
     store = Store(tmp_path / "out")
     old, _ = done(SPEC, store)
     monkeypatch.setattr(table_module, "version_of", lambda *names: "0123456789ab")
-    monkeypatch.setattr(spark_study, "_version_here", lambda *names: "0123456789ab")
+    monkeypatch.setattr(spark_study, "version_of", lambda *names: "0123456789ab")
     now, new = done(SPEC, store)
     assert new == now
     assert not old & now
