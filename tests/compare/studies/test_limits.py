@@ -90,7 +90,7 @@ def test_a_method_keeps_its_limit(problem: str, method: str, source: Source, sol
     if "not judged" in result.reason:  # the method kept its limit, and so did its judge
         assert seconds <= 2 * LIMIT + 5 + 2
         return
-    assert seconds <= 1.05 * LIMIT + 1
+    assert seconds <= 1.05 * LIMIT + 1 + 1e-6 * getattr(instance, "num_subscriptions", 0)
     if not ob.METHODS[method].answering(problem).anytime:
         assert result.status is not ob.Status.FAILED or "has no answer before its end" in result.reason, result.reason
     elif method != "edge-removal" or problem != "filtering":  # which has only answers above the limit until late
