@@ -47,6 +47,11 @@ _SIZES: tuple[tuple[str, float, float], ...] = (
     (r"\scriptsize\setlength{\tabcolsep}{1.5pt}", 0.8, 1.5),
 )
 """Fonts: commands, the width of letters relative to the usual ones, and points on each side of a column."""
+_ONE_COLUMN = r"""\csname if@twocolumn\endcsname\onecolumn\let\afterwards\twocolumn\else\let\afterwards\relax\fi
+{%s
+%s}\afterwards
+"""
+"""Around a longtable, which is an error on pages of two columns: its font and text."""
 _BREAK = r" \\ "
 _COMMANDS = re.compile(r"\\(?:begin\{tabular\}.{12}|end\{tabular\}|[a-zA-Z]+|,) ?|[\\{}$^]")
 _SIGN = re.compile(r"\$\\[a-z]+\$")
@@ -71,7 +76,7 @@ def latex_table(
     bold: pd.DataFrame | None = None,
     names: Mapping[str, str] | None = None,
 ) -> str:
-    r"""A ``table`` for a paper that loads ``booktabs`` (a ``longtable`` for more than 40 rows).
+    r"""A ``table`` for a paper that loads ``booktabs`` (a ``longtable``, on pages of one column, above 40 rows).
 
     It fits a column of 3.2 inches, or is a ``table*`` over both columns.
 
@@ -130,7 +135,7 @@ def latex_table(
         position=None if long else "tbp",
         position_float=None if long else "centering",
     )
-    return f"{{{size}\n{text}}}\n" if size and long else text.replace("\\centering", f"\\centering{size}", 1)
+    return _ONE_COLUMN % (size, text) if long else text.replace("\\centering", f"\\centering{size}", 1)
 
 
 class _Fitted(NamedTuple):

@@ -24,7 +24,7 @@ FORMS = {"interval": "± half of its 95% interval by Student's t", "worst": "(wo
 FORMATS = (".csv", ".html", ".md", ".tex", ".xlsx")
 _DIGITS, _DECIMALS = 3, 3
 _OPTIMAL, _FEWER = "†", "*"
-_MERGED = {"variant": "methods or variants", "time_limit": "time limits"}
+_MERGED, _MOST_NAMES = {"variant": "%s", "time_limit": "runs with time limits of %s s"}, 8
 
 
 class Pivot(NamedTuple):
@@ -166,9 +166,14 @@ def _caption(measured: pd.DataFrame, keys: Sequence[str], across: str, form: str
     problems, down = measured["problem"].unique(), ", ".join(head(name) for name in keys if name != across)
     of = f" on {problems[0]}" if len(problems) == 1 and "problem" not in keys else ""
     groups = measured.groupby(list(keys), observed=True)
-    merged = [words for name, words in _MERGED.items() if name not in keys and (groups[name].nunique() > 1).any()]
+    merged = []
+    for name, words in _MERGED.items():
+        each = [] if name in keys else [values for values in groups[name].unique() if len(values) > 1]
+        names = list(dict.fromkeys(str(value) for values in each for value in values))
+        more = f" and {len(names) - _MOST_NAMES} more" * (len(names) > _MOST_NAMES)
+        merged += [words % (", ".join(names[:_MOST_NAMES]) + more)] if names else []
     text = f"{measured.attrs['title']}{of} by {down} and {head(across)}: mean over instances {FORMS[form]}"
-    return f"{text}. Cells combine several {' and '.join(merged)}" if merged else text
+    return f"{text}. Cells combine {' and '.join(merged)}" if merged else text
 
 
 def renamed(found: Pivot, names: Mapping[str, str]) -> Pivot:

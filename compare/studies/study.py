@@ -8,6 +8,7 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -43,6 +44,7 @@ Seeds = (
 
 _MOST_BYTES, _MOST_RUNS = 2**22, 10_000_000
 _WILD = ("*", "?", "[")
+_OPTIONS = 'options stand with the name of their method: methods = ["gm", {method = "low-oda", k = [4, 8]}]'
 _GROUPS = ("variant", "label", "method", "family", "problem", "kind", "status", "exact", "code_version")
 
 
@@ -177,6 +179,9 @@ def study_of(spec: str, path: Path, name: str = "") -> Study:
         limits = {"time_limit": table.time_limit, "memory_limit": table.memory_limit}
         for number, one in enumerate(table.runs, start=1):
             with located(f"runs[{number}]"):
+                for key in one.keys() - set(Runs.__struct_fields__):
+                    if not get_close_matches(key, Runs.__struct_fields__, cutoff=0.8):
+                        raise BadInput(f"{key}: {_OPTIONS}")
                 runs.append(_resolved(checked({**limits, **one}, Runs), recipes.forms))
         if len(recipes) * sum(len(each.problems) * len(each.methods) * each.repeats for each in runs) > _MOST_RUNS:
             raise BadInput(f"more than {_MOST_RUNS:,} runs are possible: divide the study")
@@ -251,8 +256,8 @@ def _varies(x: str, recipes: Iterable[Recipe], runs: Iterable[Runs]) -> bool:
 def _variants(method: object) -> Iterator[tuple[str, tuple[tuple[str, Value], ...]]]:
     """``"gm"``, or ``{method = "low-oda", k = [2, 3]}`` with every combination of the options' values."""
     table = {"method": method} if isinstance(method, str) else method
-    if not isinstance(table, dict) or not isinstance(table.get("method"), str):
-        raise BadInput(f'a method is a name or {{method = "name", option = value}}, not {method!r}')
+    if not isinstance(table, dict) or not isinstance(table.get("method"), str) or "options" in table:
+        raise BadInput(f"{_OPTIONS}, not {method!r}")
     name = method_named(table["method"]).name
     for values in grid({key: value for key, value in table.items() if key != "method"}):
         yield name, freeze(values)

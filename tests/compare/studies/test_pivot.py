@@ -99,8 +99,10 @@ def test_problems_are_not_mixed_and_mixed_variants_are_named() -> None:
     of = runs()
     assert "combine" not in pivot(of, ["nodes"], "method").caption
     of["variant"] += (" k=" + of["seed"].astype(str)).where(of["method"] == "low-oda", "")
-    assert "Cells combine several methods or variants." in pivot(of, ["nodes"], "method").caption
+    assert "Cells combine low-oda k=1, low-oda k=2." in pivot(of, ["nodes"], "method").caption
     assert "combine" not in pivot(of, ["nodes"], "variant").caption
+    of["variant"] += [f" t={at}" for at in range(len(of))]
+    assert "and 40 more." in pivot(of, ["nodes"], "method").caption
 
 
 def test_whole_numbers_down_have_no_decimals_and_a_name_holds_once() -> None:

@@ -175,6 +175,11 @@ def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path: 
         ),
         ("seed = 5", 'seed = 5\nreport = { x = "nodes" }', "report: leave out the unknown key `x`"),
         ("[[runs]]", "[runs]", "write [[runs]]"),
+        ("repeats = 2", "options = { k = 2 }", "runs[2]: options: options stand with the name"),
+        ("repeats = 2", "k = 2", "runs[2]: k: options stand with the name of their method: methods ="),
+        ("repeats = 2", "repeat = 2", "runs[2]: unknown key 'repeat': did you mean 'repeats'?"),
+        ('["2d-oda"]', '[{ name = "2d-oda" }]', """{method = "low-oda", k = [4, 8]}], not {'name': '2d-oda'}"""),
+        ('["2d-oda"]', '[{ method = "2d-oda", options = {} }]', "runs[2]: options stand with the name of their method"),
         ("[[runs]]", "[[rusn]]", "unknown key 'rusn': did you mean 'runs'?"),
     ],
 )
