@@ -36,7 +36,7 @@ _TREES, _NOISE = 2, 2.0  # trees grown along the LP values of a round; the large
 _LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
 _REDUCING = 0.4  # of the time
 _ARCS, _ALL_ARCS = 200_000, 20_000_000
-_SEARCHES = ((3, 50_000_000), (10, 250_000_000))  # roots of bounds, and then steps over terminal sets, before the LP
+_SEARCHES = ((3, 50_000_000), (10, 400_000_000))  # roots of bounds, and then steps over terminal sets, before the LP
 PRESOLVE = Option("presolve", True, "reduce the instance first, and leave out arcs on no cheap path")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...instances.contract.arrays import Flags
-from ...instances.runtime.compiled import kernel
+from ...instances.runtime.compiled import in_place_kernel
 from ..engine.relaxation import Units
 
 EDGES, TERMINALS, FIXED, LOGGED, TOTAL = range(5)  # of `numbers`
@@ -27,7 +27,7 @@ class Work(NamedTuple):
     numbers: Units
 
 
-@kernel
+@in_place_kernel
 def attach_all(work: Work, contracting: bool) -> None:
     """Enter the edges at their nodes, and contract those that cost nothing."""
     for end in range(2 * work.numbers[EDGES]):
@@ -38,7 +38,7 @@ def attach_all(work: Work, contracting: bool) -> None:
                 contract(work, e, work.ends[2 * e])
 
 
-@kernel
+@in_place_kernel
 def attach(work: Work, end: int) -> None:
     """Enter the end of an edge at its node."""
     v = work.ends[end]
@@ -49,7 +49,7 @@ def attach(work: Work, end: int) -> None:
     work.degree[v] += 1
 
 
-@kernel
+@in_place_kernel
 def detach(work: Work, end: int) -> None:
     """Take the end of an edge from its node."""
     v, before, after = work.ends[end], work.before[end], work.after[end]
@@ -62,7 +62,7 @@ def detach(work: Work, end: int) -> None:
     work.degree[v] -= 1
 
 
-@kernel
+@in_place_kernel
 def remove(work: Work, e: int) -> None:
     """Remove an edge."""
     detach(work, 2 * e)
@@ -71,21 +71,21 @@ def remove(work: Work, e: int) -> None:
     work.numbers[TOTAL] -= work.costs[e]
 
 
-@kernel
+@in_place_kernel
 def remove_all(work: Work, edges: Units) -> None:
     """Remove edges."""
     for e in edges:
         remove(work, e)
 
 
-@kernel
+@in_place_kernel
 def log(work: Work, u: int, v: int) -> None:
     """Note that an edge is removed, or a node u with v = −1."""
     work.log[work.numbers[LOGGED], 0], work.log[work.numbers[LOGGED], 1] = u, v
     work.numbers[LOGGED] += 1
 
 
-@kernel
+@in_place_kernel
 def edge_between(work: Work, a: int, b: int) -> int:
     """The edge between two nodes, −1 if there is none. Cost: the smaller degree."""
     if work.degree[a] > work.degree[b]:
@@ -98,7 +98,7 @@ def edge_between(work: Work, a: int, b: int) -> int:
     return -1
 
 
-@kernel
+@in_place_kernel
 def insert(work: Work, e: int, a: int, b: int) -> None:
     """Give an edge its ends, unless one between them is no dearer; a dearer one is removed."""
     other = edge_between(work, a, b)
@@ -112,7 +112,7 @@ def insert(work: Work, e: int, a: int, b: int) -> None:
     work.numbers[TOTAL] += work.costs[e]
 
 
-@kernel
+@in_place_kernel
 def merge(work: Work, one: int, other: int, a: int, b: int) -> None:
     """Insert an edge of the summed cost of two."""
     e = work.numbers[EDGES]
@@ -122,7 +122,7 @@ def merge(work: Work, one: int, other: int, a: int, b: int) -> None:
     insert(work, e, a, b)
 
 
-@kernel
+@in_place_kernel
 def contract(work: Work, e: int, u: int) -> None:
     """Fix an edge and contract its end u into the other one."""
     v = work.ends[2 * e] + work.ends[2 * e + 1] - u

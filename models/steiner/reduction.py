@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...heuristics.graph import graph_of, root_of
 from ...heuristics.steiner.spanning_trees import spanning_tree
 from ...instances.contract.arrays import Flags
-from ...instances.runtime.compiled import kernel
+from ...instances.runtime.compiled import in_place_kernel, kernel
 from ...instances.runtime.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.proof import NO_FILE, ProofFile
@@ -230,7 +230,7 @@ def nearest_to(work: Work) -> Nearby:
     return Nearby(distance, base, above, lengths)
 
 
-@kernel
+@in_place_kernel
 def _is_nearer(distance: Units, base: Units, v: int, t: int, length: int) -> bool:
     """Whether a terminal is nearer to a node than known, and among the nearest; then the node gets it."""
     i = 0
@@ -245,14 +245,14 @@ def _is_nearer(distance: Units, base: Units, v: int, t: int, length: int) -> boo
     return True
 
 
-@kernel
+@in_place_kernel
 def _top(above: Units, t: int) -> int:
     while above[t] != t:
         t = above[t]
     return t
 
 
-@kernel
+@in_place_kernel
 def _bottleneck(nearby: Nearby, u: int, v: int) -> int:
     """A bound on the bottleneck Steiner distance, by walks over terminals nearest to both nodes. Cost O(log k)."""
     least = _FAR

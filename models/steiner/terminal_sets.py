@@ -10,7 +10,7 @@ import numpy as np
 from ...heuristics.graph import Graph, graph_of
 from ...heuristics.steiner.spanning_trees import spanning_tree
 from ...instances.contract.arrays import Flags, Ids, Offsets
-from ...instances.runtime.compiled import kernel, wrapping_kernel
+from ...instances.runtime.compiled import in_place_kernel, kernel, wrapping_kernel
 from ...instances.runtime.run import Clock
 from ...instances.steiner.instance import SteinerInstance
 from ..engine.relaxation import Units
@@ -21,7 +21,7 @@ _WORD = 62  # bits of a set in each integer
 _SIGNATURE = 8  # integers that say near which nodes a set has pairs
 _GROUP, _LEVELS = 4, 4  # bits of a position in a level of the index of sets, and its levels
 _SLICE = 4_000_000  # steps between two looks at the clock
-_EARLY, _UNSURE = 5_000_000, 40  # steps before which an estimate may be so many times too high
+_UNSURE = 1.5  # the power of half the steps allowed over those spent, by which an estimate may be too high
 _DECAY = 0.5**0.25  # of the growth of sets by size
 _MOST_BYTES = 2**30
 _SPACE = 1024  # rows of the first tables
@@ -115,7 +115,7 @@ def cheaper_tree(
     tables = _grown(empty, n)
     for t in range(k):
         _set_of(tables, np.where(np.arange(words) == t // _WORD, 1 << t % _WORD, 0), 1)
-    before = last = 0
+    before = dearest = most = 0
     for size in range(1, k // 2 + 1):
         sets = np.flatnonzero(tables.sets[: numbers[_SETS], _SIZE] == size)
         sets, done = sets[np.lexsort(tables.members[sets].T)], 0
@@ -132,11 +132,13 @@ def cheaper_tree(
             tables = _grown(tables, n) if is_short else tables
         spent = int(numbers[_STEPS]) - before
         following = np.count_nonzero(tables.sets[: numbers[_SETS], _SIZE] == size + 1)
-        growth = max(spent / (last or spent or 1), following / max(1, len(sets)))
+        # Against the largest sizes before, as the ratios of small numbers vary.
+        most = max(most, len(sets))
+        growth = max(spent / (dearest or spent or 1), following / max(1, most))
         expected = _expected(before + spent, spent, growth, k // 2 - size)
-        if expected > most_steps * (_UNSURE if numbers[_STEPS] < _EARLY else 1):
+        if expected > most_steps * max(1.0, most_steps / (2 * numbers[_STEPS])) ** _UNSURE:
             return Search(False, int(numbers[_PAIRS]))
-        before, last = before + spent, spent
+        before, dearest = before + spent, max(dearest, spent)
     return Search(True, int(numbers[_PAIRS]), _edges(task, tables) if numbers[_PARTS] >= 0 else None)
 
 
@@ -333,7 +335,7 @@ def _trace(task: SetSearch, tables: Tables, scratch: Scratch, number: int) -> li
     return touched
 
 
-@kernel
+@in_place_kernel
 def _outside(task: SetSearch, members: Units, node: int) -> bool:
     """Whether a node is a terminal outside a set."""
     t = task.terminal[node]
