@@ -17,8 +17,8 @@ main() {
         "$python" -m venv .venv
     fi
     rm -f "$stamp"
-    say "installing the pinned packages into .venv (about three minutes and 2.4 GB; pip is quiet meanwhile)"
-    with_signs_of_life install_packages || fail "pip could not install what constraints.txt pins: its last lines above say why"
+    say "installing the pinned packages into .venv (about three minutes and 2.4 GB)"
+    with_bar install_packages || fail "pip could not install what constraints.txt pins: its last lines above say why"
     mkdir -p .venv/src && ln -sfn ../.. .venv/src/overlaybench # where mypy finds the package by its name
     [ ! -x .venv/bin/overlaybench ] || compile_kernels || say "kernels are compiled when they are first called"
     printf '%s\n' "$(pwd -P)" "$wanted" >"$stamp"
@@ -26,8 +26,11 @@ main() {
 
 # What the default method and branch-and-cut call on topics: a first answer then takes seconds. A cache keeps them.
 compile_kernels() {
-    say "compiling kernels on all cores, once a machine (half a minute of processor time)"
+    say "compiling kernels on all cores (half a minute on two)"
     .venv/bin/python -c '
+from contextlib import redirect_stderr
+from io import StringIO
+
 import overlaybench as ob
 from overlaybench.instances.runtime.compiled import compile_calls
 
@@ -38,8 +41,9 @@ runs = [(ob.METHODS[name], instance) for name in ("auto", "branch-and-cut") for 
 for method, instance in runs:
     calls |= method.calls(instance, problem, method.complete({}, problem))
 compile_calls(list(calls.values()))
-for method, instance in runs:  # the calls that interpreting did not reach
-    method.run(instance, problem, time_limit=20, progress="off")'
+with redirect_stderr(StringIO()):  # no log
+    for method, instance in runs:  # the calls that interpreting did not reach
+        method.run(instance, problem, time_limit=20)'
 }
 
 # A .venv that was half made, moved with its checkout, or outlived its Python is made again from nothing.
@@ -91,20 +95,28 @@ install_from_debian() {
 # Build requirements (setuptools) are held to the constraints too: older pips take them from the first
 # variable, newer ones from the second.
 install_packages() {
-    PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
-        .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-input --use-pep517 -e '.[dev]'
+    PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt .venv/bin/python -m pip install \
+        --progress-bar off --disable-pip-version-check --no-input --use-pep517 -e '.[dev]' >.venv/pip.log
 }
 
-# Every 20 seconds a line says how far pip is.
-with_signs_of_life() {
+# A bar on a terminal, a line every 20 seconds elsewhere: packages fetched and installed, each counts once.
+with_bar() {
     "$@" &
-    started=$! seconds=0
+    started=$! seconds=0 packages=$(grep -c == constraints.txt)
     trap 'kill "$started" 2>/dev/null; exit 130' INT TERM
     while kill -0 "$started" 2>/dev/null; do
         sleep 1
         seconds=$((seconds + 1))
-        [ $((seconds % 20)) -ne 0 ] || say "$seconds s, $(du -sm .venv | cut -f 1) MB"
+        [ -t 2 ] || [ $((seconds % 20)) -eq 0 ] || continue
+        fetched=$(grep -c '^Collecting' .venv/pip.log) || fetched=0
+        installed=$(find .venv/lib -maxdepth 3 -name '*.dist-info' 2>/dev/null | wc -l)
+        done=$(((fetched + installed) * 15 / packages))
+        bar=$(printf "%${done}s" | tr ' ' '#')
+        said=$(printf '[%-30s] %d packages fetched, %d installed, of %d; %d s' \
+            "$bar" "$fetched" "$installed" "$packages" "$seconds")
+        if [ -t 2 ]; then printf '\rset-up: %s' "$said" >&2; else say "$said"; fi
     done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
     trap - INT TERM
     wait "$started"
 }
