@@ -11,24 +11,27 @@ import numpy.typing as npt
 from ...instances.contract.arrays import Ids
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
+from ...instances.contract.result import Status
 from ...instances.limits.problems import DegreeLimited
 from ...instances.runtime.compiled import kernel
 from ...instances.runtime.run import Clock, offer
+from ...instances.runtime.stoppable import finished_within
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import AnyTopicProblem
 from ..topics.greedy_merge import greedy_merge
 from ..topics.kernels.interest import TopicComponents, contribution, join, singletons
 from ..topics.kernels.partial_overlay import PartialOverlay
 from ..topics.local_search.overlay_search import copied
-from ..topics.local_search.polish import polish
+from ..topics.local_search.polish import is_judged_within, polish
 from ..topics.merge.gm_m import gm_m
 from ..topics.merge.low_oda import low_oda
+from ..topics.ring_per_topic import harary_per_topic
 from ..topics.tie_breaking.ties import TIES, tie_order
-from .limits import best_of
 
 Caps = npt.NDArray[np.int64]
 _LOW_ODA, _STEPS = (2, 4, 8), 3_000
 _PAIRS = 2_000_000  # looked at without a look at the clock
+_AT_ONCE, _BY_TOPIC = 2_000_000, 0.8
 
 
 def as_limited(problem: AnyTopicProblem) -> DegreeLimited:
@@ -115,6 +118,11 @@ def topic_by_topic(instance: TopicInstance, caps: Caps, most_edges: int, clock: 
     return Overlay.from_edges(instance.num_nodes, np.concatenate([edges, more]))
 
 
+def _filled(instance: TopicInstance, caps: Caps, most_edges: int) -> Overlay:
+    """An edge wherever one contributes, topic by topic; O(Σ|T_v| log Σ|T_v|) and the joins of components."""
+    return Overlay.from_edges(instance.num_nodes, _fill(caps.astype(np.int64), most_edges, singletons(instance)))
+
+
 def _connecting(topic: int, left: Caps, most: int, components: TopicComponents, clock: Clock) -> Ids | None:
     """The edges that connect a topic within the degrees left, at most so many; None where that fails or time is over.
 
@@ -164,17 +172,18 @@ def _fill(left: Caps, most: int, components: TopicComponents) -> Ids:
     c = components
     edges, count = np.empty((max(0, min(most, len(c.topic_nodes))), 2), np.int32), 0
     for topic in range(len(c.topic_offsets) - 1):
-        first, last = c.topic_offsets[topic], c.topic_offsets[topic + 1]
-        for p in range(first, last):
-            u = c.topic_nodes[p]
-            for q in range(p + 1, last):
-                v = c.topic_nodes[q]
-                if count < len(edges) and left[u] > 0 and left[v] > 0 and c.label[p] != c.label[q]:
-                    join(u, v, c)
-                    left[u] -= 1
-                    left[v] -= 1
-                    edges[count, 0], edges[count, 1] = u, v
-                    count += 1
+        p = c.topic_offsets[topic]
+        for q in range(p + 1, c.topic_offsets[topic + 1]):
+            # Entries before q whose nodes have degrees left are in one component: p is the first of them, or q.
+            while p < q and left[c.topic_nodes[p]] <= 0:
+                p += 1
+            u, v = c.topic_nodes[p], c.topic_nodes[q]
+            if count < len(edges) and left[u] > 0 and left[v] > 0 and c.label[p] != c.label[q]:
+                join(u, v, c)
+                left[u] -= 1
+                left[v] -= 1
+                edges[count, 0], edges[count, 1] = u, v
+                count += 1
     return edges[:count].copy()
 
 
@@ -198,60 +207,73 @@ TOPIC_BY_TOPIC: Method[TopicInstance, Overlay] = Method(
 )
 
 
-def connected_within(
+def overlays_within(
     instance: TopicInstance, problem: AnyTopicProblem, *, seed: int = 0, clock: Clock
 ) -> Iterator[tuple[str, Overlay]]:
-    """Topic-connected overlays by name, those of fewest edges first and those of lowest degrees last.
+    """Valid overlays by name: of connected ones, those of fewest edges first and those of lowest degrees last.
 
-    GM-M's is polished for its degree only where none before keeps the limit. None is built once the time is over.
+    A partial overlay comes at once, and rings that keep the limit on a large instance. GM-M's is polished
+    for its degree only where none before keeps the limit. Each is offered where there is time to judge it; but for the
+    quick one, no other counts.
 
     Examples
     --------
     >>> from overlaybench.instances.contract.catalogue import PROBLEMS
     >>> instance = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b"]})
-    >>> found = connected_within(instance, PROBLEMS["capped-tco@max-degree=2"], clock=Clock(None))
+    >>> found = overlays_within(instance, PROBLEMS["capped-tco@max-degree=2"], clock=Clock(None))
     >>> next(found)[0]
     'gm'
     """
-    limited = as_limited(problem)
-    makers: dict[str, Callable[[], Overlay]] = {
-        "gm": partial(greedy_merge, instance, seed=seed),
-        "ptco": lambda: greedy_within(instance, limited.caps(instance), limited.most_edges(instance), seed=seed),
-        **{f"low-oda k={k}": partial(low_oda, instance, k=k, seed=seed) for k in _LOW_ODA},
-        "gm-m": partial(gm_m, instance, seed=seed),
-    }
-    is_kept = False
+    limited, latest, is_kept = as_limited(problem), Overlay.from_edges(instance.num_nodes, []), False
+    caps, most_edges = limited.caps(instance), limited.most_edges(instance)
+    pairs = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum())
+    steps = pairs * int(np.diff(instance.node_offsets).max())
+    makers: dict[str, Callable[[], Overlay]] = {"ptco": partial(greedy_within, instance, caps, most_edges, seed=seed)}
+    quick: Callable[[], Overlay] = partial(harary_per_topic, instance, order="number")
+    if limited.family == "partial-tco":
+        quick = partial(_filled, instance, caps, most_edges)
+        makers["topic-by-topic"] = lambda: topic_by_topic(instance, caps, most_edges, clock.share(_BY_TOPIC))
+    else:
+        makers = {"gm": partial(greedy_merge, instance, seed=seed), **makers}
+        makers |= {f"low-oda k={k}": partial(low_oda, instance, k=k, seed=seed) for k in _LOW_ODA}
+        makers["gm-m"] = partial(gm_m, instance, seed=seed)
+        makers["polish"] = lambda: polish(instance, latest, first="degree", seed=seed, steps=_STEPS)
+    if pairs > _AT_ONCE or limited.family == "partial-tco":
+        makers = {"quick": quick, **makers}
     for name, make in makers.items():
-        if clock.passed:
+        if name == "polish" and is_kept:
             return
-        overlay = make()
-        is_kept = is_kept or not problem.violations(instance, overlay)
-        yield name, overlay
-    if not clock.passed and not is_kept:
-        yield "polish", polish(instance, overlay, first="degree", seed=seed, steps=_STEPS)
+        overlay = make() if name == "quick" else finished_within(clock, make, steps=steps)
+        if overlay is None:
+            continue
+        latest, is_timely = overlay, is_judged_within(instance, overlay, clock)
+        if name == "quick":
+            is_valid = not limited.limit_violations(instance, overlay)
+        elif is_timely:
+            is_valid = not problem.violations(instance, overlay)
+        else:
+            return
+        if is_valid:
+            is_kept = True
+            if is_timely:
+                offer(overlay)
+            yield name, overlay
 
 
 def starts_within(instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, clock: Clock) -> list[Overlay]:
-    """The valid overlays of these heuristics, the best first."""
-    limited, found = as_limited(problem), list[Overlay]()
-    caps, most_edges = limited.caps(instance), limited.most_edges(instance)
-    if limited.family == "partial-tco":
-        found += [greedy_within(instance, caps, most_edges, seed=seed)]
-        offer(found[0])
-        found += [topic_by_topic(instance, caps, most_edges, clock)]
-    else:
-        for _, overlay in connected_within(instance, problem, seed=seed, clock=clock):
-            offer(overlay)
-            found.append(overlay)
-    valid = [overlay for overlay in found if not problem.violations(instance, overlay)]
-    return sorted(valid, key=lambda overlay: problem.value(instance, overlay))
+    """The overlays of :func:`overlays_within`, the best first."""
+    found = [overlay for _, overlay in overlays_within(instance, problem, seed=seed, clock=clock)]
+    return sorted(found, key=partial(problem.value, instance)) if len(found) > 1 else found
 
 
 def _connected(
     instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, time_limit: float | None
 ) -> Proposal[Overlay]:
-    candidates = partial(connected_within, seed=seed, clock=Clock(time_limit))
-    return best_of(candidates, instance, problem, seed=seed, time_limit=time_limit)
+    found = [*overlays_within(instance, problem, seed=seed, clock=Clock(time_limit))]
+    if not found:
+        return Proposal(status=Status.FAILED, reason="no overlay of this method keeps the limits")
+    name, overlay = min(found, key=lambda each: each[1].num_edges)
+    return Proposal(overlay, counters={"built": name})
 
 
 CAPPED_GM: Method[TopicInstance, Overlay] = Method(

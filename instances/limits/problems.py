@@ -70,7 +70,8 @@ class DegreeLimited(TopicProblem):
             return math.floor(min(self._exact, Fraction(instance.num_nodes)) * instance.num_nodes / 2)
         return int(self.caps(instance).sum()) // 2
 
-    def _limit_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+    def limit_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
+        """How an overlay exceeds the limit. Time O(|V| + |E|)."""
         caps = self.caps(instance)
         over = np.flatnonzero(answer.degrees > caps).tolist()
         reasons = [f"node '{instance.node_label(v)}' has degree {answer.degrees[v]}, above {caps[v]}" for v in over]
@@ -94,13 +95,14 @@ class CappedTCO(DegreeLimited):
         super().__init__(rule, limit, degrees, name, "fewest edges, every topic connected")
         caps = {int(limit)} if self.rule == "max-degree" else set() if degrees is None else {*map(int, degrees)}
         if len(caps) == 1:
-            self.objective = Objective(cap=caps.pop(), starts=("minmax-tco", "min-tco"))
+            self.objective = Objective(cap=caps.pop(), starts=("min-tco", "minmax-tco"))
+            self.default_method = "auto"
 
     def variant(self, name: str) -> CappedTCO:
         return CappedTCO(*_limit_in(name, name.split("@")[1:]))
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
-        return super()._topic_violations(instance, answer) + self._limit_violations(instance, answer)
+        return super()._topic_violations(instance, answer) + self.limit_violations(instance, answer)
 
 
 class PartialTCO(DegreeLimited):
@@ -143,7 +145,7 @@ class PartialTCO(DegreeLimited):
         return int(_missing(instance, answer)[self.measure])
 
     def _topic_violations(self, instance: TopicInstance, answer: Overlay) -> list[str]:
-        return self._limit_violations(instance, answer)
+        return self.limit_violations(instance, answer)
 
     def measures(self, instance: TopicInstance, answer: Overlay) -> dict[str, float]:
         """Edges and degrees, and the shares of topics, subscribers and unions of components that are there."""

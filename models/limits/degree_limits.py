@@ -10,16 +10,16 @@ at most one parent, which requires their edge, and a higher level than its paren
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations, permutations
 from typing import Any
 
-from ...heuristics.limits.degree_limits import starts_within
+from ...heuristics.limits.degree_limits import as_limited, starts_within
 from ...instances.limits.problems import DegreeLimited, PartialTCO
 from ...instances.runtime.run import Clock
 from ...instances.topics.instance import TopicInstance
-from ...instances.topics.objective import CONNECTED
 from ...instances.topics.problems import AnyTopicProblem
 from ..engine.exact_method import check_size
 from ..engine.integer_model import minimise_with_cp_sat, minimise_with_ilp
@@ -130,9 +130,13 @@ def _partial(instance: TopicInstance, measure: str, clock: Clock) -> OverlayMode
     return model
 
 
-def _least(problem: AnyTopicProblem, edges: int, degree: int) -> int:
-    """A partial overlay may lack nothing."""
-    return 0 if isinstance(problem, PartialTCO) else int(CONNECTED.value(edges, degree))
+def _least(instance: TopicInstance, problem: AnyTopicProblem, edges: int, degree: int) -> float:
+    """A partial overlay may lack nothing; a connected one has so many edges, if the limit allows them."""
+    if isinstance(problem, PartialTCO):
+        return 0
+    limited = as_limited(problem)
+    most_degree = int(limited.caps(instance).max())
+    return edges if edges <= limited.most_edges(instance) and degree <= most_degree else math.inf
 
 
 _SHARED: dict[str, Any] = {

@@ -7,6 +7,7 @@ bound alone, "multi" is the better choice.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,10 +24,11 @@ from ...instances.topics.objective import CONNECTED, Objective
 from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
 from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
 from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
-from .compact.overlay_model import OverlayModel, Subproblem, build_model, requirements_of, simple_bounds
+from .compact.overlay_model import MOST_PAIRS, OverlayModel, Subproblem, build_model, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
 from .lp_heuristics.lp_guided import heuristic_overlays, quick_overlays
 from .relaxation.dual_fitting import quick_bounds
+from .relaxation.topic_rows import count_links
 
 
 class Limits(NamedTuple):
@@ -34,13 +36,14 @@ class Limits(NamedTuple):
 
     `starts` takes the instance, the problem, a seed and a clock and gives overlays within the limits; `model` builds
     the model of the instance and the problem, from what :func:`.build_model` takes; `infeasible` says why there is no
-    answer; `least` takes the problem and the numbers of :func:`.simple_bounds` and returns a lower bound.
+    answer; `least` takes the instance, the problem and the numbers of :func:`.simple_bounds` and returns a lower bound,
+    inf where no overlay can keep the limits.
     """
 
     starts: Callable[..., list[Overlay]]
     model: Callable[..., OverlayModel]
     infeasible: str
-    least: Callable[..., int]
+    least: Callable[..., float]
 
 
 def _solve(
@@ -71,26 +74,31 @@ def _solve(
     if objective.first == "product" and "model_file" in settings:
         raise BadInput(f"{problem.name} is solved by a model for each degree: write those of min-tco or minmax-tco")
     value = partial(problem.value, instance)
-    starts: list[Overlay] = []
+    least_of: Callable[..., float] = partial(limits.least, instance, problem) if limits else objective.value
+    bound, starts = least_of(*quick_bounds(instance)), list[Overlay]()
+    infeasible = Proposal[Overlay](status=Status.INFEASIBLE, reason=limits.infeasible if limits else "")
+    if bound == math.inf:
+        return infeasible
+    offer(lower_bound=bound)
     if start == "best" and limits:
-        starts = limits.starts(instance, problem, seed=seed, clock=clock.share(0.25))
+        share = 0.25 if count_links(instance) <= MOST_PAIRS else 1.0  # without a model, heuristics have all of the time
+        starts = limits.starts(instance, problem, seed=seed, clock=clock.share(share))
     elif start == "best":
-        known, bound = None, objective.value(*quick_bounds(instance))
-        if time_limit is not None:  # heuristics may take longer
-            known = next(quick_overlays(instance, problem))
-            if not is_judged_within(instance, known, clock):
-                return Proposal(known, bound, Status.TIME_LIMIT, reason="time: none left to search")
-        offer(known, bound)
+        known = None if time_limit is None else next(quick_overlays(instance, problem))  # heuristics may take longer
+        if known is not None and not is_judged_within(instance, known, clock):
+            return Proposal(known, bound, Status.TIME_LIMIT, reason="time: none left to search")
+        offer(known)
         starts = heuristic_overlays(instance, problem, seed=seed, clock=clock, known_answer=known)
-    offer(min(starts, key=value, default=None))
+        offer(starts[0])
+    best = next(iter(starts), None)
     try:
         requirements = requirements_of(instance, clock, objective)
         simple = simple_bounds(requirements, clock)
     except (OutOfTime, ModelTooLarge) as error:
-        quick = None if limits else objective.value(*quick_bounds(instance))
         status = Status.MEMORY_LIMIT if isinstance(error, ModelTooLarge) else Status.TIME_LIMIT
-        return Proposal(min(starts, key=value, default=None), quick, status, reason=str(error))
-    least = limits.least(problem, *simple) if limits else objective.value(*simple)
+        return Proposal(best, bound, status, reason=str(error))
+    if (least := least_of(*simple)) == math.inf:
+        return infeasible
 
     def minimise(subproblem: Subproblem, start: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         if not requirements.edges:
@@ -105,13 +113,12 @@ def _solve(
 
     def search(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
         if objective.first != "product":
-            return minimise(Subproblem(objective, least, report=offer_value), best, clock)
+            return minimise(Subproblem(objective, int(least), report=offer_value), best, clock)
         front = pareto_front(instance.num_nodes, simple, minimise, starts, clock)
         answer = min(front.overlays, key=value, default=None)
         return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters(shown(front)))
 
-    infeasible = limits.infeasible if limits else ""
-    return solve_exactly(value, search, clock, starts=starts, lower_bound=least, infeasible=infeasible)
+    return solve_exactly(value, search, clock, starts=starts, lower_bound=least, infeasible=infeasible.reason)
 
 
 _CONNECTED = tuple(each.name for each in TOPIC_PROBLEMS)

@@ -189,6 +189,7 @@ def simple_bound(run: Run) -> None:
         offer(lower_bound=simple)
     else:
         run.prove(simple)
+        run.infeasible = run.objective.cap is not None and run.simple_bounds[1] > run.objective.cap
 
 
 def first_answers(run: Run, *, always: bool = False) -> None:

@@ -71,6 +71,7 @@ _LEAST_NODES = 10_000
 _HOT, _COLD = 0.2, 0.05
 _SECONDS_A_CALL = 0.2
 _NO_TIME = "time: none left to search from the first overlay"
+_JUDGED_AT_ONCE = 0.1
 _JUDGING, _SET_UP = 2.5e-6, 1e-5  # seconds, at most, for each subscription and edge, on a machine with other work
 
 
@@ -158,8 +159,11 @@ def polish(
 
 
 def is_judged_within(instance: TopicInstance, overlay: Overlay, clock: Clock) -> bool:
-    """Whether the time left suffices to judge an overlay; without it, the answer of a run is judged after it."""
-    return _JUDGING * (instance.num_subscriptions + overlay.num_edges) < clock.left
+    """Whether the time left suffices to judge an overlay; without it, the answer of a run is judged after it.
+
+    Within the grace of a run, a tenth of a second always does.
+    """
+    return _JUDGING * (instance.num_subscriptions + overlay.num_edges) < max(clock.left, _JUDGED_AT_ONCE)
 
 
 def is_searchable(instance: TopicInstance, overlay: Overlay, clock: Clock) -> bool:

@@ -41,7 +41,7 @@ from ...engine.integer_model import IntegerModel
 Edge = tuple[int, int]
 Subscribers = tuple[int, ...]
 _MOST_SUBSCRIBERS = 5_000_000
-_MOST_PAIRS = 20_000_000
+MOST_PAIRS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def requirements_of(instance: TopicInstance, clock: Clock, objective: Objective 
     replaced by its sets of all subscribers but one: an overlay connects all of these exactly if it is fault-tolerant.
     Raises OutOfTime and ModelTooLarge.
     """
-    check_size(int((np.diff(instance.topic_offsets).astype(np.int64) ** 2).sum()) // 2, _MOST_PAIRS)
+    check_size(int((np.diff(instance.topic_offsets).astype(np.int64) ** 2).sum()) // 2, MOST_PAIRS)
     topics = sorted({tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics)})
     if objective.rule == "two-connected":
         check_size(sum(len(subscribers) ** 2 for subscribers in topics), _MOST_SUBSCRIBERS)

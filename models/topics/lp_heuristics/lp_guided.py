@@ -28,7 +28,7 @@ from ....heuristics.topics.local_search.overlay_search import (
     nearest_to,
     priced_weights,
 )
-from ....heuristics.topics.local_search.polish import searches_in_parts
+from ....heuristics.topics.local_search.polish import is_judged_within, searches_in_parts
 from ....heuristics.topics.local_search.ruin_and_recreate import (
     CandidateLists,
     Cooling,
@@ -84,7 +84,8 @@ def heuristic_overlays(
 
     The first one has all of the time, those after it a share: fast ones come first, then the promising ones. If one of
     them does not end, a known answer, or :func:`any_overlay`, stands for it. Of a problem of others, heuristics for the
-    problems that its objective names are taken, and their valid answers; there may be none. Cost: the heuristics'.
+    problems that its objective names are taken, and of their answers those that are valid, as far as there is time to
+    judge them; there may be none. Cost: the heuristics'.
     """
     known = heuristics_for(problem, lambda method, one: method.name in one.objective.heuristics)
     answers: dict[str, Overlay | None] = {}
@@ -98,7 +99,11 @@ def heuristic_overlays(
     if len(overlays) < len(known) or not known:
         overlays += any_overlay(instance, problem) if known_answer is None else [known_answer]
     if problem.objective.starts:
-        overlays = [overlay for overlay in overlays if not problem.violations(instance, overlay)]
+
+        def is_valid(overlay: Overlay) -> bool:
+            return is_judged_within(instance, overlay, clock) and not problem.violations(instance, overlay)
+
+        overlays = [overlay for overlay in overlays if overlay is known_answer or is_valid(overlay)]
     return sorted(overlays, key=lambda overlay: problem.value(instance, overlay))
 
 
@@ -130,14 +135,14 @@ def quick_overlays(instance: TopicInstance, problem: AnyTopicProblem) -> Iterato
     Of a problem of others there may be none.
     """
     objective = problem.objective
-    judged = objective.rule == "connected" and not objective.free
+    cap = instance.num_nodes if objective.cap is None else objective.cap
     for rules, make in (
         (("connected", "star", "diameter-2"), stars),
         (("connected", "two-connected"), partial(harary_per_topic, order="number")),
     ):
         if objective.rule in rules:
             overlay = make(instance)
-            if not (judged and problem.violations(instance, overlay)):
+            if overlay.max_degree <= cap and not (objective.separator and problem.violations(instance, overlay)):
                 yield overlay
 
 

@@ -2,6 +2,7 @@
 
 import math
 from decimal import Decimal
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import overlaybench as ob
+from overlaybench.heuristics.limits.degree_limits import overlays_within
 from overlaybench.instances.limits.problems import MEASURES, RULES, CappedTCO, DegreeLimited, PartialTCO
+from overlaybench.instances.runtime.run import Clock
 from tests.outcomes import value_of
 from tests.properties import property_test
 from tests.topic_brute_force import all_graphs, degree_limited
@@ -109,6 +112,57 @@ def test_an_overlay_of_capped_gm_is_valid_and_none_is_found_where_there_is_none(
 
 
 @pytest.mark.interpreted
+@property_test(60, topic_instances(max_nodes=6), LIMITS, quick=10)
+def test_a_partial_overlay_in_no_time_has_each_edge_that_contributes_within_the_limit(
+    instance: ob.TopicInstance, limit: tuple[str, float]
+) -> None:
+    problem = PartialTCO("components", *limit)
+    (name, overlay), *_ = overlays_within(instance, problem, clock=Clock(1e9))
+    assert name == "quick"
+    assert problem.violations(instance, overlay) == []
+    if overlay.num_edges == problem.most_edges(instance):
+        return
+    missing, edges = problem.value(instance, overlay), overlay.edges.tolist()
+    for pair in combinations(range(instance.num_nodes), 2):
+        more = ob.Overlay.from_edges(instance.num_nodes, [*edges, pair])
+        assert problem.violations(instance, more) or problem.value(instance, more) == missing
+
+
+@pytest.mark.parametrize("method", ["cp-sat", "ilp", "auto", "capped-gm"])
+@pytest.mark.parametrize(
+    ("problem", "bound"),
+    [
+        ("capped-tco@max-degree=2", 2398),
+        ("capped-tco@degree-per-topic=2", 2398),
+        ("capped-tco@average-degree=2", 2398),
+        ("partial-tco@max-degree=1", 0),
+    ],
+)
+def test_without_any_time_a_large_instance_has_a_valid_overlay_and_a_bound(
+    problem: str, bound: int, method: str
+) -> None:
+    large, chosen = ob.generate("uniform", nodes=2400, topics=2, subscriptions=1, seed=3), ob.METHODS[method]
+    if not chosen.answers(problem):
+        assert method in ("auto", "capped-gm")
+        return
+    result = chosen.run(large, ob.PROBLEMS[problem], time_limit=1e-6)
+    assert result.answer is not None
+    assert not ob.PROBLEMS[problem].violations(large, result.answer)
+    assert method == "capped-gm" or result.lower_bound == bound
+
+
+@pytest.mark.parametrize("method", ["cp-sat", "ilp", "auto"])
+@pytest.mark.parametrize("limit", ["max-degree=1", "average-degree=1.9", "degree-per-topic=1"])
+def test_bounds_without_a_model_prove_that_no_overlay_keeps_the_limit(limit: str, method: str) -> None:
+    large, chosen = ob.generate("uniform", nodes=2400, topics=2, subscriptions=1, seed=3), ob.METHODS[method]
+    if chosen.answers(f"capped-tco@{limit}"):
+        result = chosen.run(large, ob.PROBLEMS[f"capped-tco@{limit}"], time_limit=1e-6)
+        assert result.status is ob.Status.INFEASIBLE
+    else:
+        assert method == "auto"
+
+
+@pytest.mark.interpreted
 def test_each_node_may_have_a_limit_of_its_own() -> None:
     star = ob.read({"hub": ["a", "b", "c"], "x": ["a"], "y": ["b"], "z": ["c"]})
     degrees = [3 if star.node_label(v) == "hub" else 1 for v in range(4)]
@@ -116,6 +170,7 @@ def test_each_node_may_have_a_limit_of_its_own() -> None:
     for method in ("cp-sat", "branch-and-cut"):
         assert ob.solve(star, CappedTCO(degrees=[2] * 4), method).status is ob.Status.INFEASIBLE
     assert ob.solve(star, PartialTCO(degrees=[2] * 4)).value == 1
+    assert CappedTCO().default_method == "auto" != CappedTCO(degrees=degrees).default_method
     assert CappedTCO(degrees=degrees).name != CappedTCO(degrees=[2] * 4).name
     with pytest.raises(ob.BadInput, match="one a node"):
         ob.solve(star, CappedTCO(degrees=[1]))
