@@ -274,13 +274,17 @@ def _factors() -> str:
 def matrices(known: Mapping[tuple[str, str], Cells]) -> str:
     """The worst ratios of each method on each problem, by nodes and topics."""
     parts = ["The worst ratio of each size, under the worst ties: value/optimum.", ""]
-    for method, problem, cells in _pairs(known):
-        most = max(t for _, t in cells)
-        rows = [
-            [str(n), *(_worst(cells[n, t]) if (n, t) in cells else "" for t in range(1, most + 1))]
-            for n in sorted({n for n, _ in cells if n > 2})
-        ]
-        parts += [f"### {method}, {problem}", "", _table(["nodes \\ topics", *map(str, range(1, most + 1))], rows)]
+    for method in METHOD_NAMES:
+        own = {problem: cells for name, problem, cells in _pairs(known) if name == method}
+        topics = range(1, max(t for cells in own.values() for _, t in cells) + 1)
+        alike = dict[str, tuple[str, list[list[str]]]]()
+        for problem, cells in own.items():
+            ratios = {size: _worst(one) for size, one in cells.items()}
+            rows = [[str(n), *(ratios.get((n, t), "") for t in topics)] for n in sorted({n for n, _ in cells if n > 2})]
+            names = alike[str(rows)][0] + ", " if str(rows) in alike else ""
+            alike[str(rows)] = names + problem, rows
+        rows = [["" if at else names, *row] for names, each in alike.values() for at, row in enumerate(each)]
+        parts += [f"### {method}", "", _table(["problem", "nodes \\ topics", *map(str, topics)], rows)]
     return "\n".join(parts)
 
 
