@@ -37,8 +37,9 @@ def row_of(rows: Mapping[str, LedgerRow], id_: str) -> LedgerRow:
 def printed(row: LedgerRow, *, every: bool = False) -> str:
     """A row for a terminal, in 80 columns; the advice is whole, and `every` adds what was varied, and the details."""
     claimed, found = CLAIMS[row.id].statement, row.judgement
-    head = f"{row.id}  {found.verdict}"
-    lines = [f"{head}{f'{claimed.kind}, {claimed.place}':>{max(1, _WIDTH - len(head))}}"[:_WIDTH]]
+    head, place = f"{row.id}  {found.verdict}", f"{claimed.kind}, {claimed.place}"
+    fits = len(head) + len(place) + 2 <= _WIDTH
+    lines = [f"{head}{place:>{_WIDTH - len(head)}}"] if fits else [head, *wrap(place, _WIDTH)]
     varied = f"{_varied(found)} (--all shows them)"
     parts = [("", claimed.statement, 2), ("reading: ", claimed.reading, 2)]
     parts += [("number: ", _number(claimed, found.number), 2), ("why: ", found.because, 2), ("sizes: ", _sizes(row), 1)]

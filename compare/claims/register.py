@@ -7,7 +7,6 @@ import json
 import os
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -24,6 +23,7 @@ from .claim import Claim, Judgement, LedgerRow, Verdict
 from .data import claims_on_rows, experiment_of
 
 RECORD = Path(__file__).parent / "record.json"
+_QUICK = (5.0, 2.3)  # seconds for the start and for a claim
 
 
 def _claims(_name: str) -> list[Claim]:
@@ -178,17 +178,17 @@ def _entry(row: Mapping[str, Any]) -> str:
     return " {\n" + ",\n".join(fields) + "\n }"
 
 
-def recorded_seconds(claims: Sequence[Claim], quick: bool, file: Path = RECORD) -> dict[str, float]:
-    """How long each claim takes by the record: its judge, and its share of the runs of its grids on all cores.
+def expected_seconds(claims: Sequence[Claim], quick: bool, file: Path = RECORD) -> tuple[dict[str, float], float]:
+    """How long each claim's judge takes by the record, and all with the runs of their grids on all cores.
 
-    A claim that is not on record counts as the mean of the others, or as a second.
+    A claim that is not on record counts as the mean of the others, or as a second. The record is of full versions;
+    quick ones take `_QUICK` together, measured with all of them on two cores.
     """
-    rows, cores = {row.id: row for row in rows_in(file, quick)}, len(os.sched_getaffinity(0))
-    sharing = Counter(claim.grids for claim in claims)
-    known = {
-        claim.id: rows[claim.id].seconds + rows[claim.id].grid_seconds / cores / sharing[claim.grids]
-        for claim in claims
-        if claim.id in rows
-    }
-    usual = sum(known.values()) / len(known) if known else 1.0
-    return {claim.id: known.get(claim.id, usual) for claim in claims}
+    rows = {row.id: row for row in rows_in(file, False)}
+    known = [rows[claim.id] for claim in claims if claim.id in rows]
+    usual = sum(row.seconds for row in known) / len(known) if known else 1.0
+    judges = {claim.id: rows[claim.id].seconds if claim.id in rows else usual for claim in claims}
+    grids = {claim.grids: rows[claim.id].grid_seconds for claim in claims if claim.id in rows}
+    start, each = _QUICK
+    full = sum(judges.values()) + sum(grids.values()) / len(os.sched_getaffinity(0))
+    return judges, start + each * len(claims) if quick else full

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import redirect_stderr
 from dataclasses import asdict
@@ -24,7 +25,7 @@ from ..claims.claim import Claim, LedgerRow
 from ..claims.data import FIGURES, TABLES, experiment_of
 from ..claims.figures import Figure, PaperTable, comparison_of, draw, points_of
 from ..claims.pages import VERDICTS, listed, printed, row_of, write_pages
-from ..claims.register import CLAIMS, claims_named, keep_rows, record, recorded_seconds, run_claims
+from ..claims.register import CLAIMS, claims_named, expected_seconds, keep_rows, record, run_claims
 from ..claims.worst import HALL, WorstCase, add_case, cases_on_record, search_worst_case, worst_cases
 from ..printable import bar
 from .options import (
@@ -91,17 +92,22 @@ def _run(
     chosen: Sequence[Claim], quick: bool, folder: Path, master: str, every: bool | None
 ) -> tuple[list[LedgerRow], bool]:
     """The rows of a run, and whether a claim raised; rows are printed, with all that was varied if `every`."""
-    seconds, rows, line = recorded_seconds(chosen, quick), list[LedgerRow](), StatusLine()
-    click.echo(f"overlaybench: {len(chosen)} {'claim' if len(chosen) == 1 else 'claims'}", err=True)
+    (seconds, whole), rows, line = expected_seconds(chosen, quick), list[LedgerRow](), StatusLine()
+    all_seconds, began = sum(seconds.values()), list[float]()
+    number = f"{len(chosen)} {'claim' if len(chosen) == 1 else 'claims'}"
+    click.echo(f"overlaybench: {number}, about {duration(max(1.0, whole))}", err=True)
 
     def progress(claim: Claim) -> None:
-        """A bar in a terminal, a line in a log."""
-        done, left = len(chosen) - len(seconds), duration(max(1.0, sum(seconds.values())))
+        """A bar in a terminal, a line in a log; what is left is by the record's proportions and this run's pace."""
+        began.append(time.perf_counter())
+        left = sum(seconds.values())
+        pace = (began[-1] - began[0]) / max(all_seconds - left, 1e-9)
         del seconds[claim.id]
-        text = f"{claim.id}: {done} of {len(chosen)} done, by the record {left} to go"
+        text = f"{claim.id}: {len(began) - 1} of {len(chosen)} judged"
+        text += f", about {duration(max(1.0, pace * left))} to go" if len(began) > 1 else ""
         if not sys.stderr.isatty():
             click.echo(f"overlaybench: {text}", err=True)
-        line.show(0, f"{bar(done / len(chosen))} {text}")
+        line.show(0, f"{bar((len(began) - 1) / len(chosen))} {text}")
 
     for outcome in run_claims(chosen, quick, folder, master, progress):
         line.clear()

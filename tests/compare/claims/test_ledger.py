@@ -39,10 +39,10 @@ from overlaybench.compare.claims.pages import VERDICTS, listed, pages, printed, 
 from overlaybench.compare.claims.register import (
     CLAIMS,
     claims_named,
+    expected_seconds,
     judge,
     keep_rows,
     record,
-    recorded_seconds,
     rows_in,
     run_claims,
     version_of_claim,
@@ -270,10 +270,11 @@ def test_what_claims_take_is_as_recorded_each_grid_once_and_the_mean_of_those_wi
         LedgerRow(one, False, Judgement(Verdict.CONFIRMED), 3.0, 1e6 * one.startswith("G")) for one in ("G.1", "G.2")
     ]
     keep_rows([*rows, LedgerRow("H.1", False, Judgement(Verdict.CONFIRMED), 9.0)], tmp_path / "record.json")
-    seconds = recorded_seconds(chosen, False, tmp_path / "record.json")
-    assert seconds["G.1"] == seconds["G.2"] == 3 + 1e6 / len(os.sched_getaffinity(0)) / 2
-    assert seconds["H.1"] == 9
-    assert seconds["N.1"] == pytest.approx((2 * seconds["G.1"] + 9) / 3)
+    judges, whole = expected_seconds(chosen, False, tmp_path / "record.json")
+    assert judges == {"G.1": 3, "G.2": 3, "H.1": 9, "N.1": 5}
+    assert whole == 20 + 1e6 / len(os.sched_getaffinity(0))
+    few, many = (expected_seconds(chosen * times, True, tmp_path / "record.json")[1] for times in (1, 9))
+    assert few < many < 9 * few < whole
 
 
 GRIDS_OF: dict[str, tuple[str, ...]] = {"G.1": ("g",), "G.2": ("g",), "H.1": (), "N.1": ()}
