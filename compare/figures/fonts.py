@@ -24,6 +24,7 @@ _UPRIGHT, _REGULAR = ("normal", "normal", "normal"), (400, "normal", "regular")
 _WITHOUT_LETTERS = "Last Resort"  # has a box for every character
 # Titles are bold where a font has that.
 logging.getLogger("matplotlib.font_manager").addFilter(lambda record: "find font weight" not in record.getMessage())
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # a font's odd timestamps are no matter of the reader
 
 
 @cache

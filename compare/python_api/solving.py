@@ -6,10 +6,11 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from ...instances.contract.files import atomic_file
 from ...instances.contract.method import Method
 from ...instances.contract.numbers import short
 from ...instances.contract.overlay import Overlay, read_overlay
+from ...instances.contract.plug_in import method as method_of
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.runtime.status_line import StatusLine
@@ -28,9 +30,9 @@ from ..studies.isolation import Job, Solver, run_isolated
 from .tables import ResultTable
 
 AnyProblem = str | Problem[Any, Any] | None
-AnyMethod = str | Method[Any, Any] | None
+AnyMethod = str | Method[Any, Any] | Callable[..., Any] | None
 Item = TypeVar("Item")
-Choice = str | Method[Any, Any] | Mapping[str, Any]
+Choice = str | Method[Any, Any] | Callable[..., Any] | Mapping[str, Any]
 _COLUMNS = ("method", "status", "value", "ratio", "lower_bound", "gap", "seconds")
 
 
@@ -53,8 +55,9 @@ def solve(
     problem : str or Problem, optional
         One of :func:`overlaybench.problems`, or ``package.module:NAME``. By default `min-tco` for topics,
         `content-steiner` for content, `soft-links` for broker networks, `steiner` for Steiner instances.
-    method : str or Method, optional
-        One of :func:`overlaybench.methods`, or ``package.module:NAME``; by default an exact method.
+    method : str, Method or function, optional
+        One of :func:`overlaybench.methods`, ``package.module:NAME``, or a function as :func:`overlaybench.method` takes
+        it; by default an exact method.
     seed : int
         The same seed gives the same answer on any machine.
     time_limit : float, optional
@@ -287,8 +290,11 @@ def problem_for(instance: Any, problem: AnyProblem) -> Problem[Any, Any]:
 
 
 def method_for(problem: Problem[Any, Any], method: AnyMethod) -> Method[Any, Any]:
-    """A method by name, or by default the problem's exact one."""
-    chosen = METHODS.named(method or problem.default_method) if method or problem.default_method else None
+    """A method by name, or a plain function as one, or by default the problem's exact one."""
+    given: Any = method or problem.default_method
+    if isinstance(given, FunctionType):
+        given = method_of(given.__name__, [problem.name])(given)
+    chosen: Method[Any, Any] | None = METHODS.named(given) if given else None
     if chosen is None or not (method or chosen.answers(problem)):
         raise BadInput(f"problem '{problem.name}' has no method by default: name one")
     return chosen
@@ -350,7 +356,7 @@ def compare_methods(
     judge = problem_for(instance, problem)
     if methods is None:
         methods = [method for method in METHODS.values() if method.answers(judge)]
-    elif isinstance(methods, str | Method | Mapping):
+    elif isinstance(methods, str | Method | FunctionType | Mapping):
         methods = (methods,)
     elif not isinstance(methods, Iterable):
         raise BadInput(f"methods are a list of names, not {methods!r}")

@@ -30,7 +30,9 @@ def check_columns(columns: Sequence[str], present: Sequence[str]) -> list[int]:
     for column in columns:
         if column not in present:
             names = ", ".join(f"'{name}'" for name in present)
-            raise BadInput(f"no column '{column}' among {names or 'none'}: name the column that is meant{_OTHERWISE}")
+            option = f" (--{column}-column NAME)" if column in ("node", "topic") else ""
+            fix = f"name the column that is meant{option}{_OTHERWISE}"
+            raise BadInput(f"no column '{column}' among {names or 'none'}: {fix}")
         if list(present).count(column) > 1:
             raise BadInput(f"column '{column}' stands twice in the header: rename one")
     return list(map(list(present).index, columns))

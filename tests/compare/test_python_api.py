@@ -115,7 +115,7 @@ def test_relations_of_duckdb_are_read() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     digest, error = done.stdout.splitlines()
     assert digest == ob.read({"ann": ["news"], "bob": ["news"]}).digest
-    assert error.startswith("no column 'node' among 'other': name the column")
+    assert error.startswith("no column 'node' among 'other': name the column that is meant (--node-column NAME)")
 
 
 @pytest.mark.parametrize(
@@ -242,6 +242,18 @@ def test_a_comparison_ranks_by_the_best_bound_and_keeps_failures() -> None:
 def test_a_comparison_checks_all_methods_before_it_runs_one(methods: Any, message: str) -> None:
     with pytest.raises(ob.BadInput, match=message):
         ob.compare_methods(ob.read(WANTED), "min-tco", methods)
+
+
+def test_a_plain_function_is_a_method_with_its_options() -> None:
+    def star(instance: ob.TopicInstance, centre: int = 0) -> list[tuple[int, int]]:
+        """One star."""
+        return [(centre, v) for v in range(instance.num_nodes) if v != centre]
+
+    inst = ob.read({"ann": ["news"], "bob": ["news"], "cid": ["news"]})
+    assert ob.solve(inst, "min-tco", star, centre=2).value == 2
+    table = ob.compare_methods(inst, "min-tco", [star, {"method": star, "centre": 1}, "gm"])
+    assert table.methods == ("star", "star centre=1", "gm")
+    assert table.ratios == (1.0, 1.0, 1.0)
 
 
 def test_methods_problems_and_workloads_are_listed_by_name() -> None:
