@@ -15,7 +15,6 @@ import pickle
 import resource
 import select
 import signal
-import struct
 import sys
 import time
 from collections import defaultdict
@@ -26,7 +25,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -54,8 +53,7 @@ _KEPT_OUTPUT, _MOST_OUTPUT, _LONGEST_LINE = 2**16, 2**24, 300
 _KEPT_HEAP = MIB  # giving it back takes 0.5 ms, and the next run the time of taking it again
 _RUNS_PER_PROCESS, _SECONDS_PER_PROCESS = 1000, 10.0  # a fork and the copies of pages that it touches take 0.1 s
 _MOST_ATTEMPTS = 3
-_NOTES, _HEAD = 2**16, struct.Struct("<Qd")  # bytes; the number of the run and the end of its notes, what it held then
-_NOTES_START = _HEAD.size
+_NOTES, _NOTES_START = 2**16, 16  # bytes; the first ones are the head
 
 
 @dataclass(frozen=True)
@@ -361,6 +359,21 @@ def _is_named(job: Job) -> bool:
     return METHODS.get(job.method.name) is job.method and PROBLEMS.get(job.problem.name) is job.problem
 
 
+class _Head(NamedTuple):
+    """The head of notes: the number of a run · 2^32 + the end of its notes, and the bytes that were held as it began.
+
+    Each is one number of the machine, which no process sees half written; ``struct`` writes zeros first.
+    """
+
+    state: memoryview[int]
+    held: memoryview[float]
+
+    @classmethod
+    def of(cls, notes: mmap.mmap) -> _Head:
+        view = memoryview(notes)
+        return cls(view[:8].cast("Q"), view[8:16].cast("d"))
+
+
 class _Sender:
     """In the solver process: notes what a run offers, and that a compilation or the method begins or ends.
 
@@ -369,19 +382,20 @@ class _Sender:
     """
 
     def __init__(self, connection: Connection, notes: mmap.mmap) -> None:
-        self._connection, self._notes, self._number, self._end = connection, notes, -1, _NOTES_START
+        self._connection, self._notes, self._head = connection, notes, _Head.of(notes)
+        self._number, self._end = -1, _NOTES_START
 
     def begin(self, held: float) -> None:
         """A run begins; the process holds so many bytes."""
         self._number, self._end = self._number + 1, _NOTES_START
-        _HEAD.pack_into(self._notes, 0, self._number << 32 | self._end, held)
+        self._head.held[0], self._head.state[0] = held, self._number << 32 | self._end
 
     def _tell(self, *message: Any) -> None:
         note = pickle.dumps((time.monotonic(), *message))
         start, self._end = self._end, self._end + len(note)
         if self._end <= _NOTES:
             self._notes[start : self._end] = note
-            self._notes[:8] = (self._number << 32 | self._end).to_bytes(8, "little")
+            self._head.state[0] = self._number << 32 | self._end
         else:
             self._end = _NOTES
             self._connection.send((self._number, time.monotonic(), *message))
@@ -404,8 +418,8 @@ class _Heard:
 
     def __init__(self, notes: mmap.mmap, jobs: Sequence[Job], first: int) -> None:
         self.jobs, self.peaks = jobs, defaultdict[int, float](float)
-        self._notes, self._first = notes, first
-        _HEAD.pack_into(notes, 0, first << 32 | _NOTES_START, math.inf)
+        self._notes, self._head, self._first = notes, _Head.of(notes), first
+        self._head.held[0], self._head.state[0] = math.inf, first << 32 | _NOTES_START
         self._begin(first)
 
     def _begin(self, number: int) -> None:
@@ -429,11 +443,11 @@ class _Heard:
         """Take the notes that a `_Sender` has made since the last reading."""
         number = -1
         while number != self._number:  # another run may begin meanwhile
-            number, end = divmod(_HEAD.unpack_from(self._notes)[0], 2**32)
+            number, end = divmod(self._head.state[0], 2**32)
             if number != self._number:
                 self._begin(number)
             stream = io.BytesIO(self._notes[self._read : end])
-            number = _HEAD.unpack_from(self._notes)[0] >> 32
+            number = self._head.state[0] >> 32
         self._read = end
         while stream.tell() < len(stream.getbuffer()):
             self._take(*pickle.load(stream))
@@ -446,7 +460,7 @@ class _Heard:
 
     def held(self, now: float) -> float:
         """The bytes that the run holds where its processes hold so many now; at most 0 before it has begun."""
-        held = now - float(_HEAD.unpack_from(self._notes)[1])
+        held = now - float(self._head.held[0])
         self.peaks[self.position] = max(self.peaks[self.position], held)
         return held
 

@@ -2,6 +2,7 @@
 
 import gc
 import io
+import mmap
 import os
 import resource
 import signal
@@ -22,6 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import overlaybench as ob
+from overlaybench.compare.studies import isolation
 from overlaybench.compare.studies.isolation import (
     IsolatedRun,
     Job,
@@ -360,6 +362,21 @@ def test_what_a_run_offered_survives_its_limits(
     assert result.points[-1][1:] == (2, 1)
     assert result.points[0].seconds < result.seconds  # when it was offered
     assert result.reason.startswith(reason)
+
+
+def test_the_number_of_a_run_is_never_seen_half_written() -> None:
+    notes, begun = mmap.mmap(-1, isolation._NOTES), 100_000
+    heard = isolation._Heard(notes, [], 0)
+    if not (child := os.fork()):
+        sender = isolation._Sender(None, notes)  # type: ignore[arg-type]
+        for _ in range(begun):
+            sender.begin(1.0)
+        os._exit(0)
+    seen = [0]
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        seen += [heard._head.state[0] >> 32 for _ in range(1000)]
+    assert seen == sorted(seen)
+    assert seen[-1] < begun
 
 
 def test_ctrl_c_returns_what_a_run_that_ignores_it_has_offered() -> None:
