@@ -104,7 +104,7 @@ def generate(
     if master is not None:
         with _cluster(master, None, output, scratch=scratch) as (session, solving, (out,), tables):
             nodes = solving.generate(session, chosen, out, seed=seed, scratch=tables, **given)
-        click.echo(f"overlaybench: wrote {nodes:,} nodes to {output}", err=True)
+        click.echo(f"overlaybench: wrote {nodes:,} nodes to {out}", err=True)
         return
     _check_on_spark(scratch, False)
     with memory_bounded(f"the instance of workload '{workload}'"):
@@ -119,7 +119,7 @@ def _cluster(
 ) -> Iterator[tuple[Any, Any, list[str], str]]:
     """A Spark session, the solver for instances that stay on it, from Parquet to Parquet, and paths as Spark's."""
     from ..spark_solver import solving
-    from ..spark_solver.numbering import as_uri
+    from ..spark_solver.tables import as_uri
 
     for path in paths:
         if not _is_parquet(path):

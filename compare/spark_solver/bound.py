@@ -9,21 +9,20 @@ from math import ceil
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from ...instances.contract.arrays import connected_components
 from .excess_links import DROPPED, count_excess_links
-from .numbering import Numbered, stored
+from .numbering import Numbered
+from .tables import Tables
 
 STEPS = 20_000_000_000
 _ROWS_OF_TASK = 2_000_000
 _SAMPLED = 16
 
 
-def lower_bound(
-    session: SparkSession, instance: Numbered, edges: int, folder: str, steps: int = STEPS
-) -> tuple[int, str]:
+def lower_bound(tables: Tables, instance: Numbered, edges: int, steps: int = STEPS) -> tuple[int, str]:
     """A proven lower bound on the edges of every topic-connected overlay, and what proves it.
 
     The best of: |V_t| − 1 of the largest topic; |V| less the components of the graph of all subscribers; and
@@ -41,10 +40,10 @@ def lower_bound(
         mean = Fraction(merges, edges)
         low, high = max(2, int(mean)), max(2, ceil(mean))
         rank = (F.row_number().over(Window.orderBy("size", "topic")) - 1).cast("int")
-        ranks = stored(session, instance.topics.select("topic", rank.alias("rank"), "size"), f"{folder}/ranks")
+        ranks = tables.stored(instance.topics.select("topic", rank.alias("rank"), "size"), "ranks")
         wants = instance.nodes.select("id", F.explode("topics").alias("topic")).join(ranks, "topic")
         ranked = wants.groupBy("id").agg(F.sort_array(F.collect_list("rank")).alias("topics"))
-        ranked = stored(session, ranked, f"{folder}/ranked")
+        ranked = tables.stored(ranked, "ranked")
         by_pairs = partial(_by_pairs, ranks, ranked, instance.num_rows, steps=steps)
         sought = [most for most in sorted({low, high, high + 1, 2 * high}) if most < widest]
         if most := max(sought, key=lambda most: by_pairs(most, sampled=_SAMPLED), default=0):

@@ -23,6 +23,7 @@ from ...instances.contract.arrays import Ids, Offsets, entries_of
 from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .numbering import X_END, Numbered, long_array
+from .tables import TableFiles
 
 LOCALITIES = ("random", "min-hash", "rare")
 _BUCKETS = 4096
@@ -107,11 +108,11 @@ class SubscriptionRows(NamedTuple):
 
 
 def edges_of_level(
-    instance: Numbered, level: Level, locality: str, core: str, candidates: int, seed: int, order: TieOrder
+    instance: Numbered, level: Level, locality: str, core: TableFiles, candidates: int, seed: int, order: TieOrder
 ) -> tuple[DataFrame, int]:
     """The edges (u < v) that a level adds, one task a part, and the number of parts.
 
-    `core` is the path of the rows ``id``, ``topics``, ``x`` of all cores.
+    `core` are files of the rows ``id``, ``topics``, ``x`` of all cores.
     """
     members = instance.nodes.where((F.col("x") >= level.first) & (F.col("x") < level.last))
     members, parts = in_parts(members, instance, level.parts, locality, seed)
@@ -169,7 +170,7 @@ def packed(sizes: Mapping[int, int], parts: int) -> tuple[list[int], list[int], 
 
 
 def _conquered(
-    batches: Iterable[pa.RecordBatch], *, core: str, below: int, candidates: int, order: TieOrder
+    batches: Iterable[pa.RecordBatch], *, core: TableFiles, below: int, candidates: int, order: TieOrder
 ) -> Iterator[pa.RecordBatch]:
     """The task of one part."""
     given = list(batches)
@@ -182,7 +183,7 @@ def _conquered(
     part = part.joined(visitors.taken(strangers))
     near = SubscriptionRows.of([])
     if below:
-        pieces = ds.dataset(core).to_batches(columns=["id", "topics"], filter=ds.field("x") < below)
+        pieces = ds.dataset(core.here()).to_batches(columns=["id", "topics"], filter=ds.field("x") < below)
         near = nearest(part, (SubscriptionRows.of([piece]) for piece in pieces), candidates)
     edges = conquer(part, near, order)
     yield pa.RecordBatch.from_arrays([pa.array(edges.min(axis=1)), pa.array(edges.max(axis=1))], ["u", "v"])

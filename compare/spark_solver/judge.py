@@ -8,12 +8,13 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ...instances.contract.arrays import connected_components
 from ...instances.contract.errors import BadInput
-from .numbering import Numbered, stored
+from .numbering import Numbered
+from .tables import Tables
 
 _MOST_LISTED = 5
 HEAVY_LINKS = 4_000_000
@@ -34,11 +35,8 @@ class OverlayJudgement:
         return {"edges": self.edges, "max_degree": self.max_degree, "average_degree": self.average_degree}
 
 
-def edges_by_number(session: SparkSession, instance: Numbered, rows: DataFrame, name: str, folder: str) -> DataFrame:
-    """The distinct edges u < v of label rows ``u``, ``v``, which go to `folder`.
-
-    A loop, or a label that is no node's, is bad input.
-    """
+def edges_by_number(tables: Tables, instance: Numbered, rows: DataFrame, name: str) -> DataFrame:
+    """The distinct edges u < v of label rows ``u``, ``v``; a loop, or a label that is no node's, is bad input."""
     edges = rows
     for end in ("u", "v"):
         known = instance.nodes.select(F.col("label").alias(end), F.col("id").alias(f"{end}_id"))
@@ -46,7 +44,8 @@ def edges_by_number(session: SparkSession, instance: Numbered, rows: DataFrame, 
     unknown = F.when(F.col("u_id").isNull(), F.col("u")).when(F.col("v_id").isNull(), F.col("v"))
     ends = F.least("u_id", "v_id").alias("u"), F.greatest("u_id", "v_id").alias("v")
     loop = F.when(F.col("u_id") == F.col("v_id"), F.col("u"))
-    edges = stored(session, edges.select(*ends, unknown.alias("unknown"), loop.alias("loop")).distinct(), folder)
+    edges = edges.select(*ends, unknown.alias("unknown"), loop.alias("loop")).distinct()
+    edges = tables.stored(edges, "judged")
     for row in edges.where("unknown is not null").limit(1).collect():
         raise BadInput(f"{name}: unknown node '{row['unknown']}': name a node of the instance")
     for row in edges.where("loop is not null").limit(1).collect():
@@ -54,16 +53,13 @@ def edges_by_number(session: SparkSession, instance: Numbered, rows: DataFrame, 
     return edges.select("u", "v")
 
 
-def judge(
-    session: SparkSession, instance: Numbered, edges: DataFrame, folder: str, heavy: int = HEAVY_LINKS
-) -> OverlayJudgement:
+def judge(tables: Tables, instance: Numbered, edges: DataFrame, heavy: int = HEAVY_LINKS) -> OverlayJudgement:
     """Count the edges and the components of every topic.
 
     A link is an edge (a distinct pair u < v of numbers) with a topic that both its ends subscribe to. A topic has |V_t|
     components less the edges of a spanning forest of its links. One task counts those of topics with up to `heavy`
     links, in about 100 bytes a link; larger topics are counted over all tasks by alternating large and small stars
-    (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii 2014, doi:10.1145/2670979.2670997). Intermediate tables go
-    to `folder`.
+    (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii 2014, doi:10.1145/2670979.2670997).
     """
     degrees = edges.select(F.explode(F.array("u", "v")).alias("node")).groupBy("node").count()
     count, most = edges.count(), degrees.agg(F.max("count")).collect()[0][0] or 0
@@ -72,14 +68,14 @@ def judge(
         wants = instance.nodes.select(F.col("id").alias(end), F.col("topics").alias(f"of_{end}"))
         ends = ends.join(wants, end)
     both = ends.select("u", "v", F.explode(F.array_intersect("of_u", "of_v")).alias("topic"))
-    links = stored(session, both, f"{folder}/links")
+    links = tables.stored(both, "links")
     sizes = links.groupBy("topic").agg(F.count("*").alias("links"))
     heaviest = sizes.where(F.col("links") > heavy).select("topic")
     tasks = max(1, -(-(sizes.agg(F.sum("links")).collect()[0][0] or 0) // heavy))
     light = links.join(heaviest, "topic", "left_anti").repartition(tasks, "topic")
     forests = light.mapInArrow(partial(_forests, nodes=instance.num_nodes), "topic int, joined long")
     if not heaviest.isEmpty():
-        stars = _stars(session, links.join(heaviest, "topic", "left_semi"), folder)
+        stars = _stars(tables, links.join(heaviest, "topic", "left_semi"))
         forests = forests.union(stars.groupBy("topic").agg(F.count("*").alias("joined")))
     left = F.col("size") - F.coalesce("joined", F.lit(0))
     components = instance.topics.join(forests, "topic", "left").withColumn("components", left)
@@ -107,12 +103,12 @@ def _forests(batches: Iterable[pa.RecordBatch], *, nodes: int) -> Iterator[pa.Re
     yield pa.RecordBatch.from_arrays([pa.array(topics, pa.int32()), pa.array(joined, pa.int64())], ["topic", "joined"])
 
 
-def _stars(session: SparkSession, links: DataFrame, folder: str) -> DataFrame:
+def _stars(tables: Tables, links: DataFrame) -> DataFrame:
     """Rows (topic, a, b), where b is the lowest node of the component of a, for every other node a of a component."""
     pairs, before, step = links.select("topic", F.col("v").alias("a"), F.col("u").alias("b")), None, 0
     while True:
         step += 1
-        pairs = stored(session, _small(_large(pairs)), f"{folder}/stars-{step}")
+        pairs = tables.stored(_small(_large(pairs)), f"stars-{step}")
         # Both steps keep the components; a fixed point is a set of stars. Sums are exact: they are decimals.
         digest = pairs.agg(
             F.count("*"), F.sum(F.col("b").cast("decimal(38,0)")), F.bit_xor(F.xxhash64("topic", "a", "b"))

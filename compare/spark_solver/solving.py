@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -25,12 +24,13 @@ from ...instances.contract.terms import said
 from ...instances.contract.workload import Workload
 from ...instances.topics.members import Labels, Reading, Remarks, judge_labels
 from ...instances.topics.workloads import RandomTopics
-from ..studies.spark_session import kept_log, spark
+from ..studies.spark_session import kept_log, remark, spark
 from .bound import STEPS, lower_bound
 from .conquer import LOCALITIES, edges_of_level, levels
 from .judge import OverlayJudgement, edges_by_number, judge
-from .numbering import Numbered, move, new_folder, numbered, read_rows, stored
+from .numbering import Numbered, numbered, read_rows
 from .splitting import MOST_ROWS, improved
+from .tables import TableFiles, Tables, new_tables
 
 OPTIONS = (
     Option("part_rows", 5_000_000, "subscriptions of a part", least=1),
@@ -70,8 +70,7 @@ def solve(
     subscriptions and 1 to 5 times as many of their candidates, in about 95 bytes each. With `split_seconds` one task
     improves the overlay and its bound (:func:`.improved`). `output` becomes a folder of
     Parquet files with label columns ``u`` and ``v``, an edge a row, in the order of numbers; the result's answer is its
-    path. Tables go to `scratch`, which the driver and all workers see, or beside `output`; with `scratch` the driver
-    copies the overlay to `output`, which may be a path of its own.
+    path. Tables are those of :func:`.new_tables`; without a folder that all see, the driver writes the output.
     """
     given = completed(options)
     begun, seconds = time.monotonic(), dict[str, float]()
@@ -79,23 +78,23 @@ def solve(
     def ended(stage: str) -> None:
         seconds[f"seconds_{stage}"] = round(time.monotonic() - begun - sum(seconds.values()), 1)
 
-    with new_folder(session, output, scratch) as folder:
-        instance = _numbered(session, source, seed, folder)
+    with new_tables(session, output, scratch) as tables:
+        instance = _numbered(tables, source, seed)
         ended("numbering")
-        counters = _conquer_levels(session, instance, given, seed, folder)
-        edges, proven = session.read.parquet(f"{folder}/edges/*").distinct(), 0
+        edges, counters = _conquer_levels(tables, instance, given, seed)
+        proven = 0
         if given["split_seconds"] and instance.num_rows <= MOST_ROWS:
             ended("conquering")
-            edges, proven = improved(session, instance, edges, folder, given["split_seconds"])
-        _write_by_label(session, instance, edges, f"{folder}/overlay")
+            edges, proven = improved(tables, instance, edges, given["split_seconds"])
+        overlay = tables.stored(_by_label(instance, edges), "overlay")
         ended("splitting" if proven else "conquering")
-        verdict = _judged(session, instance, f"{folder}/overlay", folder)
+        verdict = judge(tables, instance, edges_by_number(tables, instance, overlay, output))
         ended("judging")
-        bound, why = lower_bound(session, instance, verdict.edges, folder, given["bound_steps"])
+        bound, why = lower_bound(tables, instance, verdict.edges, given["bound_steps"])
         bound, why = max((bound, why), (proven, "costs split among topics"))
         ended("bounding")
         if not verdict.violations:
-            move(session, f"{folder}/overlay", output)
+            tables.move(overlay, "overlay", output)
     result = partial(Result[str], problem=PROBLEM, method=METHOD, seconds=time.monotonic() - begun)
     if verdict.violations:
         return result(status=Status.FAILED, reason=verdict.violations[0])
@@ -115,16 +114,18 @@ def completed(options: Mapping[str, object]) -> dict[str, Any]:
 
 
 def check(session: SparkSession, source: Source, answer: str, scratch: str = "") -> OverlayJudgement:
-    """Judge an overlay in Parquet files for ``min-tco``; tables go to `scratch`, or to a folder beside them."""
-    with new_folder(session, f"{answer.replace('*', '').rstrip('/')}.check", scratch) as folder:
-        return _judged(session, _numbered(session, source, 0, folder), answer, folder)
+    """Judge an overlay in Parquet files for ``min-tco``; tables are those of :func:`.new_tables`."""
+    with new_tables(session, f"{answer.replace('*', '').rstrip('/')}.check", scratch) as tables:
+        instance = _numbered(tables, source, 0)
+        edges = edges_by_number(tables, instance, read_rows(session, answer, {}, ("u", "v")), answer)
+        return judge(tables, instance, edges)
 
 
-def _numbered(session: SparkSession, source: Source, seed: int, folder: str) -> Numbered:
-    rows = read_rows(session, source.path, source.columns, ("node", "topic"))
+def _numbered(tables: Tables, source: Source, seed: int) -> Numbered:
+    rows = read_rows(tables.session, source.path, source.columns, ("node", "topic"))
     if rows.isEmpty():
         raise BadInput(f"{source.path}: has no rows: give it at least one")
-    instance = numbered(session, rows, seed, folder)
+    instance = numbered(tables, rows, seed)
     if instance.num_rows == instance.num_topics and not source.columns.get("as_is"):
         why = said("every topic has one subscriber")
         raise BadInput(f"{source.path}: {why}: read it on one machine with --separator, or --as-is if that is meant")
@@ -142,40 +143,36 @@ def _remark_labels(instance: Numbered, path: str) -> None:
         found = [row[0] for row in rows.where(F.col("label").rlike(_UNCLEAR)).select("label").limit(_JUDGED).collect()]
         labels = Labels(Coded(found, np.arange(len(found))), partial("{} {}".format, noun))
         judge_labels(labels, noun, Reading(), "", remarks)
-    for remark in remarks.lines():
-        print(f"overlaybench: {path}: {remark}", file=sys.stderr, flush=True)
-
-
-def _judged(session: SparkSession, instance: Numbered, answer: str, folder: str) -> OverlayJudgement:
-    edges = edges_by_number(session, instance, read_rows(session, answer, {}, ("u", "v")), answer, f"{folder}/judged")
-    return judge(session, instance, edges, folder)
+    for line in remarks.lines():
+        remark(f"{path}: {line}")
 
 
 def _conquer_levels(
-    session: SparkSession, instance: Numbered, given: Mapping[str, Any], seed: int, folder: str
-) -> dict[str, float]:
-    """Write the edges of each level to a folder ``edges/`` of its own; an edge may be in two. Returns counters."""
+    tables: Tables, instance: Numbered, given: Mapping[str, Any], seed: int
+) -> tuple[DataFrame, dict[str, float]]:
+    """The distinct edges of all levels, each stored by itself, and counters."""
     plan = levels(instance.num_nodes, instance.num_rows, given["part_rows"], given["core_rows"])
-    core, order, parts = f"{folder}/core", tie_order("lowest", seed), 0
+    core, order, parts, found = TableFiles(""), tie_order("lowest", seed), 0, list[DataFrame]()
     if plan[-1].core:
-        stored(session, instance.nodes.where(F.col("x") < plan[-1].core).select("id", "topics", "x").orderBy("x"), core)
+        rows = instance.nodes.where(F.col("x") < plan[-1].core).select("id", "topics", "x").orderBy("x")
+        core = tables.files(tables.stored(rows, "core"), "core")
     for number, level in enumerate(plan):
         edges, more = edges_of_level(instance, level, given["locality"], core, given["candidates"], seed, order)
         parts += more
-        stored(session, edges, f"{folder}/edges/{number}")
+        found.append(tables.stored(edges, f"edges/{number}"))
     counters = {"nodes": instance.num_nodes, "topics": instance.num_topics, "subscriptions": instance.num_rows}
-    return {**counters, "levels": len(plan), "parts": parts}
+    return reduce(DataFrame.union, found).distinct(), {**counters, "levels": len(plan), "parts": parts}
 
 
-def _write_by_label(session: SparkSession, instance: Numbered, edges: DataFrame, path: str) -> None:
-    """Write edges with the labels of their ends, in the order of their numbers."""
+def _by_label(instance: Numbered, edges: DataFrame) -> DataFrame:
+    """Edges with the labels of their ends, in the order of their numbers."""
     files = max(1, -(-instance.num_rows // 2 // _EDGES_OF_FILE))
     at = F.floor(F.col("u") * files / instance.num_nodes).cast("int")
     for end in ("u", "v"):
         labels = instance.nodes.select(F.col("id").alias(end), F.col("label").alias(f"{end}_label"))
         edges = edges.join(labels, end)
     placed = edges.repartitionById(files, at).sortWithinPartitions("u", "v")
-    stored(session, placed.select(F.col("u_label").alias("u"), F.col("v_label").alias("v")), path)
+    return placed.select(F.col("u_label").alias("u"), F.col("v_label").alias("v"))
 
 
 _NODES_OF_TASK = 200_000
@@ -197,11 +194,10 @@ def generate(
     draw: Callable[[int, int], tuple[Offsets, Ids]] = partial(workload.build.draw, seed=seed, **parameters)
     draw(0, 1)  # raises for parameters that do not go together
     tasks = max(session.sparkContext.defaultParallelism, -(-nodes // _NODES_OF_TASK))
-    with new_folder(session, output, scratch) as folder:
+    with new_tables(session, output, scratch) as tables:
         numbers = session.range(0, nodes, 1, tasks)
         drawn = numbers.mapInArrow(partial(_rows, draw=draw), "node string, topic string")
-        stored(session, drawn, f"{folder}/rows")
-        move(session, f"{folder}/rows", output)
+        tables.move(tables.stored(drawn, "rows"), "rows", output)
     return nodes
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from ...instances.contract.overlay import Overlay
@@ -18,15 +18,14 @@ from ...models.topics.lp_heuristics.lp_guided import GuidedIncumbent
 from ...models.topics.relaxation.cost_splitting import split_by_pricing
 from ...models.topics.relaxation.separation import Goal
 from .conquer import SubscriptionRows
-from .numbering import Numbered, stored
+from .numbering import Numbered
+from .tables import Tables
 
 MOST_ROWS = 4_000_000
 _BOUND = -1  # in place of the first end of an edge
 
 
-def improved(
-    session: SparkSession, instance: Numbered, edges: DataFrame, folder: str, seconds: float
-) -> tuple[DataFrame, int]:
+def improved(tables: Tables, instance: Numbered, edges: DataFrame, seconds: float) -> tuple[DataFrame, int]:
     """The edges of an overlay no larger than the given one, and a proven lower bound on those of every overlay.
 
     The task holds the instance and, for about 5 pairs a node, 120 bytes for each of their common topics. Two thirds of
@@ -35,8 +34,8 @@ def improved(
     later = edges.groupBy(F.col("u").alias("id")).agg(F.collect_list("v").alias("later"))
     nodes = instance.nodes.select("id", "topics").join(later, "id", "left")
     given = nodes.withColumn("later", F.coalesce("later", F.array().cast("array<bigint>")))
-    found = given.repartition(1).mapInArrow(partial(_improved, seconds=seconds), "u long, v long")
-    found = stored(session, found, f"{folder}/improved")
+    task = given.repartition(1).mapInArrow(partial(_improved, seconds=seconds), "u long, v long")
+    found = tables.stored(task, "improved")
     return found.where(F.col("u") != _BOUND), found.where(F.col("u") == _BOUND).collect()[0]["v"]
 
 

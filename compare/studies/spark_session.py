@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from traceback import print_exc
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import psutil
 from packaging.requirements import Requirement
@@ -161,9 +161,19 @@ def kept_log() -> Iterator[Path]:
     Path(name).unlink(missing_ok=True)
 
 
+_said: TextIO | None = None
+
+
+def remark(text: str) -> None:
+    """Say something to the user while messages of Spark go to its log."""
+    print(f"overlaybench: {text}", file=_said, flush=True)
+
+
 @contextmanager
 def _reported(log: Path) -> Iterator[None]:
     """Say an error of Spark in one line; its traceback and all that is printed meanwhile go to `log`."""
+    global _said
+    _said = sys.stderr
     with log.open("a", encoding="utf-8") as file, redirect_stderr(file):
         try:
             yield

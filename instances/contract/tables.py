@@ -7,6 +7,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
@@ -266,6 +267,29 @@ def parquet_labels(
 
     The columns are named, or chosen by a function of all names.
     """
+    with arrow_errors():
+        table, metadata = parquet_table(path, columns)
+        return labels_of(table, table.column_names), metadata
+
+
+@contextmanager
+def arrow_errors() -> Iterator[None]:
+    """Turn the errors of Arrow and of the system into bad input."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise BadInput(
+            f"cannot be read ({reason}): check the path; give a complete file with columns of labels"
+        ) from None
+
+
+def parquet_table(
+    path: Path, columns: Sequence[str] | Callable[[Sequence[str]], Sequence[str]]
+) -> tuple[pa.Table, Mapping[bytes, bytes]]:
+    """The columns themselves, as :func:`parquet_labels` chooses them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -274,30 +298,24 @@ def parquet_labels(
         raise BadInput("is a folder without Parquet files: check the path")
     rows = size = 0
     footers, chosen = [], list[str]()
-    try:
-        for file in files:
-            with pq.ParquetFile(readable(file)) as source:
-                names = [*source.schema_arrow.names, *_partition(path, file)]
-                chosen = chosen or list(columns(names) if callable(columns) else columns)
-                check_columns(chosen, names)
-                footers.append(source.metadata)
-                groups = [source.metadata.row_group(number) for number in range(source.metadata.num_row_groups)]
-                rows, size = rows + source.metadata.num_rows, size + sum(group.total_byte_size for group in groups)
-                metadata = source.schema_arrow.metadata or {}
-        if rows > _MOST_ROWS or size > MOST_BYTES:
-            raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {MOST_BYTES >> 30} GiB: give it fewer")
-        tables, many = [], rows > _FEW_ROWS  # other threads take longer to wake than a few rows to read
-        for file, footer in zip(files, footers, strict=True):
-            # A third of the time of read_table, which takes it for a data set.
-            with pq.ParquetFile(readable(file), metadata=footer, pre_buffer=many) as source:
-                values = _partition(path, file)
-                table = source.read([name for name in chosen if name not in values], use_threads=many)
-                for name, value in values.items():
-                    table = table.append_column(name, pa.array([value] * table.num_rows, pa.string()))
-                tables.append(table.select(chosen))
-        return labels_of(pa.concat_tables(tables, promote_options="permissive"), chosen), metadata
-    except (pa.ArrowException, OSError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise BadInput(
-            f"cannot be read ({reason}): check the path; give a complete file with columns of labels"
-        ) from None
+    for file in files:
+        with pq.ParquetFile(readable(file)) as source:
+            names = [*source.schema_arrow.names, *_partition(path, file)]
+            chosen = chosen or list(columns(names) if callable(columns) else columns)
+            check_columns(chosen, names)
+            footers.append(source.metadata)
+            groups = [source.metadata.row_group(number) for number in range(source.metadata.num_row_groups)]
+            rows, size = rows + source.metadata.num_rows, size + sum(group.total_byte_size for group in groups)
+            metadata = source.schema_arrow.metadata or {}
+    if rows > _MOST_ROWS or size > MOST_BYTES:
+        raise BadInput(f"holds more than {_MOST_ROWS:,} rows or {MOST_BYTES >> 30} GiB: give it fewer")
+    tables, many = [], rows > _FEW_ROWS  # other threads take longer to wake than a few rows to read
+    for file, footer in zip(files, footers, strict=True):
+        # A third of the time of read_table, which takes it for a data set.
+        with pq.ParquetFile(readable(file), metadata=footer, pre_buffer=many) as source:
+            values = _partition(path, file)
+            table = source.read([name for name in chosen if name not in values], use_threads=many)
+            for name, value in values.items():
+                table = table.append_column(name, pa.array([value] * table.num_rows, pa.string()))
+            tables.append(table.select(chosen))
+    return pa.concat_tables(tables, promote_options="permissive"), metadata

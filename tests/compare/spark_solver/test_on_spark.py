@@ -23,8 +23,9 @@ from overlaybench.compare.spark_solver import judge as judging
 from overlaybench.compare.spark_solver.bound import lower_bound
 from overlaybench.compare.spark_solver.conquer import LOCALITIES, in_parts
 from overlaybench.compare.spark_solver.judge import edges_by_number
-from overlaybench.compare.spark_solver.numbering import numbered, read_rows, stored
+from overlaybench.compare.spark_solver.numbering import numbered, read_rows
 from overlaybench.compare.spark_solver.solving import Source, check, generate, session_on, solve
+from overlaybench.compare.spark_solver.tables import Tables
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.topics.problems import MinTCO
 from overlaybench.models.topics.relaxation.dual_fitting import dual_fitting_bound
@@ -104,37 +105,37 @@ def test_labels_are_numbered_in_natural_order(session: SparkSession, tmp_path: P
     rows = {"who": [label or "z" for label in labels for _ in range(2)], "what": ["t10", "t9"] * len(labels)}
     pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
     rows_on_spark = read_rows(session, f"{tmp_path}/rows.parquet", {"node": "who", "topic": "what"}, ("node", "topic"))
-    found = numbered(session, rows_on_spark, 0, f"{tmp_path}/numbered")
+    found = numbered(Tables(session, f"{tmp_path}/numbered"), rows_on_spark, 0)
     one = ob.read_topics(tmp_path / "rows.parquet", node_column="who", topic_column="what").instance
     assert [row["label"] for row in found.nodes.orderBy("id").collect()] == list(one.node_labels or ())
     assert [row["label"] for row in found.topics.orderBy("topic").collect()] == ["t9", "t10"]
 
 
+@pytest.mark.parametrize("own", ["", "own"])
 @pytest.mark.parametrize("heavy", [1, 1000])
 def test_the_judge_finds_what_one_machine_finds(
-    session: SparkSession, instance: Given, tmp_path: Path, heavy: int
+    session: SparkSession, instance: Given, tmp_path: Path, heavy: int, own: str
 ) -> None:
-    path, given = instance
+    (path, given), tables = instance, Tables(session, f"{tmp_path}/tables", own)
     some = greedy_merge(given).edges[::2]
     overlay = ob.Overlay.from_edges(given.num_nodes, some)
     labels = [given.node_label(v) for v in range(given.num_nodes)]
     table = pa.table({"u": [labels[v] for v in some[:, 1]], "v": [labels[u] for u in some[:, 0]]})
     pq.write_table(table, tmp_path / "half.parquet")
     rows = read_rows(session, path, {}, ("node", "topic"))
-    found = numbered(session, rows, 0, f"{tmp_path}/numbered")
+    found = numbered(tables, rows, 0)
     rows = read_rows(session, f"{tmp_path}/half.parquet", {}, ("u", "v"))
-    half = edges_by_number(session, found, rows, "half", f"{tmp_path}/edges")
-    verdict = judging.judge(session, found, half, f"{tmp_path}/judge", heavy)
+    verdict = judging.judge(tables, found, edges_by_number(tables, found, rows, "half"), heavy)
     assert verdict.violations == MinTCO().violations(given, overlay)
     assert (verdict.edges, verdict.max_degree) == (overlay.num_edges, overlay.max_degree)
 
 
 def test_the_bound_is_that_of_counting_on_one_machine(session: SparkSession, instance: Given, tmp_path: Path) -> None:
-    path, given = instance
-    found = numbered(session, read_rows(session, path, {}, ("node", "topic")), 0, f"{tmp_path}/numbered")
+    (path, given), tables = instance, Tables(session, str(tmp_path))
+    found = numbered(tables, read_rows(session, path, {}, ("node", "topic")), 0)
     best = greedy_merge(given).num_edges
-    bound, _ = lower_bound(session, found, best, f"{tmp_path}")
-    easy, _ = lower_bound(session, found, best, f"{tmp_path}", steps=0)
+    bound, _ = lower_bound(tables, found, best)
+    easy, _ = lower_bound(tables, found, best, steps=0)
     assert easy <= bound <= best
     assert easy == max(given.num_nodes - 1, -(-(given.num_subscriptions - given.num_topics) // 4))
 
@@ -212,7 +213,8 @@ def test_no_part_gets_a_topic_of_two_fifths_of_all_nodes(session: SparkSession, 
         (f"n{v}", f"t{t}") for v in range(nodes) for t in {0} | set(random.sample(range(1, 300), 3)) if t or v % 5 < 2
     ]
     pq.write_table(pa.table({"node": [v for v, _ in rows], "topic": [t for _, t in rows]}), tmp_path / "rows.parquet")
-    found = numbered(session, read_rows(session, f"{tmp_path}/rows.parquet", {}, ("node", "topic")), 0, f"{tmp_path}/n")
+    rows_on_spark = read_rows(session, f"{tmp_path}/rows.parquet", {}, ("node", "topic"))
+    found = numbered(Tables(session, f"{tmp_path}/n"), rows_on_spark, 0)
     members, number = in_parts(found.nodes, found, parts, locality, 3)
     sizes = members.groupBy("part").agg(F.sum(F.size("topics")).alias("rows")).collect()
     assert len(sizes) <= number <= 3 * parts + 1
@@ -244,24 +246,42 @@ def test_the_driver_gets_no_list_of_nodes_or_edges(tmp_path: Path) -> None:
 def test_a_table_is_stored_whole_or_refused_also_an_empty_one(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("overlaybench.compare.spark_solver.numbering._UNCOUNTED_SECONDS", 1.0)
-    rows = session.range(10).join(session.range(5), "id")
-    assert stored(session, rows, f"{tmp_path}/some").count() == 5
-    assert stored(session, rows.where("id > 7").join(session.range(9), "id"), f"{tmp_path}/none").count() == 0
-    lost = [(f"{tmp_path}/lost", f"{tmp_path}/empty")]
-    session.range(0).write.parquet(lost[0][1])
-    monkeypatch.setattr(type(session.read), "parquet", lambda reader, path: reader.format("parquet").load(lost[0][1]))
-    with pytest.raises(ob.BadInput, match="lost: 5 rows were written, and are not there"):
-        stored(session, rows, f"{tmp_path}/lost/rows")
+    monkeypatch.setattr("overlaybench.compare.spark_solver.tables._UNCOUNTED_SECONDS", 1.0)
+    rows, tables = session.range(10).join(session.range(5), "id"), Tables(session, str(tmp_path))
+    assert tables.stored(rows, "some").count() == 5
+    assert tables.stored(rows.where("id > 7").join(session.range(9), "id"), "none").count() == 0
+    session.range(0).write.parquet(f"{tmp_path}/empty")
+    lost = f"{tmp_path}/empty"
+    monkeypatch.setattr(type(session.read), "parquet", lambda reader, path: reader.format("parquet").load(lost))
+    with pytest.raises(ob.BadInput, match="5 rows were written, and are not there"):
+        tables.stored(rows, "lost")
+
+
+@pytest.mark.parametrize("rows", [0, 70])
+def test_what_spark_keeps_is_fetched_whole(session: SparkSession, tmp_path: Path, rows: int) -> None:
+    tables = Tables(session, "", str(tmp_path))
+    kept = tables.stored(session.range(0, rows, 1, 5).selectExpr("'é' as word", "id"), "rows")
+    tables.move(kept, "rows", f"{tmp_path}/out.parquet")
+    assert sorted(pq.read_table(tmp_path / "out.parquet")["id"].to_pylist()) == list(range(rows))
+    found = [pq.read_table(path) for path in tables.files(kept, "rows").here()]
+    assert sum(table.num_rows for table in found) == rows
+    with pytest.raises(ob.BadInput, match="cannot be written"):
+        tables.move(kept, "rows", f"{tmp_path}/out.parquet/{'x' * 300}/o.parquet")
 
 
 @pytest.mark.usefixtures("mounts")
-def test_what_workers_do_not_see_is_one_line_or_goes_through_scratch(
+def test_workers_that_see_nothing_of_the_drivers_disk_solve_check_and_generate(
     instance: Given, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """The driver's folder of outputs is hidden from workers, the instance and the folder of tables are not."""
-    scratch, own = tmp_path_factory.mktemp("scratch"), tmp_path / "o.parquet"
+    """Or through a folder of tables that they see; the edges are those of one machine."""
+    scratch = tmp_path_factory.mktemp("scratch")
     few = "--conf spark.sql.shuffle.partitions=3 pyspark-shell"
+    options = [word for name, value in SMALL.items() for word in ("--option", f"{name}={value}")]
+    (tmp_path / "parts").mkdir()
+    half = instance[1].to_arrow()
+    for number, rows in enumerate([half.slice(0, 1000), half.slice(1000)]):
+        pq.write_table(rows, tmp_path / "parts" / f"{number}.parquet")
+    wanted = f"{tmp_path}/parts/*.parquet"
     with loopback_cluster(2, hidden=tmp_path) as cluster:
 
         def command(*words: str) -> subprocess.CompletedProcess[str]:
@@ -269,18 +289,25 @@ def test_what_workers_do_not_see_is_one_line_or_goes_through_scratch(
             environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"} | {"PYSPARK_SUBMIT_ARGS": few}
             return subprocess.run(all_words, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
-        refused = command("solve", instance[0], "--method", "dc-gm", "-o", str(own))
-        assert (refused.returncode, own.exists(), os.listdir(tmp_path)) == (2, False, [])
-        assert refused.stderr.splitlines()[-1].endswith(
-            f"{tmp_path}: a worker does not see this folder of the driver: give --scratch an address that all reach "
-            "(s3a://…, hdfs://…), or a shared mount"
-        )
-        done = command("solve", instance[0], "--method", "dc-gm", "-o", str(own), "--scratch", str(scratch), "--json")
+        solving = ["solve", wanted, "--method", "dc-gm", "--seed", "2", *options]
+        done = command(*solving, "-o", f"{tmp_path}/o.parquet", "--json")
         assert done.returncode == 0, done.stderr
-        made = command(
-            "generate", "zipf", "--nodes", "50", "-o", str(tmp_path / "z.parquet"), "--scratch", str(scratch)
-        )
+        assert "workers do not see it: Spark keeps the tables" in done.stderr
+        again = command(*solving, "-o", f"{tmp_path}/o.parquet")
+        assert again.stderr.splitlines()[-1].endswith("o.parquet: exists: remove it or choose another path")
+        checked = command("check", wanted, f"{tmp_path}/o.parquet")
+        assert checked.returncode == 0, checked.stderr
+        refused = command(*solving, "-o", f"{tmp_path}/p.parquet", "--scratch", str(tmp_path))
+        assert (refused.returncode, "a worker does not see this folder" in refused.stderr) == (2, True)
+        through = command(*solving, "-o", f"{tmp_path}/p.parquet", "--scratch", str(scratch))
+        assert through.returncode == 0, through.stderr
+        made = command("generate", "zipf", "--nodes", "50", "-o", str(tmp_path / "z.parquet"))
         assert made.returncode == 0, made.stderr
-    assert os.listdir(scratch) == []
-    assert len(edges_in(str(own))) == json.loads(done.stdout)["value"]
+    with session_on("local[2]") as session:
+        solve(session, Source(instance[0], {}), f"{scratch}/here.parquet", seed=2, options=SMALL)
+    here = edges_in(f"{scratch}/here.parquet")
+    assert [edges_in(f"{tmp_path}/{name}.parquet") for name in ("o", "p")] == [here, here]
+    assert len(here) == json.loads(done.stdout)["value"]
+    assert sorted(os.listdir(tmp_path)) == ["o.parquet", "p.parquet", "parts", "z.parquet"]
+    assert os.listdir(scratch) == ["here.parquet"]
     assert read_rows_of(f"{tmp_path}/z.parquet").num_nodes == 50
