@@ -15,14 +15,14 @@ from pyspark.sql import functions as F
 from ...instances.contract.arrays import connected_components
 from .excess_links import DROPPED, count_excess_links
 from .numbering import Numbered
-from .tables import Tables
+from .tables import SparkTables
 
 STEPS = 20_000_000_000
 _ROWS_OF_TASK = 2_000_000
 _SAMPLED = 16
 
 
-def lower_bound(tables: Tables, instance: Numbered, edges: int, steps: int = STEPS) -> tuple[int, str]:
+def lower_bound(tables: SparkTables, instance: Numbered, edges: int, steps: int = STEPS) -> tuple[int, str]:
     """A proven lower bound on the edges of every topic-connected overlay, and what proves it.
 
     The best of: |V_t| − 1 of the largest topic; |V| less the components of the graph of all subscribers; and

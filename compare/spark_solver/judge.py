@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from ...instances.contract.arrays import connected_components
 from ...instances.contract.errors import BadInput
 from .numbering import Numbered
-from .tables import Tables
+from .tables import SparkTables
 
 _MOST_LISTED = 5
 HEAVY_LINKS = 4_000_000
@@ -35,7 +35,7 @@ class OverlayJudgement:
         return {"edges": self.edges, "max_degree": self.max_degree, "average_degree": self.average_degree}
 
 
-def edges_by_number(tables: Tables, instance: Numbered, rows: DataFrame, name: str) -> DataFrame:
+def edges_by_number(tables: SparkTables, instance: Numbered, rows: DataFrame, name: str) -> DataFrame:
     """The distinct edges u < v of label rows ``u``, ``v``; a loop, or a label that is no node's, is bad input."""
     edges = rows
     for end in ("u", "v"):
@@ -53,7 +53,7 @@ def edges_by_number(tables: Tables, instance: Numbered, rows: DataFrame, name: s
     return edges.select("u", "v")
 
 
-def judge(tables: Tables, instance: Numbered, edges: DataFrame, heavy: int = HEAVY_LINKS) -> OverlayJudgement:
+def judge(tables: SparkTables, instance: Numbered, edges: DataFrame, heavy: int = HEAVY_LINKS) -> OverlayJudgement:
     """Count the edges and the components of every topic.
 
     A link is an edge (a distinct pair u < v of numbers) with a topic that both its ends subscribe to. A topic has |V_t|
@@ -103,7 +103,7 @@ def _forests(batches: Iterable[pa.RecordBatch], *, nodes: int) -> Iterator[pa.Re
     yield pa.RecordBatch.from_arrays([pa.array(topics, pa.int32()), pa.array(joined, pa.int64())], ["topic", "joined"])
 
 
-def _stars(tables: Tables, links: DataFrame) -> DataFrame:
+def _stars(tables: SparkTables, links: DataFrame) -> DataFrame:
     """Rows (topic, a, b), where b is the lowest node of the component of a, for every other node a of a component."""
     pairs, before, step = links.select("topic", F.col("v").alias("a"), F.col("u").alias("b")), None, 0
     while True:

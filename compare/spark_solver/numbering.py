@@ -19,7 +19,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.files import sort_key
 from ...instances.contract.tables import check_columns, key_texts, label_texts
 from ..studies.spark_session import remark
-from .tables import Tables, sent_labels
+from .tables import SparkTables, sent_labels
 
 X_BITS = 62
 X_END = 1 << X_BITS
@@ -130,7 +130,7 @@ def _labelled(
         yield pa.RecordBatch.from_arrays([*labels, *said], ["a", "b", "wrong", "remark"])
 
 
-def numbered(tables: Tables, rows: DataFrame, seed: int) -> Numbered:
+def numbered(tables: SparkTables, rows: DataFrame, seed: int) -> Numbered:
     """Number the nodes and topics of (node, topic) rows; repeated rows count once.
 
     Shuffles the rows once by node (and by topic where Spark does not broadcast the topics), the nodes once in the order
@@ -156,7 +156,7 @@ def numbered(tables: Tables, rows: DataFrame, seed: int) -> Numbered:
     return Numbered(nodes, known, nodes.count(), totals[0], totals[1])
 
 
-def in_natural_order(tables: Tables, labelled: DataFrame, name: str) -> DataFrame:
+def in_natural_order(tables: SparkTables, labelled: DataFrame, name: str) -> DataFrame:
     """Rows with distinct values in column ``label``, and their rank in natural order as column ``id``.
 
     The driver gets one number for each partition of Spark.

@@ -30,7 +30,7 @@ from .conquer import LOCALITIES, edges_of_level, levels
 from .judge import OverlayJudgement, edges_by_number, judge
 from .numbering import Numbered, numbered, read_rows
 from .splitting import MOST_ROWS, improved
-from .tables import TableFiles, Tables, new_tables
+from .tables import SparkTables, TableFiles, new_tables
 
 OPTIONS = (
     Option("part_rows", 5_000_000, "subscriptions of a part", least=1),
@@ -121,7 +121,7 @@ def check(session: SparkSession, source: Source, answer: str, scratch: str = "")
         return judge(tables, instance, edges)
 
 
-def _numbered(tables: Tables, source: Source, seed: int) -> Numbered:
+def _numbered(tables: SparkTables, source: Source, seed: int) -> Numbered:
     rows = read_rows(tables.session, source.path, source.columns, ("node", "topic"))
     if rows.isEmpty():
         raise BadInput(f"{source.path}: has no rows: give it at least one")
@@ -148,7 +148,7 @@ def _remark_labels(instance: Numbered, path: str) -> None:
 
 
 def _conquer_levels(
-    tables: Tables, instance: Numbered, given: Mapping[str, Any], seed: int
+    tables: SparkTables, instance: Numbered, given: Mapping[str, Any], seed: int
 ) -> tuple[DataFrame, dict[str, float]]:
     """The distinct edges of all levels, each stored by itself, and counters."""
     plan = levels(instance.num_nodes, instance.num_rows, given["part_rows"], given["core_rows"])

@@ -19,13 +19,13 @@ from ...models.topics.relaxation.cost_splitting import split_by_pricing
 from ...models.topics.relaxation.separation import Goal
 from .conquer import SubscriptionRows
 from .numbering import Numbered
-from .tables import Tables
+from .tables import SparkTables
 
 MOST_ROWS = 4_000_000
 _BOUND = -1  # in place of the first end of an edge
 
 
-def improved(tables: Tables, instance: Numbered, edges: DataFrame, seconds: float) -> tuple[DataFrame, int]:
+def improved(tables: SparkTables, instance: Numbered, edges: DataFrame, seconds: float) -> tuple[DataFrame, int]:
     """The edges of an overlay no larger than the given one, and a proven lower bound on those of every overlay.
 
     The task holds the instance and, for about 5 pairs a node, 120 bytes for each of their common topics. Two thirds of

@@ -16,6 +16,7 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.fs as pf
 import pyarrow.parquet as pq
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkFiles, StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -27,10 +28,11 @@ from ..studies.spark_session import remark
 
 _UNCOUNTED_SECONDS = 5.0
 _MOST_SENT = 2**30
+_LOST = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
 
 
 @dataclass(frozen=True)
-class Tables:
+class SparkTables:
     """Where the tables of a run are.
 
     With a `folder`, which the driver and all workers see, they are Parquet files in it. Without one Spark keeps them on
@@ -136,7 +138,7 @@ def as_uri(path: Path | str) -> str:
 
 
 @contextmanager
-def new_tables(session: SparkSession, output: str, scratch: str = "") -> Iterator[Tables]:
+def new_tables(session: SparkSession, output: str, scratch: str = "") -> Iterator[SparkTables]:
     """Tables in a folder in `scratch` or beside `output`, removed at the end; or in Spark, where workers do not see it.
 
     Bad input if `output` exists, a folder cannot be made, or a worker does not see `scratch`.
@@ -144,8 +146,14 @@ def new_tables(session: SparkSession, output: str, scratch: str = "") -> Iterato
     if not scratch and not _is_seen(session, parent := output.rpartition("/")[0]):
         _check_new(output)
         remark(f"{parent}: workers do not see it: Spark keeps the tables, and the driver sends and fetches files")
-        with TemporaryDirectory(prefix="overlaybench-") as own:
-            yield Tables(session, "", own)
+        try:
+            with TemporaryDirectory(prefix="overlaybench-") as own:
+                yield SparkTables(session, "", own)
+        except (PySparkException, Py4JJavaError) as error:
+            if _LOST not in str(error):
+                raise
+            why = "a table was lost with the executors that kept it"
+            raise BadInput(f"{output}: {why}: run it again, with a --scratch that all workers reach") from None
         return
     system, at = _at(session, output)
     if system.exists(at):
@@ -166,7 +174,7 @@ def new_tables(session: SparkSession, output: str, scratch: str = "") -> Iterato
                 f"{scratch}: a worker does not see this folder of the driver: leave out --scratch, or give it an "
                 "address that all reach (s3a://…, hdfs://…), or a shared mount"
             )
-        yield Tables(session, folder)
+        yield SparkTables(session, folder)
     finally:
         system.delete(at, True)
 
@@ -219,16 +227,18 @@ def _is_seen(session: SparkSession, path: str) -> bool:
             return False
     if str(context.master).startswith("local") or not place.exists():
         return True
-    token = place / f".overlaybench-{uuid4().hex}"
+    sought = place / f".overlaybench-{uuid4().hex}" if place.is_dir() else place
     try:
         if place.is_dir():
-            token.touch()
-        tasks, sought = 2 * context.defaultParallelism, token if place.is_dir() else place
-        return all(context.parallelize(range(tasks), tasks).map(lambda _: sought.exists()).collect())
+            sought.touch()
     except OSError:  # it cannot be written, which is said where it has to be
         return True
+    tasks = 2 * context.defaultParallelism
+    try:
+        return all(context.parallelize(range(tasks), tasks).map(lambda _: sought.exists()).collect())
     finally:
-        token.unlink(missing_ok=True)
+        if place.is_dir():
+            sought.unlink()
 
 
 def sent_labels(session: SparkSession, path: str, columns: Sequence[str]) -> DataFrame | None:

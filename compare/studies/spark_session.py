@@ -53,6 +53,7 @@ _FOLDER = "plug-ins"
 _CATALOGUES: Mapping[str, Catalogue[Any]] = {"methods": METHODS, "problems": PROBLEMS, "workloads": WORKLOADS}
 _SPARK_ERRORS = (Py4JError, PySparkException, ConnectionError)
 _MOST_CHARACTERS = 300
+_CAUSE = re.compile(r"^Caused by: [\w.$]+: (.+)", re.MULTILINE)
 _ERROR_LINE = re.compile(r"^\w*(?:Error|Exception|Interrupt)\b.*", re.MULTILINE)
 
 
@@ -259,7 +260,8 @@ def _error_line(error: Exception) -> str:
     except Exception:  # Java, which has the text of its error, is dead
         return f"{type(error).__name__}: the Java process has ended"
     found = _ERROR_LINE.search(trace)
-    return (found[0] if found else trace.strip().splitlines()[-1])[:_MOST_CHARACTERS]
+    causes = _CAUSE.findall(trace) or trace.strip().splitlines()
+    return (found[0] if found else causes[-1])[:_MOST_CHARACTERS]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from overlaybench.compare.spark_solver.conquer import LOCALITIES, in_parts
 from overlaybench.compare.spark_solver.judge import edges_by_number
 from overlaybench.compare.spark_solver.numbering import numbered, read_rows
 from overlaybench.compare.spark_solver.solving import Source, check, generate, session_on, solve
-from overlaybench.compare.spark_solver.tables import Tables
+from overlaybench.compare.spark_solver.tables import SparkTables
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.topics.problems import MinTCO
 from overlaybench.models.topics.relaxation.dual_fitting import dual_fitting_bound
@@ -105,7 +105,7 @@ def test_labels_are_numbered_in_natural_order(session: SparkSession, tmp_path: P
     rows = {"who": [label or "z" for label in labels for _ in range(2)], "what": ["t10", "t9"] * len(labels)}
     pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
     rows_on_spark = read_rows(session, f"{tmp_path}/rows.parquet", {"node": "who", "topic": "what"}, ("node", "topic"))
-    found = numbered(Tables(session, f"{tmp_path}/numbered"), rows_on_spark, 0)
+    found = numbered(SparkTables(session, f"{tmp_path}/numbered"), rows_on_spark, 0)
     one = ob.read_topics(tmp_path / "rows.parquet", node_column="who", topic_column="what").instance
     assert [row["label"] for row in found.nodes.orderBy("id").collect()] == list(one.node_labels or ())
     assert [row["label"] for row in found.topics.orderBy("topic").collect()] == ["t9", "t10"]
@@ -116,7 +116,7 @@ def test_labels_are_numbered_in_natural_order(session: SparkSession, tmp_path: P
 def test_the_judge_finds_what_one_machine_finds(
     session: SparkSession, instance: Given, tmp_path: Path, heavy: int, own: str
 ) -> None:
-    (path, given), tables = instance, Tables(session, f"{tmp_path}/tables", own)
+    (path, given), tables = instance, SparkTables(session, f"{tmp_path}/tables", own)
     some = greedy_merge(given).edges[::2]
     overlay = ob.Overlay.from_edges(given.num_nodes, some)
     labels = [given.node_label(v) for v in range(given.num_nodes)]
@@ -131,7 +131,7 @@ def test_the_judge_finds_what_one_machine_finds(
 
 
 def test_the_bound_is_that_of_counting_on_one_machine(session: SparkSession, instance: Given, tmp_path: Path) -> None:
-    (path, given), tables = instance, Tables(session, str(tmp_path))
+    (path, given), tables = instance, SparkTables(session, str(tmp_path))
     found = numbered(tables, read_rows(session, path, {}, ("node", "topic")), 0)
     best = greedy_merge(given).num_edges
     bound, _ = lower_bound(tables, found, best)
@@ -214,7 +214,7 @@ def test_no_part_gets_a_topic_of_two_fifths_of_all_nodes(session: SparkSession, 
     ]
     pq.write_table(pa.table({"node": [v for v, _ in rows], "topic": [t for _, t in rows]}), tmp_path / "rows.parquet")
     rows_on_spark = read_rows(session, f"{tmp_path}/rows.parquet", {}, ("node", "topic"))
-    found = numbered(Tables(session, f"{tmp_path}/n"), rows_on_spark, 0)
+    found = numbered(SparkTables(session, f"{tmp_path}/n"), rows_on_spark, 0)
     members, number = in_parts(found.nodes, found, parts, locality, 3)
     sizes = members.groupBy("part").agg(F.sum(F.size("topics")).alias("rows")).collect()
     assert len(sizes) <= number <= 3 * parts + 1
@@ -247,7 +247,7 @@ def test_a_table_is_stored_whole_or_refused_also_an_empty_one(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("overlaybench.compare.spark_solver.tables._UNCOUNTED_SECONDS", 1.0)
-    rows, tables = session.range(10).join(session.range(5), "id"), Tables(session, str(tmp_path))
+    rows, tables = session.range(10).join(session.range(5), "id"), SparkTables(session, str(tmp_path))
     assert tables.stored(rows, "some").count() == 5
     assert tables.stored(rows.where("id > 7").join(session.range(9), "id"), "none").count() == 0
     session.range(0).write.parquet(f"{tmp_path}/empty")
@@ -259,7 +259,7 @@ def test_a_table_is_stored_whole_or_refused_also_an_empty_one(
 
 @pytest.mark.parametrize("rows", [0, 70])
 def test_what_spark_keeps_is_fetched_whole(session: SparkSession, tmp_path: Path, rows: int) -> None:
-    tables = Tables(session, "", str(tmp_path))
+    tables = SparkTables(session, "", str(tmp_path))
     kept = tables.stored(session.range(0, rows, 1, 5).selectExpr("'é' as word", "id"), "rows")
     tables.move(kept, "rows", f"{tmp_path}/out.parquet")
     assert sorted(pq.read_table(tmp_path / "out.parquet")["id"].to_pylist()) == list(range(rows))
@@ -278,8 +278,8 @@ def test_workers_that_see_nothing_of_the_drivers_disk_solve_check_and_generate(
     few = "--conf spark.sql.shuffle.partitions=3 pyspark-shell"
     options = [word for name, value in SMALL.items() for word in ("--option", f"{name}={value}")]
     (tmp_path / "parts").mkdir()
-    half = instance[1].to_arrow()
-    for number, rows in enumerate([half.slice(0, 1000), half.slice(1000)]):
+    rows_of_all = instance[1].to_arrow()
+    for number, rows in enumerate([rows_of_all.slice(0, 1000), rows_of_all.slice(1000)]):
         pq.write_table(rows, tmp_path / "parts" / f"{number}.parquet")
     wanted = f"{tmp_path}/parts/*.parquet"
     with loopback_cluster(2, hidden=tmp_path) as cluster:
@@ -295,7 +295,8 @@ def test_workers_that_see_nothing_of_the_drivers_disk_solve_check_and_generate(
         assert "workers do not see it: Spark keeps the tables" in done.stderr
         again = command(*solving, "-o", f"{tmp_path}/o.parquet")
         assert again.stderr.splitlines()[-1].endswith("o.parquet: exists: remove it or choose another path")
-        checked = command("check", wanted, f"{tmp_path}/o.parquet")
+        pq.write_table(rows_of_all, tmp_path / "wanted.parquet")
+        checked = command("check", f"{tmp_path}/wanted.parquet", f"{tmp_path}/o.parquet")
         assert checked.returncode == 0, checked.stderr
         refused = command(*solving, "-o", f"{tmp_path}/p.parquet", "--scratch", str(tmp_path))
         assert (refused.returncode, "a worker does not see this folder" in refused.stderr) == (2, True)
@@ -308,6 +309,6 @@ def test_workers_that_see_nothing_of_the_drivers_disk_solve_check_and_generate(
     here = edges_in(f"{scratch}/here.parquet")
     assert [edges_in(f"{tmp_path}/{name}.parquet") for name in ("o", "p")] == [here, here]
     assert len(here) == json.loads(done.stdout)["value"]
-    assert sorted(os.listdir(tmp_path)) == ["o.parquet", "p.parquet", "parts", "z.parquet"]
+    assert sorted(os.listdir(tmp_path)) == ["o.parquet", "p.parquet", "parts", "wanted.parquet", "z.parquet"]
     assert os.listdir(scratch) == ["here.parquet"]
     assert read_rows_of(f"{tmp_path}/z.parquet").num_nodes == 50
