@@ -28,19 +28,7 @@ from ..claims.pages import VERDICTS, listed, printed, row_of, write_pages
 from ..claims.register import CLAIMS, claims_named, expected_seconds, keep_rows, record, run_claims
 from ..claims.worst import HALL, WorstCase, add_case, cases_on_record, search_worst_case, worst_cases
 from ..printable import bar
-from .options import (
-    AS_JSON,
-    CLAIM,
-    FILE,
-    MASTER,
-    METHOD,
-    OPTIONS,
-    PROBLEM_NAME,
-    Positive,
-    key_values,
-    show,
-    table,
-)
+from .options import AS_JSON, CLAIM, FILE, MASTER, METHOD, OPTIONS, PROBLEM_NAME, Positive, key_values, show, table
 
 
 @click.command("claims")

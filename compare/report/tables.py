@@ -7,16 +7,7 @@ import pandas as pd
 
 from ...instances.contract.catalogue import KINDS
 from ...instances.contract.result import Status
-from ..studies.bounds import (
-    measures_of,
-    near,
-    proven,
-    relative_gaps,
-    sized,
-    sizes_of,
-    sorted_by,
-    with_bounds,
-)
+from ..studies.bounds import measures_of, near, proven, relative_gaps, sized, sizes_of, sorted_by, with_bounds
 from ..studies.columns import with_integrals
 from ..studies.proofs import LEVELS
 

@@ -73,12 +73,7 @@ class CheckedProof(NamedTuple):
 
 
 def run_checker(
-    instance: Path,
-    proof: Path,
-    seconds: float | None = None,
-    *,
-    digest: str = "",
-    objective: Objective | None = None,
+    instance: Path, proof: Path, seconds: float | None = None, *, digest: str = "", objective: Objective | None = None
 ) -> CheckedProof:
     """Check a proof by another process, which imports nothing of this package and has `seconds` for it.
 

@@ -104,13 +104,7 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
     return pd.concat([found, groups[list(_MEANS)].mean().add_prefix("mean_")], axis=1).reset_index()
 
 
-def export(
-    rows: pd.DataFrame,
-    file: Path,
-    *,
-    by: Sequence[str] = (),
-    names: Mapping[str, str] | None = None,
-) -> None:
+def export(rows: pd.DataFrame, file: Path, *, by: Sequence[str] = (), names: Mapping[str, str] | None = None) -> None:
     """Write rows atomically in the format of the ending, one of `FORMATS`; answers and points only as Parquet.
 
     `by` and `names` are those of `results_latex`.

@@ -68,13 +68,7 @@ def _ratios(traffic: Reals, prices: Reals) -> Reals:
 
 @kernel
 def _best_pair(
-    users: Users,
-    published: Reals,
-    channels: Offsets,
-    starts: Offsets,
-    broker: int,
-    unassigned: Ids,
-    bounds: Reals,
+    users: Users, published: Reals, channels: Offsets, starts: Offsets, broker: int, unassigned: Ids, bounds: Reals
 ) -> tuple[int, int]:
     """The pair of highest ratio that fits the broker, or none; `unassigned` is ordered by falling bound."""
     best, first, second = -1.0, _NONE, _NONE

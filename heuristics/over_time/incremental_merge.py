@@ -419,13 +419,7 @@ def incremental_merge(
 
 
 def repaired_over(
-    trace: TopicTrace,
-    living: LivingOverlay,
-    *,
-    tests: int = 400,
-    shadows: int = 0,
-    moves: int = 12,
-    budget: float = 3,
+    trace: TopicTrace, living: LivingOverlay, *, tests: int = 400, shadows: int = 0, moves: int = 12, budget: float = 3
 ) -> tuple[npt.NDArray[np.int64], LivingOverlay]:
     """Repair an overlay after each step after the start, in place.
 

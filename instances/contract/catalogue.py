@@ -27,10 +27,7 @@ from .workload import Workload
 
 _LAYER = Path(__file__).parents[1]
 _FIRST, _SHARED = ("topics", "brokers", "content", "steiner"), ("contract", "runtime")
-DOMAINS = (
-    *_FIRST,
-    *sorted({file.parent.name for file in _LAYER.glob("*/__init__.py")}.difference(_FIRST, _SHARED)),
-)
+DOMAINS = (*_FIRST, *sorted({file.parent.name for file in _LAYER.glob("*/__init__.py")}.difference(_FIRST, _SHARED)))
 """The folders of each layer: the core's, and those that are found beside them."""
 
 

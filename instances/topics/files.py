@@ -40,16 +40,7 @@ from ..contract.terms import said
 from . import hypergraphs, neighbours
 from .instance import FORMAT, TopicInstance
 from .link_costs import CostsInFile, as_labels, from_labels
-from .members import (
-    LabelColumn,
-    Labels,
-    Reading,
-    Remarks,
-    as_members,
-    joined,
-    judge_labels,
-    refuse_single_members,
-)
+from .members import LabelColumn, Labels, Reading, Remarks, as_members, joined, judge_labels, refuse_single_members
 
 if TYPE_CHECKING:
     import networkx as nx

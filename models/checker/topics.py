@@ -7,16 +7,7 @@ from functools import cached_property
 from itertools import combinations, compress, repeat, starmap
 from operator import ne
 
-from cases import (
-    INFINITE,
-    Model,
-    Wrong,
-    is_count,
-    need,
-    need_labels,
-    neighbours,
-    reached,
-)
+from cases import INFINITE, Model, Wrong, is_count, need, need_labels, neighbours, reached
 from kinds import Kinds, links_of
 from topic_files import digest_of, numbered_costs, read
 from trees import as_rows, tree, weight_of

@@ -324,10 +324,7 @@ class TreeSearch:
         up[edge], down[edge] = 1, 0
         cases = self.proof.branch(node.case, planes.described(edge))
         steps = BranchStep(edge, 1, 1 - x[edge], lp.value), BranchStep(edge, 0, x[edge], lp.value)
-        return [
-            self._child(node, up, upper, cases[0], steps[0]),
-            self._child(node, lower, down, cases[1], steps[1]),
-        ]
+        return [self._child(node, up, upper, cases[0], steps[0]), self._child(node, lower, down, cases[1], steps[1])]
 
     def _prove(self, node: Node, bound: Bound) -> None:
         """Raise the bound of a node; none is raised without its line in the proof, also where time runs out."""

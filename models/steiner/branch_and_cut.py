@@ -36,7 +36,7 @@ _TREES, _NOISE = 2, 2.0  # trees grown along the LP values of a round; the large
 _LARGEST = 10**8  # edges times terminals, of which an ascent takes about a second at worst
 _REDUCING = 0.4  # of the time
 _ARCS, _ALL_ARCS = 200_000, 20_000_000
-_SEARCHES = ((3, 50_000_000), (10, 400_000_000))  # roots of bounds, and then steps over terminal sets, before the LP
+_SEARCHES = ((3, 50_000_000), (10, 500_000_000))  # roots of bounds, and then steps over terminal sets, before the LP
 PRESOLVE = Option("presolve", True, "reduce the instance first, and leave out arcs on no cheap path")
 
 
@@ -216,9 +216,7 @@ def steiner_branch_and_cut(
 def _search_sets(reduced: ReducedInstance, best: BoundReduction, clock: Clock, steps: int) -> dict[str, float | str]:
     """Search for a cheaper tree than the best one by sets of terminals."""
     instance = reduced.instance
-    if best.is_optimal or instance.num_terminals < 3:
-        return {}
-    if not np.isfinite(best.value):
+    if best.is_optimal or instance.num_terminals < 3 or not np.isfinite(best.value):
         return {}
     graph = graph_of(instance.num_nodes, instance.edges)
     upper = int(best.value) - reduced.fixed_cost

@@ -25,6 +25,7 @@ class Work(NamedTuple):
     fixed: Units
     log: Units  # the nodes (with −1) and edges in the order of their removal
     numbers: Units
+    heap: Units  # for Dijkstra's algorithm from the nearest terminals of each node
 
 
 @in_place_kernel

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.graph import Graph
+from ...heuristics.heap import pop, push
 from ...instances.contract.arrays import Flags, Ids, Offsets
 from ...instances.runtime.compiled import kernel
 from ...instances.steiner.instance import SteinerInstance
@@ -135,10 +136,12 @@ def least_through(graph: Graph, reduced: Units, terminals: Ids, root: int) -> Un
 def _distances(graph: Graph, costs: Units, sources: Ids, backward: int) -> Units:
     """The distance of each node from the nearest source along arcs, or to it; 2^60 if there is no path."""
     distance = np.full(len(graph.offsets) - 1, _FAR)
-    heap = [(0, s) for s in sources]
+    heap = np.zeros((1 + len(sources) + len(graph.edge), 2), np.int64)
     distance[sources] = 0
-    while len(heap) > 0:
-        length, v = heapq.heappop(heap)
+    for source in sources:
+        push(heap, 0, source)
+    while heap[0, 0] > 0:
+        length, v = pop(heap)
         if length > distance[v]:
             continue
         for k in range(graph.offsets[v], graph.offsets[v + 1]):
@@ -146,7 +149,7 @@ def _distances(graph: Graph, costs: Units, sources: Ids, backward: int) -> Units
             through = length + costs[2 * e + ((graph.v[e] == v) ^ backward)]
             if through < distance[w]:
                 distance[w] = through
-                heapq.heappush(heap, (through, w))
+                push(heap, through, w)
     return distance
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...heuristics.graph import graph_of, root_of
+from ...heuristics.heap import pop, push
 from ...heuristics.steiner.spanning_trees import spanning_tree
 from ...instances.contract.arrays import Flags
 from ...instances.runtime.compiled import in_place_kernel, kernel
@@ -36,6 +36,7 @@ _FAR, _LARGEST_SUM = 2**62, 2**53
 _WORTHWHILE = 0.02  # of the edges, to try again
 _NEAREST = 4  # terminals near each node
 _VISITED, _FEW = 200, 100  # edges looked at for a path in place of others; edges of a node that are few
+_NODE = 31  # bits of a node's number
 _STAR, _PAIRS = 5, 10  # the largest degree of a node that is replaced, and its pairs of neighbours
 
 
@@ -101,7 +102,8 @@ class Reduction:
         by_node = np.full(n, -1, np.int64), np.zeros(n, np.int64), terminal, np.zeros(n, np.int64)
         numbers = np.array([m, instance.num_terminals, 0, 0, int(costs.sum())])
         parts = np.full((space, 2), -1, np.int64)
-        self.work = Work._make([ends, costs, parts, *around, *by_node, removed, numbers])
+        heap = np.empty((3 + n + 2 * _NEAREST * space + _VISITED, 2), np.int64)
+        self.work = Work._make([ends, costs, parts, *around, *by_node, removed, numbers, heap])
         self._tested = 0  # edges for which no path is left to look for
         attach_all(self.work, not proof.is_written)
 
@@ -199,17 +201,20 @@ def nearest_to(work: Work) -> Nearby:
         if work.ends[2 * e] >= 0:
             dearest = max(dearest, work.costs[e])
     distance, base = np.full((n, _NEAREST), _FAR), np.full((n, _NEAREST), -1, np.int64)
-    heap = [(0, v, v) for v in range(n) if _is_nearer(distance, base, v, v, 0 if work.terminal[v] else _FAR)]
-    while len(heap) > 0:
-        length, v, t = heapq.heappop(heap)
-        end = -1
+    work.heap[0, 0] = 0
+    for v in range(n):
+        if work.terminal[v] and _is_nearer(distance, base, v, v, 0):
+            push(work.heap, 0, v << _NODE | v)
+    while work.heap[0, 0] > 0:
+        length, near = pop(work.heap)
+        v, t, end = near >> _NODE, near & ((1 << _NODE) - 1), -1
         for i in range(_NEAREST):
             if base[v, i] == t and distance[v, i] == length:
                 end = work.first[v]
         while end >= 0:
             w, through = work.ends[end ^ 1], length + work.costs[end >> 1]
             if through < dearest and _is_nearer(distance, base, w, t, through):
-                heapq.heappush(heap, (through, w, t))
+                push(work.heap, through, w << _NODE | t)
             end = work.after[end]
     crossing = [(0, 0) for _ in range(0)]
     for e in range(work.numbers[EDGES]):
@@ -313,10 +318,11 @@ def _has_walk(work: Work, e: int, label: Units) -> bool:
     u, v, most = work.ends[2 * e], work.ends[2 * e + 1], work.costs[e]
     if work.degree[u] > work.degree[v]:
         u, v = v, u
-    label[u] = 0
-    reached, heap, visited = [u], [(0, u)], 0
-    while len(heap) > 0 and visited < _VISITED and label[v] == _FAR:
-        length, at = heapq.heappop(heap)
+    label[u] = work.heap[0, 0] = visited = 0
+    reached = [u]
+    push(work.heap, 0, u)
+    while work.heap[0, 0] > 0 and visited < _VISITED and label[v] == _FAR:
+        length, at = pop(work.heap)
         end = work.first[at] if length == label[at] else -1
         while end >= 0:
             w, through = work.ends[end ^ 1], length + work.costs[end >> 1]
@@ -327,7 +333,7 @@ def _has_walk(work: Work, e: int, label: Units) -> bool:
                     if label[w] == _FAR:
                         reached.append(w)
                     label[w] = through
-                    heapq.heappush(heap, (through, w))
+                    push(work.heap, through, w)
             end = work.after[end]
     found = bool(label[v] < _FAR)
     for w in reached:
@@ -341,10 +347,12 @@ def _paths(work: Work, one: int, other: int, targets: Units, most: int, shunned:
 
     Nothing beyond `most` is reached, and few edges are looked at: the distances are upper bounds.
     """
-    distance[one] = distance[other] = 0
-    reached, heap, visited = [one, other], [(0, one), (0, other)], 0
-    while len(heap) > 0 and visited < _VISITED:
-        length, v = heapq.heappop(heap)
+    distance[one] = distance[other] = work.heap[0, 0] = visited = 0
+    reached = [one, other]
+    for v in reached:
+        push(work.heap, 0, v)
+    while work.heap[0, 0] > 0 and visited < _VISITED:
+        length, v = pop(work.heap)
         left = 0
         for w in targets:
             left += distance[w] > length
@@ -358,7 +366,7 @@ def _paths(work: Work, one: int, other: int, targets: Units, most: int, shunned:
                 if distance[w] == _FAR:
                     reached.append(w)
                 distance[w] = through
-                heapq.heappush(heap, (through, w))
+                push(work.heap, through, w)
             end = work.after[end]
     return reached
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import NamedTuple
 
 import numpy as np
 
 from ...heuristics.graph import Graph, graph_of
+from ...heuristics.heap import pop, push
 from ...heuristics.steiner.spanning_trees import spanning_tree
 from ...instances.contract.arrays import Flags, Ids, Offsets
 from ...instances.runtime.compiled import in_place_kernel, kernel, wrapping_kernel
@@ -87,6 +87,9 @@ class Scratch(NamedTuple):
     trees: Units
     tree: Units
     valid: Flags
+    touched: Units
+    stack: Units
+    heap: Units  # enough for each node once and, as Dijkstra's algorithm takes each node once, for each arc
 
 
 def cheaper_tree(
@@ -108,9 +111,10 @@ def cheaper_tree(
         return Search(False, 0)
     n, k, words = instance.num_nodes, instance.num_terminals, len(task.everything)
     of_nodes = [np.full(n, value) for value in (_FAR, _FAR, 0, 0, 0, 0, -1, 0, 0)]
-    scratch = Scratch._make([*of_nodes, np.zeros(n, np.bool_)])
+    lists = np.zeros(n, np.int64), np.zeros((n, 3), np.int64), np.zeros((1 + n + len(task.near), 2), np.int64)
+    scratch = Scratch._make([*of_nodes, np.zeros(n, np.bool_), *lists])
     numbers = np.array([0, 0, 0, 0, 0, upper, upper << task.shift, -1, -1, -1])
-    widths = (4,), (4,), (words,), (3,), (_LEVELS, words + min(_SIGNATURE, -(-n // _WORD))), ()
+    widths = (4,), (4,), (words,), (3,), (words + min(_SIGNATURE, -(-n // _WORD)),), ()
     empty = Tables._make([*(np.empty((k, *width), np.int64) for width in widths), np.empty(0, np.int64), numbers])
     tables = _grown(empty, n)
     for t in range(k):
@@ -185,7 +189,8 @@ def _grown(tables: Tables, n: int) -> Tables:
     numbers = tables.numbers
     more = int(numbers[_INDEXED]) + 1
     needs = {"pairs": numbers[_PAIRS] + n, "unions": numbers[_UNIONS] + more}
-    needs |= dict.fromkeys(("sets", "members"), numbers[_SETS] + more) | dict.fromkeys(("groups", "indexed"), more)
+    needs |= dict.fromkeys(("sets", "members"), numbers[_SETS] + more)
+    needs |= {"indexed": more, "groups": _row(more, _LEVELS - 1) + 1}
     longer = {}
     for name, least in needs.items():
         old: Units = getattr(tables, name)
@@ -195,9 +200,14 @@ def _grown(tables: Tables, n: int) -> Tables:
     tables = tables._replace(**longer)
     if len(tables.slots) < 2 * len(tables.sets):
         tables = tables._replace(slots=np.full(1 << (2 * len(tables.sets)).bit_length(), -1))
-        for number in range(int(numbers[_SETS])):
-            tables.slots[_slot(tables, tables.members[number])] = number
+        _fill_slots(tables)
     return tables
+
+
+@kernel
+def _fill_slots(tables: Tables) -> None:
+    for number in range(tables.numbers[_SETS]):
+        tables.slots[_slot(tables, tables.members[number])] = number
 
 
 def _edges(task: SetSearch, tables: Tables) -> Flags:
@@ -224,18 +234,20 @@ def _solve_sets(task: SetSearch, tables: Tables, scratch: Scratch, sets: Units, 
             or numbers[_SETS] + more > len(tables.sets)
             or numbers[_UNIONS] + more > len(tables.unions)
             or more > len(tables.indexed)
+            or _row(more, _LEVELS - 1) >= len(tables.groups)
         ):
             return done
         numbers[_STEPS] += n + len(task.duals)
         tables.sets[number, _BEGIN] = tables.sets[number, _END] = 0
         largest = _set_limits(task, tables, tables.members[number], scratch.limit)
         if largest > 0:
-            touched = _trace(task, tables, scratch, number)
-            reached, most = _extend(task, tables, scratch, number, touched, largest)
-            if len(touched) > 0:
+            count = _trace(task, tables, scratch, number)
+            reached, most, count = _extend(task, tables, scratch, number, count, largest)
+            touched = scratch.touched[:count]
+            if count > 0:
                 _block(task, scratch, touched)
                 most = min(most, _separate(task, tables, scratch, number, reached))
-                _keep(task, tables, scratch, number, np.sort(np.array(touched)), most)
+                _keep(task, tables, scratch, number, np.sort(touched), most)
             for v in touched:
                 scratch.distance[v], scratch.valid[v] = _FAR, False
     return len(sets)
@@ -265,10 +277,10 @@ def _set_limits(task: SetSearch, tables: Tables, members: Units, limit: Units) -
 
 
 @kernel
-def _unite(tables: Tables, scratch: Scratch, number: int) -> list[tuple[int, int]]:
-    """The cheapest unions that give a set, with the node of each: one a node, below its limit."""
+def _unite(tables: Tables, scratch: Scratch, number: int) -> None:
+    """Make a heap of the nodes of the unions that give a set by cost: the cheapest one a node, below its limit."""
     pairs, sets, union = tables.pairs, tables.sets, tables.sets[number, _UNION]
-    nodes = [0 for _ in range(0)]
+    count, scratch.heap[0, 0] = 0, 0
     while union >= 0:
         one, other = tables.unions[union, 0], tables.unions[union, 1]
         p, q = sets[one, _BEGIN], sets[other, _BEGIN]
@@ -277,62 +289,66 @@ def _unite(tables: Tables, scratch: Scratch, number: int) -> list[tuple[int, int
             v, ahead = pairs[p, _NODE], pairs[p, _NODE] - pairs[q, _NODE]
             if ahead == 0 and pairs[p, _COST] + pairs[q, _COST] < min(scratch.limit[v], scratch.width[v]):
                 if scratch.width[v] == _FAR:
-                    nodes.append(v)
+                    scratch.stack[count, 0] = v
+                    count += 1
                 scratch.width[v] = pairs[p, _COST] + pairs[q, _COST]
                 scratch.first[v], scratch.second[v] = p, q
             p += ahead <= 0
             q += ahead >= 0
         union = tables.unions[union, 2]
-    found = [(scratch.width[v], v) for v in nodes]
-    for v in nodes:
+    for v in scratch.stack[:count, 0]:
+        push(scratch.heap, scratch.width[v], v)
         scratch.width[v] = _FAR
-    return found
 
 
 @kernel
-def _trace(task: SetSearch, tables: Tables, scratch: Scratch, number: int) -> list[int]:
-    """Start at the unions that give a set, and at the nodes of their trees; returns all these nodes.
+def _trace(task: SetSearch, tables: Tables, scratch: Scratch, number: int) -> int:
+    """Start at the unions that give a set, and at the nodes of their trees; returns how many nodes these are.
 
     A tree costs as much at each of its nodes. If a node is on all trees, no optimal rest comes nearer to it than the
     longest stretch without branches between it and the root of each: a path to it would replace that stretch.
     """
-    touched, stack, trees = [0 for _ in range(0)], [(0, 0, 0) for _ in range(0)], 0
-    found = _unite(tables, scratch, number)
+    pairs, touched, stack, count, trees = tables.pairs, scratch.touched, scratch.stack, 0, 0
+    _unite(tables, scratch, number)
     if tables.sets[number, _SIZE] == 1:
         root = task.terminals[number]
-        found.append((0, root))
+        push(scratch.heap, 0, root)
         scratch.first[root] = scratch.second[root] = -1
-    found.sort()
-    for cost, root in found:
+    while scratch.heap[0, 0] > 0:
+        cost, root = pop(scratch.heap)
         if scratch.distance[root] < cost:
             continue
         trees += 1
         scratch.valid[root] = True
-        stack.append((-1, 0, 0))
-        while len(stack) > 0:
-            pair, stretch, longest = stack.pop()
+        depth, stack[0, 0], stack[0, 1], stack[0, 2] = 1, -1, 0, 0
+        while depth > 0:
+            depth -= 1
+            pair, stretch, longest = stack[depth, 0], stack[depth, 1], stack[depth, 2]
             v, one, other = root, scratch.first[root], scratch.second[root]
             if pair >= 0:
-                v, one, other = tables.pairs[pair, _NODE], tables.pairs[pair, _FIRST], tables.pairs[pair, _SECOND]
+                v, one, other = pairs[pair, _NODE], pairs[pair, _FIRST], pairs[pair, _SECOND]
             if scratch.tree[v] != trees:
                 if scratch.trees[v] == 0:
-                    touched.append(v)
+                    touched[count] = v
+                    count += 1
                     scratch.blocked[v] = longest
                 scratch.tree[v] = trees
                 scratch.trees[v] += 1
             scratch.blocked[v] = min(scratch.blocked[v], longest)
             scratch.distance[v] = min(scratch.distance[v], cost)
             if one >= 0 and other >= 0:
-                stack.append((one, 0, longest))
-                stack.append((other, 0, longest))
+                stack[depth, 0], stack[depth, 1], stack[depth, 2] = one, 0, longest
+                stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = other, 0, longest
+                depth += 2
             elif one >= 0:
-                stretch += tables.pairs[pair, _COST] - tables.pairs[one, _COST]
-                stack.append((one, stretch, max(stretch, longest)))
-    for v in touched:
+                stretch += pairs[pair, _COST] - pairs[one, _COST]
+                stack[depth, 0], stack[depth, 1], stack[depth, 2] = one, stretch, max(stretch, longest)
+                depth += 1
+    for v in touched[:count]:
         if scratch.trees[v] < trees:
             scratch.blocked[v] = 0
         scratch.trees[v] = scratch.tree[v] = 0
-    return touched
+    return count
 
 
 @in_place_kernel
@@ -344,57 +360,62 @@ def _outside(task: SetSearch, members: Units, node: int) -> bool:
 
 @kernel
 def _extend(
-    task: SetSearch, tables: Tables, scratch: Scratch, number: int, touched: list[int], largest: int
-) -> tuple[int, int]:
+    task: SetSearch, tables: Tables, scratch: Scratch, number: int, count: int, largest: int
+) -> tuple[int, int, int]:
     """Dijkstra's algorithm from the nodes touched, until it reaches a terminal outside, or all neighbours of one.
 
-    Returns that terminal, −1 without one, and the cost at which it ended.
+    Returns that terminal, −1 without one, the cost at which it ended, and how many nodes it has touched.
     """
     graph, distance, valid, members = task.graph, scratch.distance, scratch.valid, tables.members[number]
     has_others = len(task.terminals) - tables.sets[number, _SIZE] > 1
     beside = np.zeros(len(task.terminals), np.int64)
-    heap = [(distance[v], v) for v in touched]
-    heapq.heapify(heap)
-    while len(heap) > 0:
-        cost, v = heapq.heappop(heap)
+    heap = scratch.heap
+    heap[0, 0] = 0
+    for v in scratch.touched[:count]:
+        push(heap, distance[v], v)
+    while heap[0, 0] > 0:
+        cost, v = pop(heap)
         if cost > distance[v]:
             continue
         if cost >= largest:
-            return -1, cost
+            return -1, cost, count
         if _outside(task, members, v):
-            return v, cost
+            return v, cost, count
         valid[v] &= cost < scratch.limit[v]
         tables.numbers[_STEPS] += graph.offsets[v + 1] - graph.offsets[v]
         for k in range(graph.offsets[v], graph.offsets[v + 1]):
             w, through = task.near[k], cost + task.costs[graph.edge[k]]
             if through < distance[w] or (through == distance[w] and valid[v] and not valid[w]):
                 if distance[w] == _FAR:
-                    touched.append(w)
+                    scratch.touched[count] = w
+                    count += 1
                 if through < distance[w]:
-                    heapq.heappush(heap, (through, w))
+                    push(heap, through, w)
                 distance[w], valid[w] = through, valid[v]
                 scratch.first[w], scratch.second[w] = v, -1 - graph.edge[k]
             if has_others and _outside(task, members, w):
                 beside[task.terminal[w]] += 1
                 if beside[task.terminal[w]] == graph.offsets[w + 1] - graph.offsets[w]:
-                    return w, cost
-    return -1, _FAR
+                    return w, cost, count
+    return -1, _FAR, count
 
 
 @kernel
-def _block(task: SetSearch, scratch: Scratch, touched: list[int]) -> None:
+def _block(task: SetSearch, scratch: Scratch, touched: Units) -> None:
     """Spread what is blocked to the nodes around."""
-    graph, blocked = task.graph, scratch.blocked
-    heap = [(-blocked[v], v) for v in touched if blocked[v] > 0]
-    heapq.heapify(heap)
-    while len(heap) > 0:
-        less, v = heapq.heappop(heap)
+    graph, blocked, heap = task.graph, scratch.blocked, scratch.heap
+    heap[0, 0] = 0
+    for v in touched:
+        if blocked[v] > 0:
+            push(heap, -blocked[v], v)
+    while heap[0, 0] > 0:
+        less, v = pop(heap)
         if -less == blocked[v]:
             for k in range(graph.offsets[v], graph.offsets[v + 1]):
                 w, left = task.near[k], -less - task.costs[graph.edge[k]]
                 if left > blocked[w]:
                     blocked[w] = left
-                    heapq.heappush(heap, (-left, w))
+                    push(heap, -left, w)
 
 
 @kernel
@@ -404,7 +425,7 @@ def _separate(task: SetSearch, tables: Tables, scratch: Scratch, number: int, st
     The rest of a tree has a node at that distance or nearer, so pairs further away are on no optimal tree. −1 if the
     terminals are not connected.
     """
-    graph, width, members = task.graph, scratch.width, tables.members[number]
+    graph, width, heap, members = task.graph, scratch.width, scratch.heap, tables.members[number]
     left = len(task.terminals) - tables.sets[number, _SIZE]
     for t in task.terminals:
         if _outside(task, members, t):
@@ -413,14 +434,16 @@ def _separate(task: SetSearch, tables: Tables, scratch: Scratch, number: int, st
                 return -1
     width[:] = -1
     width[start] = scratch.distance[start]
-    heap, stack = [(-width[start], start)], [start for _ in range(0)]
-    while len(heap) > 0:
-        least, u = heapq.heappop(heap)
+    stack, heap[0, 0] = scratch.stack, 0
+    push(heap, -width[start], start)
+    while heap[0, 0] > 0:
+        least, u = pop(heap)
         if -least < width[u]:
             continue
-        stack.append(u)
-        while len(stack) > 0:
-            v = stack.pop()
+        depth, stack[0, 0] = 1, u
+        while depth > 0:
+            depth -= 1
+            v = stack[depth, 0]
             left -= _outside(task, members, v)
             if left == 0:
                 return int(-least)
@@ -431,9 +454,10 @@ def _separate(task: SetSearch, tables: Tables, scratch: Scratch, number: int, st
                 if through > width[w] and scratch.blocked[w] <= 0:
                     width[w] = through
                     if through == -least:
-                        stack.append(w)
+                        stack[depth, 0] = w
+                        depth += 1
                     else:
-                        heapq.heappush(heap, (-through, w))
+                        push(heap, -through, w)
     return -1
 
 
@@ -441,7 +465,7 @@ def _separate(task: SetSearch, tables: Tables, scratch: Scratch, number: int, st
 def _keep(task: SetSearch, tables: Tables, scratch: Scratch, number: int, nodes: Units, most: int) -> None:
     """Keep the valid pairs of a set up to a cost, join it with others, and enter it into the index."""
     numbers, sets, words = tables.numbers, tables.sets, tables.members.shape[1]
-    group = np.zeros(tables.groups.shape[2], np.int64)
+    group = np.zeros(tables.groups.shape[1], np.int64)
     group[:words] = tables.members[number]
     sets[number, _BEGIN] = numbers[_PAIRS]
     for v in nodes:
@@ -466,8 +490,9 @@ def _keep(task: SetSearch, tables: Tables, scratch: Scratch, number: int, nodes:
             leaf = numbers[_INDEXED]
             tables.indexed[leaf] = number
             for level in range(_LEVELS):
-                row = tables.groups[leaf >> (_GROUP * level), level]
-                if leaf & ((1 << (_GROUP * level)) - 1) == 0:
+                first = leaf >> (_GROUP * level) << (_GROUP * level)
+                row = tables.groups[_row(first, level)]
+                if leaf == first:
                     row[:] = group
                 row[:words] &= group[:words]
                 row[words:] |= group[words:]
@@ -482,7 +507,9 @@ def _complete(task: SetSearch, tables: Tables, scratch: Scratch, number: int) ->
     rest = tables.slots[_slot(tables, task.everything ^ tables.members[number])]
     if rest >= 0:
         scratch.limit[:] = numbers[_BEST]
-        for cost, v in _unite(tables, scratch, rest):
+        _unite(tables, scratch, rest)
+        while scratch.heap[0, 0] > 0:
+            cost, v = pop(scratch.heap)
             pair = scratch.pair[v]
             if pair >= 0 and cost + tables.pairs[pair, _COST] < numbers[_BEST]:
                 numbers[_BEST] = cost + tables.pairs[pair, _COST]
@@ -495,21 +522,15 @@ def _complete(task: SetSearch, tables: Tables, scratch: Scratch, number: int) ->
 def _join(task: SetSearch, tables: Tables, scratch: Scratch, number: int, given: Units) -> None:
     """Join a set with all disjoint ones before it that have a pair at the same node, if the rest is as large."""
     numbers, sets, words = tables.numbers, tables.sets, tables.members.shape[1]
-    top, last = _LEVELS - 1, numbers[_INDEXED] - 1
-    stack = [(top, group) for group in range((last >> (_GROUP * top)) + 1)]
-    while len(stack) > 0:
-        level, group = stack.pop()
-        row, is_apart, is_near = tables.groups[group, level], True, False
-        for w in range(len(row)):
-            is_apart &= w >= words or row[w] & given[w] == 0
-            is_near |= w >= words and row[w] & given[w] != 0
+    leaf, level = 0, _LEVELS - 1
+    while leaf < numbers[_INDEXED]:
         numbers[_STEPS] += 1
-        if is_apart and is_near and level > 0:
-            below = min((group + 1) << _GROUP, (last >> (_GROUP * (level - 1))) + 1)
-            for each in range(group << _GROUP, below):
-                stack.append((level - 1, each))
-        elif is_apart and is_near:
-            other, meets = tables.indexed[group], False
+        may_join = _may_join(tables.groups, _row(leaf, level), given, words)
+        if may_join and level > 0:
+            level -= 1
+            continue
+        if may_join:
+            other, meets = tables.indexed[leaf], False
             if sets[other, _SIZE] + 2 * sets[number, _SIZE] <= len(task.terminals):
                 for q in range(sets[other, _BEGIN], sets[other, _END]):
                     meets |= scratch.pair[tables.pairs[q, _NODE]] >= 0
@@ -520,6 +541,25 @@ def _join(task: SetSearch, tables: Tables, scratch: Scratch, number: int, given:
                 tables.unions[union, 0], tables.unions[union, 1] = number, other
                 tables.unions[union, 2], sets[place, _UNION] = sets[place, _UNION], union
                 numbers[_UNIONS] += 1
+        leaf += 1 << (_GROUP * level)
+        while level < _LEVELS - 1 and leaf & ((1 << (_GROUP * (level + 1))) - 1) == 0:
+            level += 1
+
+
+@in_place_kernel
+def _row(first: int, level: int) -> int:
+    """The row of a group that begins with a set: first come the sets of a group of level 1, then the groups there."""
+    within = first & ((1 << _GROUP) - 1) if level == 0 else (1 << _GROUP) + level - 1
+    return (first >> _GROUP) * ((1 << _GROUP) + _LEVELS - 1) + within
+
+
+@in_place_kernel
+def _may_join(groups: Units, group: int, given: Units, words: int) -> bool:
+    """Whether a set may be disjoint from one of a group, and near it."""
+    w = 0
+    while w < len(given) and groups[group, w] & given[w] == 0:
+        w += 1
+    return words <= w < len(given)
 
 
 @kernel

@@ -96,12 +96,7 @@ def _ends(living: LivingOverlay) -> Ids:
 
 @kernel
 def slot_of(
-    v: int,
-    t: int,
-    masks: npt.NDArray[np.int64],
-    node_offsets: Offsets,
-    node_topics: Ids,
-    active: npt.NDArray[np.int8],
+    v: int, t: int, masks: npt.NDArray[np.int64], node_offsets: Offsets, node_topics: Ids, active: npt.NDArray[np.int8]
 ) -> int:
     """The active slot of a node and a topic, or -1. Cost O(log |T_v|)."""
     if not (masks[v] >> (t & 63)) & 1:

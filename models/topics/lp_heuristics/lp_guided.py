@@ -15,10 +15,7 @@ import numpy.typing as npt
 from ....heuristics.graph import root_of
 from ....heuristics.topics.greedy_merge import greedy_merge
 from ....heuristics.topics.kernels.interest import interest_of
-from ....heuristics.topics.local_search.linked_overlay import (
-    subscriptions_of,
-    without_redundant,
-)
+from ....heuristics.topics.local_search.linked_overlay import subscriptions_of, without_redundant
 from ....heuristics.topics.local_search.overlay_search import (
     MOST_STEPS,
     OverlaySearch,
@@ -48,13 +45,7 @@ from ....instances.topics.instance import TopicInstance
 from ....instances.topics.problems import AnyTopicProblem
 from ...engine import tree_search
 from ...engine.relaxation import UNIT, Reals
-from ..relaxation.cost_splitting import (
-    MOST_PROVEN,
-    Splitting,
-    is_affordable,
-    pricing_parameters,
-    split_by_pricing,
-)
+from ..relaxation.cost_splitting import MOST_PROVEN, Splitting, is_affordable, pricing_parameters, split_by_pricing
 from ..relaxation.separation import Goal
 from ..relaxation.topic_rows import CandidateEdges, all_pairs, count_links, keys_of
 from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred

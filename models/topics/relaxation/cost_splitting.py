@@ -451,13 +451,7 @@ def split_by_pricing(
         return Splitting.of(CandidateEdges(instance, near[:0]))
     listed = CandidateEdges(instance, np.union1d(near, useful_edges(instance, keys_of(start))))
     split_for = partial(
-        split_costs,
-        instance,
-        target,
-        stall=given.stall,
-        smoothing=given.smoothing,
-        step=given.step,
-        weighted=weighted,
+        split_costs, instance, target, stall=given.stall, smoothing=given.smoothing, step=given.step, weighted=weighted
     )
     if len(listed.links.edge) >= _FEW * count_links(instance):
         return split_for(clock, rounds=given.rounds, progress=progress, enough=enough)
