@@ -24,12 +24,13 @@ from ...instances.contract.terms import said
 from ...instances.contract.workload import Workload
 from ...instances.topics.members import Labels, Reading, Remarks, judge_labels
 from ...instances.topics.workloads import RandomTopics
+from ...models.topics.relaxation.cost_splitting import MOST_SUBSCRIPTIONS
 from ..studies.spark_session import kept_log, remark, spark
 from .bound import STEPS, lower_bound
 from .conquer import LOCALITIES, edges_of_level, levels
 from .judge import OverlayJudgement, edges_by_number, judge
 from .numbering import Numbered, numbered, read_rows
-from .splitting import MOST_ROWS, improved
+from .splitting import improved
 from .tables import SparkTables, TableFiles, new_tables
 
 OPTIONS = (
@@ -38,7 +39,7 @@ OPTIONS = (
     Option("candidates", 8, "nodes of the core for each subscription of a part", least=1, most=64),
     Option("locality", "random", "what brings nodes into one part", choices=LOCALITIES),
     Option(
-        "split_seconds", 0, f"of one task that improves overlay and bound, up to {MOST_ROWS:,} subscriptions", least=0
+        "split_seconds", 0, f"of a task that improves overlay and bound of up to {MOST_SUBSCRIPTIONS:,} rows", least=0
     ),
     Option("bound_steps", STEPS, "comparisons a topic for the lower bound; 0: a bound without pairs of nodes", least=0),
 )
@@ -83,7 +84,7 @@ def solve(
         ended("numbering")
         edges, counters = _conquer_levels(tables, instance, given, seed)
         proven = 0
-        if given["split_seconds"] and instance.num_rows <= MOST_ROWS:
+        if given["split_seconds"] and instance.num_rows <= MOST_SUBSCRIPTIONS:
             ended("conquering")
             edges, proven = improved(tables, instance, edges, given["split_seconds"])
         overlay = tables.stored(_by_label(instance, edges), "overlay")
