@@ -49,14 +49,15 @@ _SPARSE, _BUCKETS, _PARTS = 20, 2**14, 8
 
 @dataclass
 class Splitting:
-    """The best split so far, among pairs of nodes (`edges`), rising.
+    """The best split so far, among pairs of nodes with numbers u·|V| + v (`keys`), rising.
 
     Another pair has as its share of a topic the heaviest edge on the path between its ends in the topic's tree. A
     fractional solution of the partition LP uses each of the edges `columns` by the average number of trees that have
     it; its cost, `limit`, is an upper limit on the bound of the partition LP.
     """
 
-    edges: CandidateEdges
+    instance: TopicInstance
+    keys: Edges
     units: int  # the bound times `UNIT`, a sum of integer tree weights
     shares: Units  # λ in units, in the order of edges.links
     columns: Edges
@@ -67,7 +68,8 @@ class Splitting:
 
     @classmethod
     def of(cls, edges: CandidateEdges) -> Splitting:
-        return cls(edges, 0, np.zeros(len(edges.links.edge), np.int64), edges.keys, np.zeros(len(edges)))
+        keys, shares = edges.keys, np.zeros(len(edges.links.edge), np.int64)
+        return cls(edges.instance, keys, 0, shares, keys, np.zeros(len(edges)))
 
     @property
     def used(self) -> Edges:
@@ -76,9 +78,8 @@ class Splitting:
 
     def used_or_in(self, start: Overlay) -> tuple[CandidateEdges, Reals]:
         """The edges that the fractional solution uses, and all of an overlay that serve a topic, with their usage."""
-        instance = self.edges.instance
-        keys = useful_edges(instance, np.union1d(self.used, keys_of(start)))
-        return CandidateEdges(instance, keys), self.usage_of(keys)
+        keys = useful_edges(self.instance, np.union1d(self.used, keys_of(start)))
+        return CandidateEdges(self.instance, keys), self.usage_of(keys)
 
     def usage_of(self, keys: Edges) -> Reals:
         """The usage of some edges, 0 where they are no columns."""
@@ -122,22 +123,23 @@ def split_costs(
     offsets, order = edges.links_by_edge
     costs = costs_of(edges, weighted)
     shares = np.repeat(costs / edges.common.astype(np.float64), edges.common) if shares is None else shares[order]
+    shares = shares.astype(np.float64 if instance.num_subscriptions <= FEW_SUBSCRIPTIONS else np.float32, copy=False)
     best = Splitting.of(edges)
     if not len(edges):
         best.converged = True
         return best
-    direction, length, since, mark = np.zeros(len(shares)), step, 0, 0
+    direction, length, since, mark = np.zeros_like(shares), step, 0, 0
     centre = shares
     for number in range(rounds):
         if clock.passed:
-            return best
+            break
         units = rounded_shares(shares, costs, offsets, order)
         total, in_tree = span(units)
         usage, squared = _average(direction, in_tree, max(1 / (number + 1), smoothing), offsets, order)
         best.rounds = number + 1
         if total > best.units:
             since = 0 if total > best.units + UNIT // 1000 else since + 1
-            best.units, best.shares, centre = int(total), units, shares
+            best.units, centre = int(total), shares
         else:
             since += 1
         if (limit := float((costs * usage).sum())) < best.limit:
@@ -149,13 +151,15 @@ def split_costs(
         if number % _SPAN == _SPAN - 1:
             if best.units <= mark + stall * best.units and length < _SHORT:
                 best.converged = True
-                return best
+                break
             mark = best.units
         if -(-best.units // UNIT) >= enough:
             best.converged = True
-            return best
+            break
         gap = length * max(1.0, target - total / UNIT)
-        shares = _step(centre, direction, costs, offsets, gap / max(squared, 1e-9))
+        shares = centre  # frees the last ones before the next: these arrays are the largest of all
+        shares = _step(shares, direction, costs, offsets, gap / max(squared, 1e-9))
+    best.shares = rounded_shares(centre, costs, offsets, order)
     return best
 
 
@@ -173,7 +177,7 @@ def proof_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
     """
     topic, rhs, labels, duals = [], [], [], []
     _, place, gap = _trees_of(splitting)
-    for t, (first, last) in enumerate(pairwise(splitting.edges.instance.topic_offsets.tolist())):
+    for t, (first, last) in enumerate(pairwise(splitting.instance.topic_offsets.tolist())):
         gaps, places, before = gap[first:last], place[first:last] - first, 0
         for weight in np.unique(gaps[gaps > 0]).tolist():
             label = np.cumsum(gaps >= weight, dtype=np.int32)
@@ -196,12 +200,13 @@ def proof_rows(splitting: Splitting) -> tuple[TopicRows, Reals]:
 def proof_trees(splitting: Splitting) -> Multipliers:
     """The proof of the bound of a split, of O(Σ|T_v|) numbers: the row of each topic's tree, and its gaps."""
     row, _, gap = _trees_of(splitting)
-    return tree_multipliers(splitting.edges.instance, row, gap)
+    return tree_multipliers(splitting.instance, row, gap)
 
 
 def _trees_of(split: Splitting) -> tuple[Ids, Offsets, Units]:
     """The rows of the topics' trees under its shares, see :func:`_rows_of_trees`."""
-    edges, links = split.edges, split.edges.links
+    edges = CandidateEdges(split.instance, split.keys)
+    links = edges.links
     _, in_tree = spanning(edges)(split.shares)
     return _rows_of_trees(edges.interest, links.offsets, links.a, links.b, split.shares, in_tree)
 
@@ -210,8 +215,9 @@ def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[int, Flags]]:
     """The function from links' weights to the total of minimum spanning trees of all topics, and their links."""
     topic_offsets, links = edges.instance.topic_offsets, edges.links
     sizes, counts = np.diff(topic_offsets), np.diff(links.offsets)
-    dense = np.flatnonzero(np.repeat(sizes**2 <= _SPARSE * counts, counts))
-    first, a, b = np.repeat(topic_offsets[:-1], counts)[dense], links.a[dense], links.b[dense]
+    is_dense = sizes**2 <= _SPARSE * counts
+    dense = np.flatnonzero(np.repeat(is_dense, counts))
+    first, a, b = np.repeat(topic_offsets[:-1][is_dense], counts[is_dense]), links.a[dense], links.b[dense]
     ends = np.concatenate([first + a, first + b])
     order = np.argsort(ends, kind="stable")
     starts = offsets_of(ends, int(topic_offsets[-1]))
@@ -232,7 +238,7 @@ def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[int, Flags]]:
 
 
 @kernel
-def rounded_shares(shares: Reals, costs: Reals, offsets: Offsets, order: Offsets) -> Units:
+def rounded_shares(shares: Reals, costs: Reals, offsets: Offsets, order: Ids) -> Units:
     """Shares, edge by edge, in units, rounded down, at most its cost for each edge; topic by topic."""
     units = np.empty(len(shares), np.int64)
     for e in range(len(offsets) - 1):
@@ -332,7 +338,7 @@ def _rising(values: Units) -> Ids:
 
 
 @kernel
-def _average(direction: Reals, in_tree: Flags, weight: float, offsets: Offsets, order: Offsets) -> tuple[Reals, float]:
+def _average(direction: Reals, in_tree: Flags, weight: float, offsets: Offsets, order: Ids) -> tuple[Reals, float]:
     """Move the average, edge by edge, towards the trees; the most of each edge, and the squared length of a step."""
     usage, squared = np.zeros(len(offsets) - 1), 0.0
     for e in range(len(usage)):
@@ -371,7 +377,7 @@ def _step(shares: Reals, direction: Reals, costs: Reals, offsets: Offsets, lengt
 
 
 _FEW = 0.5
-_ROWS_A_SECOND, _MOST_SUBSCRIPTIONS = 100_000, 4_000_000
+_ROWS_A_SECOND, MOST_SUBSCRIPTIONS = 100_000, 4_000_000
 _TOLERANCE = 1e-8
 _ROUNDED = 1 - 1e-12  # more than floating point numbers round up
 
@@ -419,7 +425,7 @@ def is_affordable(instance: TopicInstance, clock: Clock) -> bool:
     """Whether there is time and memory to begin to split costs by pricing, which then measures its own pace: a second
     for 100,000 subscriptions, of which there are at most 4,000,000.
     """
-    return instance.num_subscriptions <= min(_MOST_SUBSCRIPTIONS, clock.left * _ROWS_A_SECOND)
+    return instance.num_subscriptions <= min(MOST_SUBSCRIPTIONS, clock.left * _ROWS_A_SECOND)
 
 
 def split_by_pricing(
@@ -441,7 +447,7 @@ def split_by_pricing(
     listed at the start, all are. A bound as large as the overlay's cost, or `enough`, ends it.
 
     A round takes 60 ns for each link of a listed pair to a topic, of which there are about 6 to 10 a subscription;
-    memory 120 bytes for each. Pricing is :func:`.pairs_above`; a run that has no time for it proves nothing.
+    memory 100 bytes for each. Pricing is :func:`.pairs_above`; a run that has no time for it proves nothing.
     """
     given = parameters or pricing_parameters(instance)
     target = float(instance.total_cost(start.edges) if weighted else start.num_edges)
@@ -460,9 +466,11 @@ def split_by_pricing(
     while best.rounds < given.rounds and not best.converged and clock.left > seconds:
         part = clock.share(1.0, clock.left - seconds)
         split = split_for(part, rounds=min(length, given.rounds - best.rounds), among=listed, shares=shares)
-        begin, length = time.perf_counter(), min(given.longest, 2 * length)
-        priced = _with_cheap(split, weighted, int(given.listed * len(listed)), clock, given.unused)
+        begin, length, shares = time.perf_counter(), min(given.longest, 2 * length), None
         best.rounds += split.rounds
+        if split.limit < best.limit:
+            best.columns, best.usage, best.limit = split.columns, split.usage, split.limit
+        priced = _with_cheap(listed, split, weighted, int(given.listed * len(listed)), clock, given.unused)
         if priced is None:
             break
         listed, shares, excess = priced
@@ -470,9 +478,7 @@ def split_by_pricing(
         units = rounded_shares((shares / excess * _ROUNDED)[order], costs_of(listed, weighted), offsets, order)
         total, _ = spanning(listed)(units)
         if total > best.units:
-            best.edges, best.units, best.shares = listed, int(total), units
-        if split.limit < best.limit:
-            best.columns, best.usage, best.limit = split.columns, split.usage, split.limit
+            best.keys, best.units, best.shares = listed.keys, int(total), units
         best.converged = split.converged and best.units >= (1 - given.stall) * split.units
         best.converged |= -(-best.units // UNIT) >= enough
         seconds = time.perf_counter() - begin
@@ -482,14 +488,14 @@ def split_by_pricing(
 
 
 def _with_cheap(
-    split: Splitting, weighted: bool, most: int, clock: Clock, unused: float = 0.0
+    few: CandidateEdges, split: Splitting, weighted: bool, most: int, clock: Clock, unused: float = 0.0
 ) -> tuple[CandidateEdges, Reals, float] | None:
     """The pairs of a split and those that are too cheap, their shares, and the most that others' prices ÷ cost are.
 
     At most `most` are added, the cheapest, and those of no tree and a usage below `unused` are left out: their prices
-    are their shares or less. The shares ÷ this number hold among all pairs. None if the clock passes.
+    are their shares or less. The shares ÷ this number hold among all pairs. `few` and the shares of the split are empty
+    after that: two lists of links take too much memory. None if the clock passes.
     """
-    few = split.edges
     instance = few.instance
     _, in_tree = spanning(few)(split.shares)
     trees = price_trees(instance.topic_offsets, few.links, split.shares, in_tree)
@@ -500,16 +506,20 @@ def _with_cheap(
     keys, _, excess = found
     kept = split.usage >= unused
     kept[few.links.edge[in_tree]] = True
-    edges = CandidateEdges(instance, np.union1d(few.keys[kept], keys))
+    few_keys, few_shares = few.keys[kept], split.shares[kept[few.links.edge]]
+    few.keys, split.shares = np.empty(0, np.int64), np.empty(0, np.int64)
+    few.add(few.keys)
+    edges = CandidateEdges(instance, np.union1d(few_keys, keys))
     before = np.zeros(len(edges), np.bool_)
-    before[np.searchsorted(edges.keys, few.keys[kept])] = True
+    before[np.searchsorted(edges.keys, few_keys)] = True
     given = before[edges.links.edge]
     shares = np.empty(len(given))
-    shares[given] = split.shares[kept[few.links.edge]] / UNIT
+    shares[given] = few_shares / UNIT
     shares[~given] = prices_of(instance.topic_offsets, edges.links, np.flatnonzero(~given), trees) / UNIT
     costs = costs_of(edges, weighted)
     price = np.bincount(edges.links.edge, shares, len(edges))
-    return edges, shares * (costs / np.maximum(price, costs))[edges.links.edge], excess
+    shares *= (costs / np.maximum(price, costs))[edges.links.edge]
+    return edges, shares, excess
 
 
 @kernel

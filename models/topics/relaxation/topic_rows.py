@@ -69,7 +69,7 @@ class CandidateEdges:
         self.common, self._order, self.links = _list_links(self.u, self.v, self.interest, self.position)
 
     @property
-    def links_by_edge(self) -> tuple[Offsets, Offsets]:
+    def links_by_edge(self) -> tuple[Offsets, Ids]:
         """CSR over the edges: offsets, and the numbers of each edge's links."""
         return np.concatenate([[0], np.cumsum(self.common)]).astype(np.int64), self._order
 
@@ -113,12 +113,12 @@ def count_links(instance: TopicInstance) -> int:
 
 
 @kernel
-def _list_links(us: Ids, vs: Ids, interest: Interest, position: Ids) -> tuple[Ids, Offsets, TopicEdges]:
+def _list_links(us: Ids, vs: Ids, interest: Interest, position: Ids) -> tuple[Ids, Ids, TopicEdges]:
     """|T_u ∩ T_v| of each edge; the number of each link, edge by edge; and the links, topic by topic."""
     offsets, topics = interest.node_offsets, interest.node_topics
     common, ends, number = np.zeros(len(us), np.int32), np.zeros(len(interest.topic_offsets), np.int64), 0
-    order, edge = np.empty(0, np.int64), np.empty(0, np.int32)
-    a, b = edge, edge
+    order = np.empty(0, np.int32)
+    edge, a, b = order, order, order
     for listing in (False, True):
         for e in range(len(us)):
             i, end_i = offsets[us[e]], offsets[us[e] + 1]
@@ -138,7 +138,7 @@ def _list_links(us: Ids, vs: Ids, interest: Interest, position: Ids) -> tuple[Id
                 i += step
         if not listing:
             size = ends.sum()
-            order, edge = np.empty(size, np.int64), np.empty(size, np.int32)
+            order, edge = np.empty(size, np.int32), np.empty(size, np.int32)
             a, b = np.empty(size, np.int32), np.empty(size, np.int32)
             first = 0
             for t in range(len(ends)):

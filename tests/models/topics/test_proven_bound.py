@@ -265,7 +265,7 @@ def test_shares_of_all_pairs_prove_the_bound(seeds: range, weighted: bool) -> No
         if weighted:
             instance = priced(instance, seed)
         splitting = split_by_pricing(instance, greedy_merge(instance), Clock(None), _TWO_NEAREST, weighted=weighted)
-        total, spent = _prices(splitting.edges, splitting.shares.tolist())
+        total, spent = _prices(CandidateEdges(instance, splitting.keys), splitting.shares.tolist())
         assert splitting.units == total, f"seed {seed}"
         assert (splitting.shares >= 0).all()
         pairs = np.array(list(spent), np.int32).reshape(-1, 2)
@@ -273,7 +273,7 @@ def test_shares_of_all_pairs_prove_the_bound(seeds: range, weighted: bool) -> No
         assert all(UNIT * cost >= sum_ for cost, sum_ in zip(costs, spent.values(), strict=True)), f"seed {seed}"
         best = optimum(instance, "weighted-tco" if weighted else "min-tco")
         assert splitting.units <= best * UNIT, f"seed {seed}"
-        priced_pairs += len(all_pairs(instance)) - len(splitting.edges)
+        priced_pairs += len(all_pairs(instance)) - len(splitting.keys)
     assert priced_pairs
 
 
@@ -284,13 +284,13 @@ def test_of_many_cheap_pairs_the_cheapest_are_listed(seeds: range) -> None:
         instance = uniform_instance(30, 5, 4, seed)
         few = CandidateEdges(instance, keys_of(greedy_merge(instance)))
         split = split_costs(instance, 30.0, Clock(None), rounds=30, among=few)
-        priced = cost_splitting._with_cheap(split, False, len(few), Clock(None))
+        listed, (_, before) = few.keys, _prices(few, split.shares.tolist())
+        priced = cost_splitting._with_cheap(few, split, False, len(listed), Clock(None))
         assert priced is not None
         edges, shares, most = priced
-        assert len(edges) <= 2 * len(few)
-        _, before = _prices(few, split.shares.tolist())
+        assert len(edges) <= 2 * len(listed)
         cheap = {pair: price / UNIT for pair, price in before.items() if price > UNIT * (1 + 1e-8)}
-        added = {divmod(key, instance.num_nodes) for key in np.setdiff1d(edges.keys, few.keys).tolist()}
+        added = {divmod(key, instance.num_nodes) for key in np.setdiff1d(edges.keys, listed).tolist()}
         assert added == {pair for pair, price in cheap.items() if price > most}, f"seed {seed}"
         assert all(np.bincount(edges.links.edge, shares) <= 1 + 1e-12)
         left_out += len(cheap) - len(added)
@@ -344,14 +344,15 @@ def test_a_topic_without_candidate_edges_has_a_tree_of_weight_0() -> None:
     assert (total, in_tree.tolist()) == (7, [True])
 
 
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("threads", "popular"), [(1, 0), (1, 2), (3, 2)])
 @pytest.mark.parametrize("seeds", tiers(20, 200))
 def test_the_join_finds_exactly_the_pairs_whose_prices_exceed_their_cost(
-    seeds: range, threads: int, monkeypatch: pytest.MonkeyPatch
+    seeds: range, threads: int, popular: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda process: range(threads))
     monkeypatch.setattr(price_join, "FEW_SUBSCRIPTIONS", 0)
     monkeypatch.setattr(price_join, "_LEAST_PART", 3)
+    monkeypatch.setattr(price_join, "_POPULAR", (popular,))
     found_above = 0
     for seed in seeds:
         random = np.random.default_rng(seed)
