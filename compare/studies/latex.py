@@ -38,8 +38,8 @@ _HEADS: Mapping[str, tuple[str, float]] = {
 }
 """Heads with units, and what the numbers below are divided by, of columns that are not headed by their names."""
 _DIGITS = 3
-_COLUMN, _PAGE = 229, 345  # points of a column of an article of two, less than in IEEEtran and acmart, and of one
-_LETTER, _LINE = 5.0, 20  # points of a letter, letters of a line of a stacked text
+_COLUMN, _PAGE, _BOTH = 229, 345, 469  # points of a column of an article of two, of one, and of two columns together
+_LETTER = 5.0  # points
 _SIZES: tuple[tuple[str, float, float], ...] = (
     ("", 1.0, 6.0),
     (r"\small\setlength{\tabcolsep}{4pt}", 0.925, 4.0),
@@ -116,8 +116,8 @@ def latex_table(
         heads[at], cells[at], sides[at] = _text(named.get(name, title)), entries.tolist(), side
     long, marked = len(frame) > _LONG, {at for at in cells if bold is not None and frame.columns[at] in bold}
     columns = {at: [heads[at], *cells[at]] for at in cells}
-    widths = (_PAGE,) if long else (_COLUMN, _PAGE)
-    fitted = [_fit(columns, sides, _text(caption), wide, marked) for wide in widths]
+    shapes = ((_PAGE, 20),) if long else ((_COLUMN, 20), (_PAGE, 20), (_BOTH, 20), (_BOTH, 10))
+    fitted = [_fit(columns, sides, _text(caption), shape, marked) for shape in shapes]
     cells, caption, size, _ = next((one for one in fitted if one.fits), fitted[-1])
     narrow = fitted[0].fits
     heads, cells = {at: texts[0] for at, texts in cells.items()}, {at: texts[1:] for at, texts in cells.items()}
@@ -152,16 +152,20 @@ def head(name: str) -> str:
     return _HEADS.get(name, (name.replace("_", " "), 1))[0]
 
 
-def _fit(cells: dict[int, list[str]], sides: Mapping[int, str], caption: str, wide: float, bold: set[int]) -> _Fitted:
-    """Make a table, whose columns begin with their heads, no wider than `wide` points if possible.
+def _fit(
+    cells: dict[int, list[str]], sides: Mapping[int, str], caption: str, shape: tuple[float, int], bold: set[int]
+) -> _Fitted:
+    """Make a table, whose columns begin with their heads, no wider than the points of its shape if possible.
 
     As far as needed: words of heads are stacked, columns of one entry go into the caption, the font is smaller, and
-    long texts are stacked. `bold` columns have bold entries and stay.
+    texts longer than the letters of the shape are stacked. `bold` columns have bold entries and stay.
     """
+    wide, longest = shape
 
     def letters(at: int, start: int = 0) -> float:
         lines = [line for text in cells[at][start:] for line in text.split(_BREAK)]
-        return max(1, *(len(_COMMANDS.sub("", _SIGN.sub("mm", line))) for line in lines)) * (1.15 if at in bold else 1)
+        lengths = (len(_COMMANDS.sub("", _SIGN.sub("mm", line))) + 0.4 * line.count(r"\,") for line in lines)
+        return max(1, *lengths) * (1.15 if at in bold else 1)
 
     def fits(scale: float = 1.0, space: float = 6.0) -> bool:
         return sum(scale * _LETTER * letters(at) + 2 * space for at in cells) <= wide
@@ -181,7 +185,7 @@ def _fit(cells: dict[int, list[str]], sides: Mapping[int, str], caption: str, wi
         if known := "; ".join(each for each in said if not each.endswith("--")):
             caption = f"{caption.removesuffix('.')}. In all rows: {known}."
     for at in () if fits(*_SIZES[2][1:]) else [at for at in cells if sides[at] == "l"]:
-        cells[at][1:] = [stacked(text, _LINE, "[t]{@{}l@{}}") for text in cells[at][1:]]
+        cells[at][1:] = [stacked(text, longest, "[t]{@{}l@{}}") for text in cells[at][1:]]
     size = next((size for size, *narrower in sizes if fits(*narrower)), None)
     return _Fitted(cells, caption, sizes[-1][0] if size is None else size, size is not None)
 

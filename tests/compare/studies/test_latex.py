@@ -83,6 +83,11 @@ def test_a_wide_table_is_narrowed_to_a_page() -> None:
     assert r"\caption{Wide. In all rows: a long head 7 = 7; same = 1.}" in text
     assert r"\centering\small\setlength{\tabcolsep}{4pt}" in text
     assert r"\small" not in latex_table(frame[["name", "same"]])
+    rest = {f"{k}": [f"number-{k}"] * 2 for k in range(8)} | {f"c{k}": [f"{k}" * 9, "x"] for k in range(5)}
+    last = latex_table(
+        pd.DataFrame({"name": ["random-assignment", "x"], **rest}).assign(**{"0": ["content-tree", "y"]})
+    )
+    assert r"random- \\ assignment" in last
     assert r"1 & \{\} \\" in latex_table(frame.assign(options="{}"))
     many = latex_table(pd.DataFrame({f"number {k}": range(100_000, 100_050) for k in range(10)}))
     assert many.splitlines()[1].startswith("{\\footnotesize\\setlength{\\tabcolsep}{3pt}")
