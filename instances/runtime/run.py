@@ -113,8 +113,9 @@ class Clock:
         """The reason for a :class:`.Result`: ``interrupted`` or ""."""
         return "interrupted" if self.interrupted else ""
 
-    def check(self) -> None:
-        if self.passed:
+    def check(self, seconds: float = 0.0) -> None:
+        """Raise OutOfTime unless more than so many seconds are left."""
+        if self.left <= seconds:
             raise OutOfTime
 
     def interrupt(self) -> None:

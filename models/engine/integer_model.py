@@ -35,7 +35,7 @@ Columns = npt.NDArray[np.int64]
 Reals = npt.NDArray[np.float64]
 Start = Mapping[int, int]
 """The values of some integer columns; the solver completes the others."""
-_ROWS_PER_CHECK = 1000
+_ROWS_PER_CHECK, _ROWS_PER_BUILD_CHECK = 1000, 64
 
 
 class Row(NamedTuple):
@@ -53,10 +53,11 @@ class IntegerModel:
 
     Columns have the lists `costs`, `lower`, `upper` and `integral`; one that need not be integral may be, as CP-SAT
     takes all as integers. `lazy` says whether CP-SAT adds rows to its linear relaxation as they are violated, its
-    default, or all at the root.
+    default, or all at the root. Adding rows raises OutOfTime once the `clock` has passed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.clock = clock or Clock(None)
         self.costs: list[float] = []
         self.lower: list[int] = []
         self.upper: list[int] = []
@@ -92,6 +93,8 @@ class IntegerModel:
         only_if: int | None = None,
     ) -> None:
         """Add the row least ≤ Σ values·columns ≤ most; one number for all columns stands for equal values."""
+        if len(self._rows) % _ROWS_PER_BUILD_CHECK == 0:
+            self.clock.check()
         listed = list(columns)
         factors = [values] * len(listed) if isinstance(values, int) else values
         self._rows.append(Row(listed, factors, least, most, only_if))

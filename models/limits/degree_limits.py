@@ -38,7 +38,7 @@ from ..topics.ilp_and_cp_sat import Limits, compact_method
 _INFEASIBLE = "no overlay that connects all topics keeps the limit"
 
 
-def _limited_model(
+def limited_model(
     instance: TopicInstance,
     limited: DegreeLimited,
     requirements: Requirements,
@@ -51,7 +51,7 @@ def _limited_model(
     Else O(Σ_t |V_t|²) columns and rows, with a forest in each topic. Raises OutOfTime and ModelTooLarge.
     """
     if isinstance(limited, PartialTCO):
-        model = _partial(instance, limited.measure, clock)
+        model = _partial(instance, requirements, limited.measure, clock)
     else:
         model = build_model(requirements, subproblem, formulation, clock)
     caps = limited.caps(instance).tolist()
@@ -72,16 +72,16 @@ def _forest(model: OverlayModel, topic: Subscribers) -> dict[tuple[int, int], in
     return arcs
 
 
-def _into(arcs: dict[tuple[int, int], int], head: int) -> list[int]:
-    return [column for (_, j), column in arcs.items() if j == head]
+def _into(arcs: dict[tuple[int, int], int], head: int, size: int) -> list[int]:
+    return [arcs[i, head] for i in range(size) if i != head]
 
 
 def _count_topic(model: OverlayModel, topic: Subscribers, number: int) -> None:
     whole, arcs = model.column(cost=-number), _forest(model, topic)
-    for column in _into(arcs, 0):
+    for column in _into(arcs, 0, len(topic)):
         model.upper[column] = 0
     for j in range(1, len(topic)):
-        model.require([*_into(arcs, j), whole], [*[1] * (len(topic) - 1), -1], least=0, most=0)
+        model.require([*_into(arcs, j, len(topic)), whole], [*[1] * (len(topic) - 1), -1], least=0, most=0)
     at_root = [model.edge[topic[0], v] for v in topic[1:]]
     model.require_some(at_root, of=whole)
 
@@ -91,7 +91,7 @@ def _count_components(model: OverlayModel, topic: Subscribers, number: int) -> N
     for column in arcs.values():
         model.costs[column] = -number
     for j in range(len(topic)):
-        model.require(_into(arcs, j), most=1)
+        model.require(_into(arcs, j, len(topic)), most=1)
 
 
 def _count_subscribers(model: OverlayModel, topic: Subscribers, number: int) -> None:
@@ -100,7 +100,7 @@ def _count_subscribers(model: OverlayModel, topic: Subscribers, number: int) -> 
     inside = [model.column(cost=-number) for _ in members]
     model.require(root, most=1)
     for j in members:
-        model.require([root[j], *_into(arcs, j), inside[j]], [*[1] * len(topic), -1], least=0, most=0)
+        model.require([root[j], *_into(arcs, j, len(topic)), inside[j]], [*[1] * len(topic), -1], least=0, most=0)
         for i in members:
             if i != j:
                 model.imply(arcs[i, j], inside[i])
@@ -114,11 +114,11 @@ _MEASURES: dict[str, tuple[Callable[[OverlayModel, Subscribers, int], None], Cal
 """The rows that count what is connected of a topic, and the most that may be missing of it, by its subscribers."""
 
 
-def _partial(instance: TopicInstance, measure: str, clock: Clock) -> OverlayModel:
+def _partial(instance: TopicInstance, requirements: Requirements, measure: str, clock: Clock) -> OverlayModel:
     topics = Counter(tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics))
     topics = Counter({topic: number for topic, number in topics.items() if len(topic) > 1})
     check_size(sum(2 * len(topic) ** 2 for topic in topics), MOST_VARIABLES["levels"])
-    model = OverlayModel(instance.num_nodes, sorted({ends for topic in topics for ends in combinations(topic, 2)}))
+    model = OverlayModel(instance.num_nodes, requirements.edges, clock=clock)
     count, most = _MEASURES[measure]
     for topic, number in topics.items():
         clock.check()
@@ -141,7 +141,7 @@ def _least(instance: TopicInstance, problem: AnyTopicProblem, edges: int, degree
 
 _SHARED: dict[str, Any] = {
     "problems": ("capped-tco", "partial-tco"),
-    "limits": Limits(starts_within, _limited_model, _INFEASIBLE, _least),
+    "limits": Limits(starts_within, limited_model, _INFEASIBLE, _least),
 }
 CP_SAT = compact_method(
     "cp-sat",

@@ -55,8 +55,8 @@ _SLACK = 1e-6
 class SocModel(OverlayModel):
     """Overlays on all pairs of nodes with their routing cost, which is Σ coefficient·column + `routing_constant`."""
 
-    def __init__(self, num_nodes: int) -> None:
-        super().__init__(num_nodes, combinations(range(num_nodes), 2))
+    def __init__(self, num_nodes: int, clock: Clock) -> None:
+        super().__init__(num_nodes, combinations(range(num_nodes), 2), clock=clock)
         self.routing: dict[int, int] = {}
         self.routing_constant = 0
 
@@ -77,7 +77,7 @@ class FilteringModel(SocModel):
     def __init__(self, instance: TopicInstance, clock: Clock) -> None:
         topics, n = _topics(instance), instance.num_nodes
         check_size(len(topics) * n * n, _MOST_VARIABLES)
-        super().__init__(n)
+        super().__init__(n, clock)
         for subscribers, number in topics.items():
             clock.check()
             if len(subscribers) > 1:
@@ -129,7 +129,7 @@ class DiameterModel(SocModel):
     def __init__(self, instance: TopicInstance, largest: int, clock: Clock, *, average: bool) -> None:
         n = instance.num_nodes
         check_size(n**3 // 2 * (largest - 1) + n * n, _MOST_VARIABLES)
-        super().__init__(n)
+        super().__init__(n, clock)
         self.near: dict[tuple[int, int, int], int] = {}
         connected = {subscribers: number for subscribers, number in _topics(instance).items() if len(subscribers) > 1}
         for subscribers in connected:

@@ -14,6 +14,7 @@ from ...heuristics.topics.local_search.overlay_search import candidate_lists
 from ...heuristics.topics.local_search.polish import (
     THREADS,
     fault_tolerant_polish,
+    is_judged_within,
     is_searchable,
     least_edges,
     polish,
@@ -48,12 +49,15 @@ class HeuristicParameters:
         The share of the time left for heuristics that are not promising, where the maximum degree comes first.
     patience : float
         Expected seconds up to which a heuristic runs if there is no time limit.
+    at_once : float
+        Expected seconds up to which a heuristic runs in this process, to its end.
     """
 
     unit: float = 0.35e-9
     subscription_pace: float = 5_000
     others_share: float = 0.25
     patience: float = 600.0
+    at_once: float = 0.1
 
     def expected(self, method: Method[Any, Any], instance: TopicInstance) -> float:
         """The seconds that a heuristic is expected to take."""
@@ -79,16 +83,22 @@ def heuristics(run: Run, parameters: HeuristicParameters = PARAMETERS) -> None:
     expected = {method.name: parameters.expected(method, instance) for method, _ in _known(problem)}
     others = clock.share(parameters.others_share) if run.objective.of_degree else clock
     values: dict[str, float] = {}
-    for method, one in _in_order(problem, expected, clock):
+    for number, (method, one) in enumerate(_in_order(problem, expected, clock)):
+        if number and clock.passed:
+            break
         promising = is_promising(method, one)
         limit = min(parameters.patience, (1.0 if promising else 0.5) * clock.left)
         if run.best is not None and (expected[method.name] >= limit or (others.passed and not promising)):
             continue
         options = method.complete({}, one)
         solve = partial(method.solve, instance, one, seed=run.settings.seed, time_limit=None, **options)
-        proposal = solve() if run.best is None else finished_within(clock, solve, steps=pairs_of(instance))
+        is_quick = expected[method.name] <= parameters.at_once
+        proposal = solve() if is_quick else finished_within(clock, solve, steps=math.inf)
         overlay = None if proposal is None else proposal.answer
-        if overlay is not None and (one is problem or not problem.violations(instance, overlay)):
+        if overlay is not None and one is not problem:
+            is_valid = is_judged_within(instance, overlay, clock) and not problem.violations(instance, overlay)
+            overlay = overlay if is_valid else None
+        if overlay is not None:
             values[method.name] = problem.value(instance, overlay)
             run.take(overlay)
     listed = sorted(values.items(), key=lambda item: (item[1], item[0]))

@@ -43,8 +43,9 @@ class StartParameters:
 
     Attributes
     ----------
-    at_once : int
-        Pairs of subscribers of a topic up to which any heuristic ends within a second: no quick answer comes before.
+    at_once, few_rows : int
+        Pairs of subscribers of a topic and subscriptions up to which any heuristic ends within a second: no quick
+        answer comes before.
     presolving : float
         Seconds, at most, of presolve, for each pair of topics of a node: without the time, there is none.
     first_share, share : float
@@ -52,6 +53,7 @@ class StartParameters:
     """
 
     at_once: int = 1_000_000
+    few_rows: int = 20_000
     presolving: float = 5e-7
     first_share: float = 1.0
     share: float = 0.5
@@ -197,7 +199,8 @@ def first_answers(run: Run, *, always: bool = False) -> None:
 
     Time O(Σ|T_v| log Σ|T_v|), and that of :func:`.quick_bounds`.
     """
-    if always or on_trial.get() or count_links(run.instance) > PARAMETERS.at_once:
+    is_large = count_links(run.instance) > PARAMETERS.at_once or run.instance.num_subscriptions > PARAMETERS.few_rows
+    if always or on_trial.get() or is_large:
         for overlay in quick_overlays(run.instance, run.problem):
             run.take(overlay)
             if run.bound == -math.inf:

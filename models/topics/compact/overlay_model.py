@@ -37,11 +37,13 @@ from ....instances.topics.instance import TopicInstance
 from ....instances.topics.objective import CONNECTED, Objective
 from ...engine.exact_method import SolverOutcome, check_size
 from ...engine.integer_model import IntegerModel
+from ..relaxation.topic_rows import all_pairs
 
 Edge = tuple[int, int]
 Subscribers = tuple[int, ...]
 _MOST_SUBSCRIBERS = 5_000_000
 MOST_PAIRS = 20_000_000
+_SECONDS_A_PAIR, _SECONDS_A_COLUMN = 5e-7, 2e-6  # at most, to read it and to build it
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,9 @@ def requirements_of(instance: TopicInstance, clock: Clock, objective: Objective 
     replaced by its sets of all subscribers but one: an overlay connects all of these exactly if it is fault-tolerant.
     Raises OutOfTime and ModelTooLarge.
     """
-    check_size(int((np.diff(instance.topic_offsets).astype(np.int64) ** 2).sum()) // 2, MOST_PAIRS)
+    pairs = int((np.diff(instance.topic_offsets).astype(np.int64) ** 2).sum()) // 2
+    check_size(pairs, MOST_PAIRS)
+    clock.check(_SECONDS_A_PAIR * pairs)
     topics = sorted({tuple(instance.subscribers(t).tolist()) for t in range(instance.num_topics)})
     if objective.rule == "two-connected":
         check_size(sum(len(subscribers) ** 2 for subscribers in topics), _MOST_SUBSCRIBERS)
@@ -71,15 +75,12 @@ def requirements_of(instance: TopicInstance, clock: Clock, objective: Objective 
         )
         topics = sorted(set(left))
     topics = [subscribers for subscribers in topics if len(subscribers) > 1]
-    edges: set[Edge] = set()
-    for subscribers in topics:
-        clock.check()
-        edges.update(combinations(subscribers, 2))
     forced = frozenset((topic[0], topic[1]) for topic in topics if len(topic) == 2)
-    pairs = sorted(edges)
-    ends = np.array(pairs, np.int64).reshape(-1, 2)
-    costs = instance.edge_costs(ends[:, 0], ends[:, 1]).tolist() if objective.weighted else []
-    return Requirements(instance.num_nodes, topics, pairs, forced, dict(zip(pairs, costs, strict=False)))
+    u, v = np.divmod(all_pairs(instance), instance.num_nodes)
+    clock.check()
+    edges = list(zip(u.tolist(), v.tolist(), strict=True))
+    costs = instance.edge_costs(u, v).tolist() if objective.weighted else []
+    return Requirements(instance.num_nodes, topics, edges, forced, dict(zip(edges, costs, strict=False)))
 
 
 @dataclass(frozen=True)
@@ -139,13 +140,14 @@ def simple_bounds(requirements: Requirements, clock: Clock) -> SimpleBounds:
         clock.check()
         for node in topic:
             topics_at[node].append(topic)
-    degrees = [_neighbours_needed(node, topics) for node, topics in topics_at.items()]
+    degrees = [_neighbours_needed(node, topics, clock) for node, topics in topics_at.items()]
     edges = max(_edges_needed(smallest_first, clock), math.ceil(sum(degrees) / 2))
     path = 2 if smallest_first and len(smallest_first[-1]) > 2 else 0
     return SimpleBounds(edges, max([*degrees, path, math.ceil(2 * edges / requirements.num_nodes)]))
 
 
-def _neighbours_needed(node: int, topics: Iterable[Subscribers]) -> int:
+def _neighbours_needed(node: int, topics: Iterable[Subscribers], clock: Clock) -> int:
+    clock.check()
     others: set[int] = set()
     count = 0
     for topic in topics:
@@ -159,7 +161,7 @@ def _edges_needed(topics: list[Subscribers], clock: Clock) -> int:
     taken: set[Edge] = set()
     total = 0
     for topic in topics:
-        clock.check()
+        clock.check(_SECONDS_A_PAIR * len(topic) ** 2 / 2)
         pairs = list(combinations(topic, 2))
         if taken.isdisjoint(pairs):
             taken.update(pairs)
@@ -175,8 +177,10 @@ class OverlayModel(IntegerModel):
     node.
     """
 
-    def __init__(self, num_nodes: int, edges: Iterable[Edge], forced: frozenset[Edge] = frozenset()) -> None:
-        super().__init__()
+    def __init__(
+        self, num_nodes: int, edges: Iterable[Edge], forced: frozenset[Edge] = frozenset(), clock: Clock | None = None
+    ) -> None:
+        super().__init__(clock)
         self.num_nodes, self.lazy = num_nodes, False
         self.edge = {e: self.column(int(e in forced)) for e in edges}
         self.centre: dict[Subscribers, dict[int, int]] = {}
@@ -243,7 +247,8 @@ def build_model(requirements: Requirements, subproblem: Subproblem, formulation:
     cubic = formulation == "multi" if rule is None else rule.cubic
     columns_of_topics = sum(len(subscribers) ** (3 if cubic else 2) for subscribers in requirements.topics)
     check_size(len(requirements.edges) + columns_of_topics, MOST_VARIABLES[formulation])
-    model = OverlayModel(requirements.num_nodes, requirements.edges, requirements.forced)
+    clock.check(_SECONDS_A_COLUMN * len(requirements.edges))
+    model = OverlayModel(requirements.num_nodes, requirements.edges, requirements.forced, clock)
     model.lazy = rule is not None and rule.lazy
     if objective.of_degree:
         model.max_degree(subproblem.least, cost=1)
@@ -273,7 +278,7 @@ def _connect_by_levels(model: OverlayModel, topic: Blocks, clock: Clock) -> None
     crossing = _require_crossing(model, topic)
     parent = {arc: model.column() for arc in _arcs(topic)}
     for j in range(1, topic.count):
-        model.require((column for (_, head), column in parent.items() if head == j), least=1, most=1)
+        model.require((parent[i, j] for i in range(topic.count) if i != j), least=1, most=1)
     for ends, edges in crossing.items():
         either = [parent[arc] for arc in (ends, ends[::-1]) if arc in parent]
         model.require(either, most=1)
@@ -293,7 +298,7 @@ def _connect_by_one_flow(model: OverlayModel, topic: Blocks, clock: Clock) -> No
         edges = crossing[pair(i, j)]
         model.require([*edges, flow[i, j]], [behind] * len(edges) + [-1], least=0)
     for block in range(1, topic.count):
-        model.require_surplus(flow, block, 1)
+        model.require_surplus(_at(block, topic, flow), block, 1)
 
 
 def _connect_by_many_flows(model: OverlayModel, topic: Blocks, clock: Clock) -> None:
@@ -308,7 +313,7 @@ def _connect_by_many_flows(model: OverlayModel, topic: Blocks, clock: Clock) -> 
         for arc, amount in flow.items():
             model.require([arborescence[arc], amount], [1, -1], least=0)
         for block in range(1, topic.count):
-            model.require_surplus(flow, block, int(block == sink))
+            model.require_surplus(_at(block, topic, flow), block, int(block == sink))
 
 
 MOST_VARIABLES = {"levels": 3_000_000, "single": 2_000_000, "multi": 2_000_000}
@@ -320,13 +325,21 @@ def _require_crossing(model: OverlayModel, topic: Blocks) -> dict[tuple[int, int
     """An edge leaves every block, and k − 1 connect k blocks; returns the columns of the edges between two blocks."""
     crossing = {ends: [model.edge[e] for e in edges] for ends, edges in topic.between.items()}
     for block in range(topic.count):
-        model.require_some(x for ends, edges in crossing.items() if block in ends for x in edges)
+        others = (crossing[pair(block, other)] for other in range(topic.count) if other != block)
+        model.require_some(x for edges in others for x in edges)
     model.require((x for edges in crossing.values() for x in edges), least=topic.count - 1)
     return crossing
 
 
 def _arcs(topic: Blocks) -> list[tuple[int, int]]:
     return [(i, j) for i in range(topic.count) for j in range(1, topic.count) if i != j]
+
+
+def _at(block: int, topic: Blocks, flow: dict[tuple[int, int], int]) -> dict[tuple[int, int], int]:
+    """The flow on the arcs at a block, in the order of :func:`_arcs`."""
+    into = [(i, block) for i in range(topic.count)]
+    arcs = (*into[:block], *((block, j) for j in range(topic.count)), *into[block + 1 :])
+    return {arc: flow[arc] for arc in arcs if arc in flow}
 
 
 def _require_star(model: OverlayModel, subscribers: Subscribers) -> None:

@@ -5,7 +5,13 @@ import random
 import pytest
 
 import overlaybench as ob
+from overlaybench.instances.limits.problems import MEASURES, PartialTCO
+from overlaybench.instances.runtime.run import Clock, OutOfTime
+from overlaybench.instances.topics.objective import CONNECTED
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
+from overlaybench.models.limits.degree_limits import limited_model
+from overlaybench.models.topics.compact.overlay_model import OverlayModel, Subproblem, build_model, requirements_of
+from overlaybench.models.topics.relaxation.topic_rows import count_links
 from overlaybench.models.topics.stages import PARAMETERS
 
 METHODS = ("auto", "branch-and-cut", "best", "lp-bound", "cp-sat", "ilp")
@@ -25,6 +31,46 @@ def test_without_any_time_there_is_a_valid_answer_and_a_simple_bound(problem: st
     assert result.lower_bound is not None
     assert result.lower_bound >= (2 if problem == "minmax-tco" else large.num_nodes - 2)
     assert result.counters["value_by"] == result.counters["bound_by"] == "first answers"
+
+
+@pytest.mark.parametrize("method", ["auto", "best"])
+def test_many_subscriptions_of_few_pairs_have_an_answer_before_heuristics(method: str) -> None:
+    instance = ob.generate("uniform", nodes=10_001, topics=8_000, subscriptions=2, seed=3)
+    assert count_links(instance) < PARAMETERS.at_once
+    result = ob.METHODS[method].run(instance, ob.PROBLEMS["min-tco"], time_limit=1e-6)
+    assert result.answer is not None
+    assert result.counters["value_by"] == "first answers"
+
+
+class _Passing(Clock):
+    """A clock that passes after it was read so often."""
+
+    def __init__(self, readings: int) -> None:
+        super().__init__(None)
+        self.readings = readings
+
+    @property
+    def left(self) -> float:
+        self.readings -= 1
+        return 1e9 if self.readings > 0 else 0.0
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("formulation", ["levels", "single", "multi", *MEASURES])
+def test_the_model_of_one_topic_is_given_up_once_the_time_is_over(formulation: str) -> None:
+    instance = ob.read({v: ["t"] for v in range(24)})
+    requirements = requirements_of(instance, Clock(None))
+    readings = 6
+
+    def build(clock: Clock) -> OverlayModel:
+        if formulation in MEASURES:
+            given = PartialTCO(formulation), requirements, Subproblem(CONNECTED), "levels"
+            return limited_model(instance, *given, clock)
+        return build_model(requirements, Subproblem(CONNECTED), formulation, clock)
+
+    assert build(Clock(None)).num_rows > 64 * readings
+    with pytest.raises(OutOfTime):
+        build(_Passing(readings))
 
 
 @pytest.mark.slow
