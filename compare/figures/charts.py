@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -66,7 +66,8 @@ def overview_chart(runs: pd.DataFrame, name: str = "overview") -> Drawing | None
     styles, many, options = method_styles(shown), len(points) > _MOST_DOTS, current_options()
     y = alt.Y("curve:N", sort=list(styles), title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
     axis, colour = Axis("value ÷ best bound", log=True), colours(styles, shown=False)
-    x, least, mean = (x_channel(axis, points["x"], field, few=False) for field in ("x", "least", "mean"))
+    ticks = pd.Series(_ratio_ticks(points["x"]))
+    x, least, mean = (x_channel(axis, ticks, field) for field in ("x", "least", "mean"))
     of = alt.Chart().transform_aggregate(least="min(x)", most="max(x)", mean="mean(x)", groupby=["curve"])
     each = alt.Chart().mark_point(filled=True, size=9, opacity=0.5).encode(x=x, y=y, color=colour)
     if many:
@@ -77,7 +78,7 @@ def overview_chart(runs: pd.DataFrame, name: str = "overview") -> Drawing | None
     layers = [each, tick, text.encode(x=alt.value("width"), y=y, text="share:N")]
     methods = int(points.groupby("panel")["curve"].nunique().max())
     beside = 1 if 0 < options.width < _NARROW else 2
-    spec = panels(layers, points, [], size=(_OVERVIEW, 11.0 * methods + 8), most=beside)
+    spec = panels(layers, points, [], size=(_OVERVIEW, 11.0 * methods + 8), most=beside, ticks=_ratio_ticks)
     spec["config"]["facet"] = {"spacing": {"row": 14, "column": 34}}
     caption = (
         "Ratio of each run's value to the best proven lower bound of its instance, by problem. "
@@ -85,6 +86,15 @@ def overview_chart(runs: pd.DataFrame, name: str = "overview") -> Drawing | None
         "optimal. The number on the right is the share of a method's runs that gave a proven optimum."
     )
     return drawing(spec, name, caption)
+
+
+def _ratio_ticks(ratios: Iterable[float]) -> list[float]:
+    """At most five round numbers from 1 to the largest ratio, or from 1 on the usual ones if that is above 3."""
+    most = max(ratios)
+    if most > 3:
+        return [tick for tick in (1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0) if tick <= most]
+    step = next(size for size in (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if most - 1 <= 4.5 * size)
+    return [round(1 + step * number, 3) for number in range(int((most - 1) / step + 1e-9) + 1)]
 
 
 def ratio_chart(runs: pd.DataFrame) -> Drawing | None:

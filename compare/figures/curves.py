@@ -6,7 +6,7 @@ The specification is what a page shows with tooltips, and what files are written
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import Any, Literal, NamedTuple
 
@@ -140,12 +140,14 @@ def panels(
     *,
     size: tuple[float, float] = (_PANEL_WIDTH, _PANEL_HEIGHT),
     most: int = _COLUMNS,
+    ticks: Callable[[list[float]], list[float]] = sorted,
 ) -> dict[str, Any]:
     """The specification of layers in a grid of panels, one for each value of ``panel``, with the legend below.
 
     The layers have no data of their own: all have the `points`, without NaN. The texts of the legend (`entries`) decide
     how many stand side by side. `size` is a panel's width and height in points; the width is fitted where the options
-    have one. At most `most` panels stand side by side, each with axes of its own.
+    have one. At most `most` panels stand side by side, each with axes of its own. Where the x axis has its `values`,
+    they are the `ticks` of the values of the panel.
     """
     options = current_options()
     points = points.assign(
@@ -177,13 +179,14 @@ def panels(
     )
     spec: dict[str, Any] = _called(chart.to_dict(validate=False))
     spec["data"] = {"values": records(table)}
-    ticks = {
-        panel: sorted(set(own)) for panel, own in table.dropna(subset=["x"]).groupby("panel")["x"].agg(list).items()
+    own = {
+        panel: ticks(list(set(each)))
+        for panel, each in table.dropna(subset=["x"]).groupby("panel")["x"].agg(list).items()
     }
     for layer in spec["spec"]["layer"]:
         axis = layer["encoding"].get("x", {}).get("axis", {})
-        if "values" in axis and len(ticks) > 1:  # those of the panel, which is the parent of its axes
-            axis["values"] = {"expr": f"({json.dumps(ticks)})[parent.panel]"}
+        if "values" in axis and len(own) > 1:  # those of the panel, which is the parent of its axes
+            axis["values"] = {"expr": f"({json.dumps(own)})[parent.panel]"}
     return spec | {
         "config": _config(options, entries, columns * (width + 40)),
         "usermeta": {"width": 72 * options.width},

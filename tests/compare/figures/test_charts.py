@@ -193,6 +193,8 @@ def test_the_overview_has_a_strip_a_method_its_mean_and_the_share_of_its_optima(
     assert ">25%</text>" in drawn.svg
     thirds = known(overview_chart(judged(*(at(1, 10 + s / 3, seed=s) for s in range(4)))))
     assert not re.search(r">1\.\d{3,}</text>", thirds.svg), "ratios of the axis are round"
+    wide = known(overview_chart(judged(*(at(n, 10.0 * n, lower_bound=10.0) for n in (1, 4, 8)))))
+    assert re.findall(r">(\d\.?\d*)</text>", wide.svg) == ["1", "2", "3", "5"], "and none is below 1"
     assert overview_chart(judged(at(1, None, lower_bound=None))) is None
 
 
