@@ -174,7 +174,8 @@ def run_grids(experiments: Sequence[Experiment], quick: bool, folder: Path, mast
 
 def rows_of(experiment: Experiment, store: Store) -> pd.DataFrame:
     """The rows of an experiment whose runs a store holds."""
-    own = run_table(experiment.study("rows"), store.index()).keyed(store.done()).labels().to_pandas()
+    table = run_table(experiment.study("rows"), store.index()).keyed(store.done())
+    own = pd.concat([labels.to_pandas() for labels in table.labels()])
     rows, own = store.rows(own["key"]), own.set_index("key")
     # A run that two claims share is stored once, with the first one's recipe.
     rows["recipe"] = rows["key"].map(own["recipe"])

@@ -216,7 +216,7 @@ class Solver:
         self._output, self._outcomes = os.memfd_create("solver output"), os.memfd_create("outcomes")
         for file in (self._output, self._outcomes):
             fcntl.fcntl(file, fcntl.F_SETFL, os.O_APPEND)
-        _trim_heap()
+        trim_heap()
         terminal = self._attended and sys.stderr.isatty()
         arguments = jobs, end, solver_end, self._output, self._outcomes, self._notes, terminal
         self._process = context.Process(target=_serve, args=arguments, daemon=False)
@@ -558,7 +558,7 @@ def _serve(
                 pickle.dump((replace(run, peak=now - held, output=printed), is_alone), file)
                 file.flush()
                 if now > least + _KEPT_HEAP:
-                    _trim_heap()
+                    trim_heap()
                     now = least = private_memory(pid)
                 least, held = min(least, now), now
                 if run.result.status is Status.FAILED or not is_alone or time.monotonic() > end:
@@ -584,7 +584,7 @@ def _end_of(output: int) -> str:
     return os.pread(output, _KEPT_OUTPUT, max(0, size - _KEPT_OUTPUT)).decode(errors="replace") if size else ""
 
 
-def _trim_heap() -> None:
+def trim_heap() -> None:
     """Give the heap's free memory back: it would not be seen when the next run uses it."""
     with suppress(AttributeError):  # not glibc
         ctypes.CDLL(None).malloc_trim(0)

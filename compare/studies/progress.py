@@ -32,7 +32,7 @@ _LEAST_BAR = 8
 _FILE = "progress.json"
 _LONGEST_GAP = 1.0  # seconds between two rows, where no run took longer
 _HEURISTIC_SECONDS = 0.1
-_MOST_READ = 20_000  # stored rows, in the order of their keys, which is random
+_MOST_READ = 20_000  # stored rows
 _LEAST_SECONDS = 0.005  # of a run, beside solving
 _GROWTH = 1.5  # the time of a method is taken to grow with this power of the size, until two sizes are measured
 _STEEPEST = 4.0
@@ -171,7 +171,7 @@ class RunTally:
         """The number of runs and their seconds, of each group (:meth:`RunKind.alike`) and size."""
         for (group, size), runs in left.items():
             self._left[_kind_of(group), size] += runs
-        self._measure(store.table(columns=[*RunKind._fields, "sizes", "seconds"]).slice(0, _MOST_READ))
+        self._measure(store.sampled([*RunKind._fields, "sizes", "seconds"], _MOST_READ))
 
     def learn(self, runs: Iterable[tuple[str, str, int, float]]) -> None:
         """Take problem, method, size and seconds of runs elsewhere, for methods that have no row on the problem."""

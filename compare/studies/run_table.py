@@ -91,11 +91,13 @@ class RunTable:
     def __iter__(self) -> Iterator[Task]:
         return map(self.task, range(len(self)))
 
-    def labels(self) -> pa.Table:
-        """The key, family and recipe of each run."""
-        families = self.recipes.by_form([form.family for form in self.recipes.forms], self.recipe)
-        recipes = self.recipes.texts().take(pa.array(self.recipe))
-        return pa.table({"key": self.keys, "family": families, "recipe": recipes})
+    def labels(self) -> Iterator[pa.Table]:
+        """The key, family and recipe of each run, in tables of some runs."""
+        families = [form.family for form in self.recipes.forms]
+        for begin in range(0, max(1, len(self)), _TOGETHER):
+            some = self.recipe[begin : begin + _TOGETHER]
+            texts, of_families = self.recipes.some_texts(some), self.recipes.by_form(families, some)
+            yield pa.table({"key": self.keys.slice(begin, _TOGETHER), "family": of_families, "recipe": texts})
 
     def missing(self, done: pa.Array) -> Numbers:
         """The runs whose keys are not among those done, in order."""
@@ -219,7 +221,7 @@ def _group(runs: Runs, problem: str, method: str, options: Any) -> RunGroup:
 def _each_once(table: RunTable, runs: Numbers) -> RunTable:
     """Without repeated keys, of which the first recipe's stays, and without the same runs as one with a proof."""
     first = np.lexsort([runs, table.recipe])
-    keys = pd.Series(table.keys.take(pa.array(first)).to_numpy(zero_copy_only=False))
+    keys = pd.Series(table.keys.take(pa.array(first)).dictionary_encode().indices.to_numpy())
     kept = first[~keys.duplicated().to_numpy()]
     with_proof = [number for number, group in enumerate(table.groups) if group.proof]
     replaced: list[str] = []

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache, lru_cache, partial
+from itertools import chain, islice
 from multiprocessing.util import Finalize
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,11 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named, method_named, own_part, problem_named, version_of
 from .executors import DEATHS, Batches, Executors, one_by_one, run_batches, work_of
-from .isolation import IsolatedRun, Job, Solver, memory_bounded
+from .isolation import IsolatedRun, Job, Solver, memory_bounded, trim_heap
 from .progress import Bar, RunTally
 from .proofs import run_with_evidence, without_evidence
 from .row import object_in, row, to_bytes
@@ -33,6 +35,7 @@ _BATCH_SECONDS, _LEAST_SECONDS, _LONGEST_SECONDS = 2.0, 0.2, 3.0
 _OVERHEAD_SECONDS, _MOST_TOGETHER, _SIZES_TOGETHER = 0.001, 1000, 2**17
 _INDEX_SECONDS = 30.0
 _FIRST_INSTANCES = 20
+_DIGITS = 16  # of digests, by which instances are told apart in a note
 
 Start = Callable[[PlugIns], AbstractContextManager[Executors]]
 
@@ -76,6 +79,7 @@ def run_study(
             print(f"overlaybench: {remark}", file=sys.stderr, flush=True)
         index = _with_contents(store.index(), store)
         unknown = np.flatnonzero(index.positions(texts) < 0)
+        del texts  # a million recipes take 130 MB
         new = map(study.recipes.__getitem__, unknown.tolist())
         sources = {}
         for key, instance, remarks in study.files(new):
@@ -94,10 +98,12 @@ def run_study(
                     if len(unknown):
                         _send(executors, store, sources)
                         index = _make(executors, study, unknown, sources, store, plug_ins, bar)
+                        trim_heap()
                         table = _planned(study, index, store, again)
-                        _note_equal(study, index, bar)
+                        _note_equal(table, bar)
                     assert table is not None
                     index = Index()  # its texts take more than the table
+                    trim_heap()
                     _run_all(executors, table, store, plug_ins, bar, begun)
         assert table is not None
         return table.keys
@@ -137,28 +143,29 @@ def _send(executors: Executors, store: Store, sources: Mapping[Any, str]) -> Non
         executors.send(store.source(key, digest))
 
 
-def _note_equal(study: Study, index: Index, bar: Bar) -> None:
-    at = index.positions(study.recipes.texts())
-    different = len(index.table["instance"].take(pa.array(at)).unique())
-    if different < len(study.recipes) and not bar.quiet:
-        bar.note(f"{different:,} of the {len(study.recipes):,} instances differ: equal ones are run once")
+def _note_equal(table: RunTable, bar: Bar) -> None:
+    different = len(pc.unique(pc.utf8_slice_codeunits(table.digests, 0, _DIGITS)))
+    if different < len(table.recipes) and not bar.quiet:
+        bar.note(f"{different:,} of the {len(table.recipes):,} instances differ: equal ones are run once")
 
 
 class _Instances(Batches[tuple[str, str]]):
     """The recipes (JSON) to be made, each with the file that its instance comes from."""
 
-    def __init__(self, items: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, items: Iterable[tuple[str, str]], left: int) -> None:
         super().__init__()
-        self._items, self._together = deque(items), _FIRST_INSTANCES
+        self._items, self._left, self._together = iter(items), left, _FIRST_INSTANCES
 
     def next(self, cores: int) -> list[tuple[str, str]]:
-        together = min(self._together, max(1, len(self._items) // (2 * cores)))
+        together = min(self._together, max(1, self._left // (2 * cores)))
         self._together = min(_MOST_TOGETHER, 2 * self._together)
-        return [self._items.popleft() for _ in range(min(together, len(self._items)))]
+        batch = list(islice(self._items, together))
+        self._left -= len(batch)
+        return batch
 
     def back(self, items: Sequence[tuple[str, str]]) -> None:
-        self._items.extendleft(reversed(items))
         if items:
+            self._items, self._left = chain(items, self._items), self._left + len(items)
             self._together = max(1, self._together // 2)
 
 
@@ -198,7 +205,7 @@ def _make(
     do = one_by_one(partial(_sized, path_of))
     work = work_of(do, begin=plug_ins.register, seconds=_LONGEST_SECONDS)
     try:
-        batches = _Instances((recipe.to_json(), kept(recipe)) for recipe in recipes)
+        batches = _Instances(((recipe.to_json(), kept(recipe)) for recipe in recipes), len(numbers))
         run_batches(executors, batches, work, receive, poll)
     finally:
         if total:

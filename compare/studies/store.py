@@ -80,11 +80,10 @@ class Index:
         """An index with more entries: recipes, digests, sizes and sources."""
         return Index(pa.concat_tables([self.table, pa.table(list(columns), schema=_INDEX)]))
 
-    def positions(self, recipes: pa.Array) -> npt.NDArray[np.int64]:
+    def positions(self, recipes: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int64]:
         """The row of each recipe, −1 where it has none."""
         found = pc.index_in(recipes, value_set=self.table["recipe"])
-        positions: npt.NDArray[np.int64] = pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return positions
+        return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
 
     def entry(self, recipe: str) -> StoredInstance | None:
         """The entry of a recipe."""
@@ -146,7 +145,7 @@ class Store:
         if not file.is_file():
             atomic_write(file, spec)
 
-    def check_related(self, name: str, recipes: pa.Array) -> None:
+    def check_related(self, name: str, recipes: pa.ChunkedArray) -> None:
         """Refuse a study that shares neither its name nor a recipe (JSON) with the folder's present one."""
         if self.has_plan:
             present = self.plan().name
@@ -227,22 +226,27 @@ class Store:
             if new.num_rows:
                 write_part(new.sort_by("key"), self.runs)
 
-    def write_plan(self, plan: Plan, labels: pa.Table | None = None) -> None:
+    def write_plan(self, plan: Plan, labels: Iterable[pa.Table] = ()) -> None:
         """Replace the plan and the study's text, which is kept in the history as well; a kill leaves either plan.
 
-        `labels` has the key of each run, and the family and recipe, if it has them, that its row has from now on. Only
-        for the holder of the lock.
+        `labels` are tables with the key of each run, and the family and recipe, if they have them, that its row has
+        from now on. Only for the holder of the lock.
         """
         make_folder(self.history)
         kept = sorted(self.history.glob("[0-9]*.toml"))
         if not kept or read_text(kept[-1]) != plan.spec:
             atomic_write(self.history / f"{len(kept) + 1:04}.toml", plan.spec)
         atomic_write(self.folder / "study.toml", plan.spec)
-        table = _LABELS.empty_table() if labels is None else labels
-        columns = [table[name] if name in table.column_names else pa.nulls(len(table)) for name in _LABELS.names]
-        table = pa.table(columns, _LABELS.names).cast(_LABELS)
-        table = table.replace_schema_metadata({_PLAN: msgspec.json.encode(plan)})
-        atomic_write(self._plan, lambda file: pq.write_table(table, file, compression="zstd"))
+        schema = _LABELS.with_metadata({_PLAN: msgspec.json.encode(plan)})
+
+        def write(file: Path) -> None:
+            with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+                for table in labels:
+                    present = table.column_names
+                    columns = [table[name] if name in present else pa.nulls(len(table)) for name in _LABELS.names]
+                    writer.write_table(pa.table(columns, _LABELS.names).cast(schema))
+
+        atomic_write(self._plan, write)
 
     def plan(self) -> Plan:
         """The study's plan; BadInput if another version of the program wrote it, or it is damaged."""
@@ -313,6 +317,16 @@ class Store:
     def proof(self, key: str) -> Path:
         """The file of a run's proof, if it has one."""
         return self.proofs / f"{key}.proof.gz"
+
+    def sampled(self, columns: Sequence[str], most: int) -> pa.Table:
+        """About so many of the stored rows at most: of each part the first ones by their keys, which are random."""
+        empty = pa.schema([SCHEMA.field(name) for name in columns]).empty_table()
+        journalled = pa.concat_tables([empty, *(table.select(list(columns)) for table in self._journalled())])
+        parts = self.parts()
+        share = -(-most // (len(parts) + 1))
+        return pa.concat_tables(
+            [journalled.slice(0, share), *(read_part(part, columns).slice(0, share) for part in parts)]
+        )
 
     def table(self, keys: pa.Array | Iterable[str] | None = None, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
         """The stored rows (of the given keys and columns, if given), each once, in the order of their keys."""

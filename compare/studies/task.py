@@ -143,14 +143,20 @@ class Recipes(Sequence[Recipe]):
     def __hash__(self) -> int:
         return hash(self.forms)
 
-    def texts(self) -> pa.Array:
+    def texts(self) -> pa.ChunkedArray:
         """Each as JSON (:meth:`Recipe.to_json`)."""
-        parts = [pa.array([], pa.string())]
-        for form, seeds in zip(self.forms, self.seeds, strict=True):
-            before, after = form.to_json().split(_NO_SEED, 1)  # a quotation mark in the family is escaped
-            texts = pc.binary_join_element_wise(f'{before}"seed": ', pa.array(seeds).cast(pa.string()), f",{after}", "")
-            parts.append(texts)
-        return pa.concat_arrays(parts)
+        pieces = (slice(at, at + _TOGETHER) for at in range(0, max(1, len(self)), _TOGETHER))
+        return pa.chunked_array([self.some_texts(piece) for piece in pieces], pa.string())
+
+    def some_texts(self, numbers: slice | npt.NDArray[np.integer]) -> pa.Array:
+        """Some as JSON."""
+        if not self.forms:
+            return pa.array([], pa.string())
+        chosen = np.arange(len(self))[numbers]
+        halves = zip(*(form.to_json().split(_NO_SEED, 1) for form in self.forms), strict=True)  # a family's are escaped
+        before, after = (self.by_form(half, chosen) for half in halves)
+        seeds = pa.array(np.concatenate(self.seeds)[chosen]).cast(pa.string())
+        return pc.binary_join_element_wise(before, pa.scalar('"seed": '), seeds, ",", after, "")
 
     def by_form(self, values: Iterable[object], numbers: npt.NDArray[np.integer]) -> pa.Array:
         """The value of the form of each of some recipes, given one for every form."""
@@ -159,6 +165,7 @@ class Recipes(Sequence[Recipe]):
 
 
 _NO_SEED = '"seed": 0,'
+_TOGETHER = 100_000
 
 
 def _each_once(parts: Iterable[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:

@@ -26,7 +26,7 @@ def stored(folder: Path, rows: list[dict[str, Any]], planned: int | None = None)
     """A results folder that holds these rows; the first ones are planned."""
     store = Store(folder)
     store.open_for(SPEC)
-    store.write_plan(Plan("by hand", (), SPEC), pa.table({"key": [row["key"] for row in rows[:planned]]}))
+    store.write_plan(Plan("by hand", (), SPEC), [pa.table({"key": [row["key"] for row in rows[:planned]]})])
     whole = [_row(row) for row in rows]
     write_part(table_of(whole), store.runs)
     return folder
@@ -186,7 +186,7 @@ def test_tables_for_a_paper_have_the_names_of_the_study_file(folders: tuple[Path
     spec = 'name = "named"\n[report.names]\ngm = "Greedy Merge"\n"low-oda" = "Low-ODA"\n'
     store, named = Store(folders[0]), Store(tmp_path / "named")
     named.open_for(spec)
-    named.write_plan(Plan("named", (), spec), store.labels())
+    named.write_plan(Plan("named", (), spec), [store.labels()])
     write_part(store.table(), named.runs)
     given = (named.folder, "--paired", "gm", "low-oda", "gm-m", "--rename", "gm-m=GM-M", "-o", tmp_path / "pairs.tex")
     assert call(*given).exception is None

@@ -198,7 +198,7 @@ def store_case(name: str, folder: Path) -> Case:
     recipe = Recipe("u", 1, "uniform", tuple(sorted(SHAPES["topics"][3].items()))).to_json()
     store.write_index(Index.of({recipe: StoredInstance(instance.digest, 5)}))
     task = Task(instance.digest, recipe, "u", "min-tco", "gm", "{}", 1, 2.0, 100, "abc")
-    store.write_plan(Plan("n", [], STUDY), pa.table({"key": [task.key]}))
+    store.write_plan(Plan("n", [], STUDY), [pa.table({"key": [task.key]})])
     writer = RowWriter(store)
     writer.add(to_bytes([row(task, instance, IsolatedRun(result, 1.0, 1.0))]))
     if name == "part":

@@ -49,7 +49,7 @@ def test_the_page_has_rows_added_between_requests_and_writes_nothing(
     monkeypatch.setattr(watch, "_SHARE", 1e9)
     monkeypatch.setattr(Store, "instance", lambda *given: PATH)
     store = stored(tmp_path)
-    store.write_plan(Plan("watched", (), PLOTS), pa.table({"key": [task_of(seed=seed).key for seed in (1, 2, 3)]}))
+    store.write_plan(Plan("watched", (), PLOTS), [pa.table({"key": [task_of(seed=seed).key for seed in (1, 2, 3)]})])
     written(store, 1)
     before = sorted(tmp_path.rglob("*"))
     with watched(store) as port:
@@ -77,7 +77,7 @@ def test_a_browser_that_sends_nothing_or_leaves_stops_no_other_and_leaves_no_tra
     monkeypatch.setattr(watch._Handler, "timeout", 600)  # others are answered before the one that sends nothing
     monkeypatch.setattr(Store, "instance", lambda *given: PATH)
     store = stored(tmp_path)
-    store.write_plan(Plan("watched", (), PLOTS), pa.table({"key": [task_of(seed=seed).key for seed in (1, 2, 3)]}))
+    store.write_plan(Plan("watched", (), PLOTS), [pa.table({"key": [task_of(seed=seed).key for seed in (1, 2, 3)]})])
     written(store, 1)
     with watched(store) as port, create_connection(("127.0.0.1", port)):
         with create_connection(("127.0.0.1", port)) as leaving:

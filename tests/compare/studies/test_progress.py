@@ -246,7 +246,7 @@ def full(job: Job) -> dict[str, object]:
 
 def test_the_runs_that_are_stored_say_how_long_others_take(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = [Job("ilp", 50, 0.5, 60.0)] * 400
-    monkeypatch.setattr(Store, "table", lambda *given, **more: table_of([full(job) for job in jobs[:9]]))
+    monkeypatch.setattr(Store, "sampled", lambda *given: table_of([full(job) for job in jobs[:9]]))
     tally = tally_of(jobs)
     assert tally.work == StudyWork(done=0.0, left=200.0, limited=0.0)
     assert tally.work.about(tally.work.to_go(1.0, 2, 0)) == "about 1 min 40 s to go"

@@ -213,7 +213,7 @@ def test_spark_reads_the_folder(store: Store) -> None:
 def test_a_forged_key_writes_nowhere(own: Store, tmp_path: Path, key: str) -> None:
     change(own, 0, key=key)
     plan = own.plan()
-    own.write_plan(plan, pa.table({"key": [key]}))
+    own.write_plan(plan, [pa.table({"key": [key]})])
     with pytest.raises(ob.BadInput, match="is no key of a run: the folder was modified"):
         write_answers(own.folder, results(own.folder), tmp_path / "answers")
     assert not list(tmp_path.rglob("*escaped*"))
