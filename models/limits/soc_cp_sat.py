@@ -41,11 +41,12 @@ from ..engine.exact_method import START, SolverOutcome, check_size, solve_exactl
 from ..engine.integer_model import THREADS, minimise_with_cp_sat
 from ..topics.compact.overlay_model import Edge, OverlayModel, Subscribers, pair
 from ..topics.compact.pareto_front import Front
-from ..topics.relaxation.topic_rows import all_pairs
+from ..topics.relaxation.topic_rows import all_pairs, count_links
 from .unicyclic_overlays import fewest_relays
 
 # At most this many columns are built: about 1 GB.
 _MOST_VARIABLES = 3_000_000
+_MOST_PAIRS = 2_000_000  # listed before anything else
 _STARTS_SHARE = 0.25
 _AT_MOST = 20.0  # seconds for heuristics
 _UNICYCLIC_SHARE = 0.8  # 30 nodes with 15 topics take 46 seconds
@@ -199,7 +200,9 @@ def least_diameters(instance: TopicInstance, limits: DegreeLimits, *, average: b
 
 
 def _most_neighbours(instance: TopicInstance) -> int:
-    """The most nodes with which one node shares a topic."""
+    """The most nodes with which one node shares a topic; with many pairs, one topic."""
+    if count_links(instance) > _MOST_PAIRS:
+        return int(np.diff(instance.topic_offsets).max()) - 1
     ends = np.divmod(all_pairs(instance), instance.num_nodes)
     return int(np.bincount(np.concatenate(ends)).max(initial=0))
 
@@ -272,6 +275,8 @@ def _solve(
     clock, soc = Clock(time_limit), as_soc(problem)
     limits = limits_of(soc, instance)
     known = formulate(instance, limits)
+    least = known.cost * limits.cost_unit if limits.degree is not None else known.degree * limits.degree_unit
+    offer(lower_bound=least)
     if start == "best" and time_limit is not None:
         offer_star(instance)
     starts = _heuristic_starts(instance, soc, seed, clock) if start == "best" else []
@@ -317,7 +322,6 @@ def _solve(
         answer = min(front.overlays, key=partial(soc.value, instance), default=None)
         return SolverOutcome(answer, front.lower_bound, not front.complete, front.counters(shown))
 
-    least = known.cost * limits.cost_unit if limits.degree is not None else known.degree * limits.degree_unit
     return solve_exactly(
         partial(soc.value, instance),
         both if limits.degree is None and limits.cost is None else once,

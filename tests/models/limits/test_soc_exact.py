@@ -75,8 +75,15 @@ def test_other_problems_are_refused() -> None:
         as_soc(ob.PROBLEMS["min-tco"])
 
 
-def test_few_nodes_are_within_few_hops_where_degrees_are_limited() -> None:
-    """Eleven nodes of one topic: ten others are within 5 hops on a cycle, and within 3 where degrees are 3."""
+@pytest.mark.parametrize("most_listed", [2_000_000, 10])
+def test_few_nodes_are_within_few_hops_where_degrees_are_limited(
+    most_listed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eleven nodes of one topic: ten others are within 5 hops on a cycle, and within 3 where degrees are 3.
+
+    The largest topic alone says so where the pairs are too many to list.
+    """
+    monkeypatch.setattr("overlaybench.models.limits.soc_cp_sat._MOST_PAIRS", most_listed)
     instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["t", f"t{v % 2}"] for v in range(11)})
     for degree, largest, each in ((2, 5, 5 + 3 + 2), (3, 3, 3 + 2 + 2), (10, 1, 3)):
         for average, least in ((False, largest), (True, each)):
