@@ -160,22 +160,23 @@ def _fit(
     As far as needed: words of heads are stacked, columns of one entry go into the caption, the font is smaller, and
     texts longer than the letters of the shape are stacked. `bold` columns have bold entries and stay.
     """
-    wide, longest = shape
+    points, longest = shape
 
     def letters(at: int, start: int = 0) -> float:
         lines = [line for text in cells[at][start:] for line in text.split(_BREAK)]
-        lengths = (len(_COMMANDS.sub("", _SIGN.sub("mm", line))) + 0.4 * line.count(r"\,") for line in lines)
-        return max(1, *lengths) * (1.15 if at in bold else 1)
+        wide = [len(_COMMANDS.sub("", _SIGN.sub("mm", line))) for line in lines]
+        narrow = [0.4 * line.count(r"\,") - 0.6 * line.count(" $") for line in lines]  # spaces in numbers, around signs
+        return max(1, *map(sum, zip(wide, narrow, strict=True))) * (1.15 if at in bold else 1)
 
     def fits(scale: float = 1.0, space: float = 6.0) -> bool:
-        return sum(scale * _LETTER * letters(at) + 2 * space for at in cells) <= wide
+        return sum(scale * _LETTER * letters(at) + 2 * space for at in cells) <= points
 
     def stacked(text: str, most: int, start: str) -> str:
         lines = wrap(text, most, break_long_words=False)
         return rf"\begin{{tabular}}{start}{_BREAK.join(lines)}\end{{tabular}}" if len(lines) > 1 else text
 
     cells, names = {at: list(texts) for at, texts in cells.items()}, {at: texts[0] for at, texts in cells.items()}
-    sizes = _SIZES if wide > _COLUMN else _SIZES[:-1]
+    sizes = _SIZES if points > _COLUMN else _SIZES[:-1]
     if not fits():
         for at in cells:
             cells[at][0] = stacked(names[at], int(letters(at, 1)), f"[b]{{@{{}}{sides[at]}@{{}}}}")
