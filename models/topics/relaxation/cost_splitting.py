@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -41,8 +41,7 @@ from .topic_rows import (
 
 MOST_PROVEN = 2**28
 """Above this total cost of an overlay, sums in units of 1/2^32 might exceed 2^62."""
-_SHORT, _SPAN = 1e-3, 200
-_USED = 0.02
+_SHORT, _SPAN, _USED = 1e-3, 200, 0.02
 _SHORTER, _TRIES = 0.7, 10
 _SPARSE, _BUCKETS, _PARTS = 20, 2**14, 8
 
@@ -376,9 +375,8 @@ def _step(shares: Reals, direction: Reals, costs: Reals, offsets: Offsets, lengt
     return moved
 
 
-_FEW = 0.5
-_ROWS_A_SECOND, MOST_SUBSCRIPTIONS = 100_000, 4_000_000
-_TOLERANCE = 1e-8
+_FEW, _TOLERANCE = 0.5, 1e-8
+_ROWS_A_SECOND, _MANY_SUBSCRIPTIONS, MOST_SUBSCRIPTIONS = 100_000, 4_000_000, 12_000_000
 _ROUNDED = 1 - 1e-12  # more than floating point numbers round up
 
 
@@ -416,16 +414,18 @@ _OF_MANY = PricingParameters(
 
 def pricing_parameters(instance: TopicInstance, of_few: PricingParameters = PricingParameters()) -> PricingParameters:
     """`of_few` up to 300,000 subscriptions. Beyond, lists are short and priced early: a round takes as long as its list
-    is, and there is time for few.
+    is, and there is time for few. Beyond 4,000,000 they are shorter, for memory.
     """
-    return of_few if instance.num_subscriptions <= FEW_SUBSCRIPTIONS else _OF_MANY
+    many = _OF_MANY if instance.num_subscriptions <= _MANY_SUBSCRIPTIONS else replace(_OF_MANY, nearest=3, listed=0.4)
+    return of_few if instance.num_subscriptions <= FEW_SUBSCRIPTIONS else many
 
 
 def is_affordable(instance: TopicInstance, clock: Clock) -> bool:
     """Whether there is time and memory to begin to split costs by pricing, which then measures its own pace: a second
-    for 100,000 subscriptions, of which there are at most 4,000,000.
+    for 100,000 subscriptions, of which there are at most 12,000,000; beyond 4,000,000 in proportion to their square.
     """
-    return instance.num_subscriptions <= min(MOST_SUBSCRIPTIONS, clock.left * _ROWS_A_SECOND)
+    rows = instance.num_subscriptions
+    return rows <= MOST_SUBSCRIPTIONS and rows * max(1, rows / _MANY_SUBSCRIPTIONS) <= clock.left * _ROWS_A_SECOND
 
 
 def split_by_pricing(
