@@ -82,8 +82,7 @@ def _run(
     """The rows of a run, and whether a claim raised; rows are printed, with all that was varied if `every`."""
     (seconds, whole), rows, line = expected_seconds(chosen, quick), list[LedgerRow](), StatusLine()
     all_seconds, began = sum(seconds.values()), list[float]()
-    number = f"{len(chosen)} {'claim' if len(chosen) == 1 else 'claims'}"
-    click.echo(f"overlaybench: {number}, about {duration(max(1.0, whole))}", err=True)
+    click.echo(f"overlaybench: {len(chosen)} to run, about {duration(max(1.0, whole))}", err=True)
 
     def progress(claim: Claim) -> None:
         """A bar in a terminal, a line in a log; what is left is by the record's proportions and this run's pace."""

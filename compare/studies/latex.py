@@ -83,23 +83,6 @@ def latex_table(
     The columns of the frame become the columns, its index is left out, and so are columns of empty texts. Texts and
     headers are escaped; an underscore in a header becomes a space. `bold` is a mask of columns, whose texts are set as
     numbers are; `names` says what columns and entries are called in the paper (``gm``: ``Greedy Merge``).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> print(latex_table(pd.DataFrame({"method": ["gm", "low-oda"], "mean_ratio": [1.0312, 1.25]})))
-    \begin{table}[tbp]
-    \centering
-    \begin{tabular}{lr}
-    \toprule
-    method & mean ratio \\
-    \midrule
-    gm & 1.03 \\
-    low-oda & 1.25 \\
-    \bottomrule
-    \end{tabular}
-    \end{table}
-    <BLANKLINE>
     """
     named = names or {}
     shown = frame.set_axis(range(frame.shape[1]), axis="columns").reset_index(drop=True)
@@ -117,9 +100,8 @@ def latex_table(
     long, marked = len(frame) > _LONG, {at for at in cells if bold is not None and frame.columns[at] in bold}
     columns = {at: [heads[at], *cells[at]] for at in cells}
     shapes = ((_PAGE, 20),) if long else ((_COLUMN, 20), (_PAGE, 20), (_BOTH, 20), (_BOTH, 10))
-    fitted = [_fit(columns, sides, _text(caption), shape, marked) for shape in shapes]
+    fitted = [_fit(columns, sides, _text(caption), marked, *shape) for shape in shapes]
     cells, caption, size, _ = next((one for one in fitted if one.fits), fitted[-1])
-    narrow = fitted[0].fits
     heads, cells = {at: texts[0] for at, texts in cells.items()}, {at: texts[1:] for at, texts in cells.items()}
     styler = pd.DataFrame(cells).style.hide(axis="index").format_index(heads.get, axis="columns")
     for at in marked & set(cells):
@@ -131,7 +113,7 @@ def latex_table(
         column_format="".join(sides[at] for at in cells),
         caption=caption or None,
         label=label or None,
-        environment="longtable" if long else None if narrow else "table*",
+        environment="longtable" if long else None if fitted[0].fits else "table*",
         position=None if long else "tbp",
         position_float=None if long else "centering",
     )
@@ -153,14 +135,13 @@ def head(name: str) -> str:
 
 
 def _fit(
-    cells: dict[int, list[str]], sides: Mapping[int, str], caption: str, shape: tuple[float, int], bold: set[int]
+    cells: dict[int, list[str]], sides: Mapping[int, str], caption: str, bold: set[int], points: float, longest: int
 ) -> _Fitted:
-    """Make a table, whose columns begin with their heads, no wider than the points of its shape if possible.
+    """Make a table, whose columns begin with their heads, no wider than the points if possible.
 
     As far as needed: words of heads are stacked, columns of one entry go into the caption, the font is smaller, and
-    texts longer than the letters of the shape are stacked. `bold` columns have bold entries and stay.
+    texts of more letters than the `longest` line are stacked. `bold` columns have bold entries and stay.
     """
-    points, longest = shape
 
     def letters(at: int, start: int = 0) -> float:
         lines = [line for text in cells[at][start:] for line in text.split(_BREAK)]

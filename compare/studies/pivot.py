@@ -170,8 +170,8 @@ def _caption(measured: pd.DataFrame, keys: Sequence[str], across: str, form: str
     for name, words in _MERGED.items():
         each = [] if name in keys else [values for values in groups[name].unique() if len(values) > 1]
         names = list(dict.fromkeys(str(value) for values in each for value in values))
-        more = f" and {len(names) - _MOST_NAMES} more" * (len(names) > _MOST_NAMES)
-        merged += [words % (", ".join(names[:_MOST_NAMES]) + more)] if names else []
+        more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+        merged += [words % ", ".join(names[:_MOST_NAMES] + more)] if names else []
     text = f"{measured.attrs['title']}{of} by {down} and {head(across)}: mean over instances {FORMS[form]}"
     return f"{text}. Cells combine {' and '.join(merged)}" if merged else text
 

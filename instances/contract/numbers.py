@@ -66,13 +66,7 @@ def exact(value: object, digits: int = 15) -> str:
 
 
 def distinct(*numbers: float) -> list[str]:
-    """Numbers for a message: to six significant digits, or to as many as make different numbers differ.
-
-    Examples
-    --------
-    >>> distinct(12_000_000, 11_999_999), distinct(0.5, 1 / 3)
-    (['12000000', '11999999'], ['0.5', '0.333333'])
-    """
+    """Numbers for a message: to six significant digits, or to as many as make different numbers differ."""
     for digits in range(6, 18):
         whole = [abs(each) < 1e15 and each == int(each) for each in numbers]
         texts = [f"{n:.0f}" if is_whole else f"{n:.{digits}g}" for n, is_whole in zip(numbers, whole, strict=True)]

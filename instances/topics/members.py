@@ -102,11 +102,6 @@ def parts(text: str, separator: str) -> list[str]:
     """The parts of a list, without blanks around them; parentheses, brackets and quotes protect separators.
 
     Quotes protect where they enclose a whole part, and are left out. Parentheses that are not balanced protect nothing.
-
-    Examples
-    --------
-    >>> parts('a(1,2), "b, c" ,d', ",")
-    ['a(1,2)', 'b, c', 'd']
     """
     if not _SPECIAL.search(text):
         return text.split() if separator == BLANKS else [part.strip() for part in text.split(separator)]

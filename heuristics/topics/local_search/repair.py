@@ -21,12 +21,6 @@ def repaired(instance: TopicInstance, earlier: Overlay, passed: Callable[[], boo
     Edges between nodes without a common topic go. Greedy Merge (P1 §6.1) then joins the components that are left, and
     edges that are redundant go, new ones first, until the time has `passed`. Time and memory of :func:`.greedy_merge`,
     of which little is left to do where most topics are connected, and of :func:`.without_redundant`.
-
-    Examples
-    --------
-    >>> today = TopicInstance.from_subscriptions({"n0": ["a", "b"], "n1": ["b"], "n2": ["b"], "n3": ["a"]})
-    >>> repaired(today, Overlay.from_edges(4, [(0, 1), (1, 2), (2, 3)])).edges.tolist()
-    [[0, 1], [0, 3], [1, 2]]
     """
     links, n = earlier.topic_links(instance), instance.num_nodes
     owners = np.repeat(np.arange(n, dtype=np.int32), np.diff(instance.node_offsets))

@@ -102,7 +102,7 @@ def test_problems_are_not_mixed_and_mixed_variants_are_named() -> None:
     assert "Cells combine low-oda k=1, low-oda k=2." in pivot(of, ["nodes"], "method").caption
     assert "combine" not in pivot(of, ["nodes"], "variant").caption
     of["variant"] += [f" t={at}" for at in range(len(of))]
-    assert "and 40 more." in pivot(of, ["nodes"], "method").caption
+    assert ", 40 more." in pivot(of, ["nodes"], "method").caption
 
 
 def test_whole_numbers_down_have_no_decimals_and_a_name_holds_once() -> None:
