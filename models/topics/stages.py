@@ -201,6 +201,10 @@ def first_answers(run: Run, *, always: bool = False) -> None:
     """
     is_large = count_links(run.instance) > PARAMETERS.at_once or run.instance.num_subscriptions > PARAMETERS.few_rows
     if always or on_trial.get() or is_large:
+        if run.objective.cap is not None:  # no overlay may keep it
+            simple_bound(run)
+            if run.infeasible:
+                return
         for overlay in quick_overlays(run.instance, run.problem):
             run.take(overlay)
             if run.bound == -math.inf:
