@@ -5,15 +5,13 @@
 # take them for one. So the same Parquet file has another number of groups, and another join, by who reads it.
 # Guess before: what is equal is one group, as for the other two.
 # Seen: rows 0.0 and -0.0 are 2 groups in pyarrow, 1 in DuckDB and in pandas; 0.0 joined with -0.0 gives 0 rows in
-# pyarrow and 1 in both others; the largest of [0.0, -0.0] is -0.0 in pyarrow.
+# pyarrow and 1 in both others.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/env"
 "$folder/env/bin/pip" -q install pyarrow==26.0.1 duckdb==2.0.0 pandas==2.3.3
 "$folder/env/bin/python" - <<'PYTHON'
-from math import copysign
-
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,10 +29,8 @@ joined = {
     "duckdb": len(duckdb.sql("select * from one join other using (cost)").fetchall()),
     "pandas": len(one.to_pandas().merge(other.to_pandas(), on="cost")),
 }
-largest = pc.max(rows["cost"]).as_py()
-print("groups:", groups, "joined rows:", joined, "largest:", largest)
+print("groups:", groups, "joined rows:", joined)
 assert groups == {"pyarrow": 2, "duckdb": 1, "pandas": 1}
 assert joined == {"pyarrow": 0, "duckdb": 1, "pandas": 1}
 assert pc.is_in(pa.array([-0.0]), value_set=pa.array([0.0])).to_pylist() == [False]
-assert copysign(1.0, largest) == -1.0
 PYTHON
