@@ -80,6 +80,7 @@ def run_study(
         index = _with_contents(store.index(), store)
         unknown = np.flatnonzero(index.positions(texts) < 0)
         del texts  # a million recipes take 130 MB
+        trim_heap()
         new = map(study.recipes.__getitem__, unknown.tolist())
         sources = {}
         for key, instance, remarks in study.files(new):
