@@ -345,6 +345,13 @@ def fault_tolerant_polish(
     -----
     From no paper. A step takes the links of all topics of each edge at two nodes. Memory O(Σ|T_v| + Σ_edges |T_u ∩
     T_v|), and 16 bytes for each of about 40 candidate edges a node.
+
+    Examples
+    --------
+    >>> from overlaybench.heuristics.topics.merge.gm2 import gm2
+    >>> instance = TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(5)})
+    >>> fault_tolerant_polish(instance, gm2(instance), steps=100).num_edges
+    5
     """
     clock = clock or Clock(time_limit)
     if steps is None:
