@@ -21,6 +21,7 @@ from ..contract.overlay import Overlay
 from ..topics.instance import TopicInstance
 
 _MOST_RELAYS, _MOST_ROUNDS, _MOST_NODES = 300, 60, 2_000
+_TRIMMED = 0.9  # of the edges may be left by a round of trimming that another one follows
 Neighbours = dict[int, set[int]]
 
 
@@ -47,27 +48,37 @@ def filtering_cost(overlay: Overlay, instance: TopicInstance) -> FilteringCost:
     the limits on rounds and search nodes; then `proven` says so. A topic of two components in G_t is always exact. Time
     O(|T|(|V| + |E|)) and the programs, exponential in the worst case but bounded by the limits.
     """
-    beside: list[list[int]] = [[] for _ in range(overlay.num_nodes)]
-    for u, v in overlay.edges.tolist():
-        beside[u].append(v)
-        beside[v].append(u)
     at_u, at_v = overlay.topic_links(instance)
     roots = connected_components(instance.num_subscriptions, at_u, at_v)
     order = np.argsort(instance.node_topics, kind="stable")  # subscriptions by topic, then by node
     found = []
     for t, parts in enumerate(np.split(roots[order], instance.topic_offsets[1:-1])):
         part_of = dict(zip(instance.subscribers(t).tolist(), parts.tolist(), strict=True))
-        found.append((0.0, True) if len(set(part_of.values())) == 1 else _fewest_relays(beside, part_of))
+        connected = len(set(part_of.values())) == 1
+        found.append((0.0, True) if connected else _fewest_relays(_trimmed(overlay, instance.subscribers(t)), part_of))
     return FilteringCost(tuple(relays for relays, _ in found), all(proven for _, proven in found))
 
 
-def _fewest_relays(beside: list[list[int]], part_of: dict[int, int]) -> tuple[float, bool]:
+def _trimmed(overlay: Overlay, subscribers: npt.NDArray[np.integer]) -> list[list[int]]:
+    """The edges without most of those that lead to non-subscribers of degree 1. Cost O(|V| + |E|), in arrays."""
+    edges, keeps = overlay.edges, np.zeros(overlay.num_nodes, np.bool_)
+    keeps[subscribers] = True
+    left = inf
+    while len(edges) < _TRIMMED * left:
+        left = len(edges)
+        is_leaf = ~keeps & (np.bincount(edges.ravel(), minlength=overlay.num_nodes) == 1)
+        edges = edges[~is_leaf[edges].any(axis=1)]
+    listed: list[list[int]] = edges.tolist()
+    return listed
+
+
+def _fewest_relays(edges: list[list[int]], part_of: dict[int, int]) -> tuple[float, bool]:
     """The fewest relays that connect the parts of a topic, and whether that is proven.
 
     Vertices are relays, by number, and parts, by −1, −2, …
     """
     parts = {part: -1 - index for index, part in enumerate(dict.fromkeys(part_of.values()))}
-    graph = _contracted(beside, {v: parts[part] for v, part in part_of.items()})
+    graph = _contracted(edges, {v: parts[part] for v, part in part_of.items()})
     terminals = set(parts.values())
     if len(_reached(graph, -1)) < len(graph):  # what the first part does not reach is of no use
         graph = {v: graph[v] for v in _reached(graph, -1)}
@@ -117,14 +128,13 @@ def _take_forced(graph: Neighbours, terminals: set[int]) -> int:
     return count
 
 
-def _contracted(beside: list[list[int]], terminal_of: dict[int, int]) -> Neighbours:
+def _contracted(edges: list[list[int]], terminal_of: dict[int, int]) -> Neighbours:
     graph: Neighbours = {terminal: set() for terminal in terminal_of.values()}
-    for u, neighbours in enumerate(beside):
-        a = terminal_of.get(u, u)
-        for v in neighbours:
-            b = terminal_of.get(v, v)
-            if a != b:
-                graph.setdefault(a, set()).add(b)
+    for u, v in edges:
+        a, b = terminal_of.get(u, u), terminal_of.get(v, v)
+        if a != b:
+            graph.setdefault(a, set()).add(b)
+            graph.setdefault(b, set()).add(a)
     return graph
 
 
@@ -273,9 +283,9 @@ def _farthest(
 
     `beside` has the neighbours of `nodes`, from `starts` on.
     """
-    is_source = np.zeros((instance.num_nodes, len(sources)), np.bool_)
-    is_source[sources, np.arange(len(sources))] = True
-    reached = np.packbits(is_source, axis=1)
+    word, bit = np.divmod(np.arange(len(sources), dtype=np.uint64), 64)
+    reached = np.zeros((instance.num_nodes, int(word[-1]) + 1), np.uint64)
+    reached[sources, word] = np.uint64(1) << bit
     members = [instance.subscribers(t) for t in range(instance.num_topics)]
     wanted = [np.bitwise_or.reduce(reached[each], axis=0) for each in members]
     open_topics = {t for t, mask in enumerate(wanted) if mask.any()}
