@@ -211,20 +211,21 @@ def _line(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error).partition("\n")[0]
 
 
-def _local(path: str) -> Path | None:
-    """A path of this machine, of a pattern the folder that it begins with; None for another address."""
+def _local(path: str) -> str:
+    """A path or pattern of this machine without ``file:``; "" for another address."""
     place = re.fullmatch(r"(?:file:/*)?(/.*)", path)
-    return None if place is None else Path(re.split(r"/[^/]*[*?\[{]", place[1])[0])
+    return "" if place is None else place[1]
 
 
 def _is_seen(session: SparkSession, path: str) -> bool:
     """Whether all workers see a file or folder of this machine, or Spark has a file system for another address."""
-    context, place = session.sparkContext, _local(path)
-    if place is None:
+    context, local = session.sparkContext, _local(path)
+    if not local:
         try:
             return bool(_at(session, path))
         except Exception:  # of Java
             return False
+    place = Path(re.split(r"/[^/]*[*?\[{]", local)[0])  # of a pattern, the folder that it begins with
     if str(context.master).startswith("local") or not place.exists():
         return True
     sought = place / f".overlaybench-{uuid4().hex}" if place.is_dir() else place
@@ -249,8 +250,8 @@ def sent_labels(session: SparkSession, path: str, columns: Sequence[str]) -> Dat
     if _is_seen(session, path):
         return None
     with arrow_errors():
-        if place := re.fullmatch(r"(?:file:/*)?(/.*)", path):
-            files = sorted(glob(place[1])) if has_magic(place[1]) else [place[1]]
+        if local := _local(path):
+            files = sorted(glob(local)) if has_magic(local) else [local]
             tables = [parquet_table(Path(file), columns)[0] for file in files]
         else:
             system, at = _system(path)

@@ -17,13 +17,12 @@ import pyarrow.compute as pc
 
 from ..catalogue import METHODS, method_named, problem_named, version_of
 from .store import Index, Store
-from .task import Recipes, Task, derived_seed, options_json, writes_proofs
+from .task import TOGETHER, Recipes, Task, derived_seed, options_json, writes_proofs
 
 if TYPE_CHECKING:
     from .study import Runs, Study
 
 Numbers = npt.NDArray[np.int64]
-_TOGETHER = 100_000
 _SAME_RUN = ("instance", "problem", "method", "options", "seed", "code_version")
 
 
@@ -91,13 +90,17 @@ class RunTable:
     def __iter__(self) -> Iterator[Task]:
         return map(self.task, range(len(self)))
 
+    def short_digests(self) -> pa.Array:
+        """The first digits of the digests, which tell instances apart: 150 MB less for a million."""
+        return pc.utf8_slice_codeunits(self.digests, 0, 16)
+
     def labels(self) -> Iterator[pa.Table]:
         """The key, family and recipe of each run, in tables of some runs."""
         families = [form.family for form in self.recipes.forms]
-        for begin in range(0, max(1, len(self)), _TOGETHER):
-            some = self.recipe[begin : begin + _TOGETHER]
+        for begin in range(0, max(1, len(self)), TOGETHER):
+            some = self.recipe[begin : begin + TOGETHER]
             texts, of_families = self.recipes.some_texts(some), self.recipes.by_form(families, some)
-            yield pa.table({"key": self.keys.slice(begin, _TOGETHER), "family": of_families, "recipe": texts})
+            yield pa.table({"key": self.keys.slice(begin, TOGETHER), "family": of_families, "recipe": texts})
 
     def missing(self, done: pa.Array) -> Numbers:
         """The runs whose keys are not among those done, in order."""
@@ -187,8 +190,8 @@ def run_table(study: Study, index: Index) -> RunTable:
             chosen = np.flatnonzero((at >= 0) & fitting[forms] & (sizes <= runs.nodes_at_most))
             group = _group(runs, problem, method, options)
             order = groups.setdefault(group, len(groups))
-            for begin in range(0, len(chosen), _TOGETHER):
-                some = chosen[begin : begin + _TOGETHER]
+            for begin in range(0, len(chosen), TOGETHER):
+                some = chosen[begin : begin + TOGETHER]
                 named = digests.take(pa.array(some)).to_pylist()
                 parts = (problem, method, group.options, str(repeat))
                 seeds = [derived_seed(str(study.seed), digest, *parts) for digest in named]
@@ -235,8 +238,7 @@ def _each_once(table: RunTable, runs: Numbers) -> RunTable:
 
 def _in_order(table: RunTable) -> RunTable:
     expected = np.array([group.time_limit if group.exact else 0.0 for group in table.groups] or [0.0])[table.group]
-    short = pc.utf8_slice_codeunits(table.digests, 0, 16)  # 150 MB less for a million
-    instance = short.dictionary_encode().indices.to_numpy()[table.recipe]
+    instance = table.short_digests().dictionary_encode().indices.to_numpy()[table.recipe]
     return _taken(table, np.lexsort([table.group, instance, -table.sizes[table.recipe], -expected]))
 
 

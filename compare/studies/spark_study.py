@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named, method_named, own_part, problem_named, version_of
@@ -35,7 +34,6 @@ _BATCH_SECONDS, _LEAST_SECONDS, _LONGEST_SECONDS = 2.0, 0.2, 3.0
 _OVERHEAD_SECONDS, _MOST_TOGETHER, _SIZES_TOGETHER = 0.001, 1000, 2**17
 _INDEX_SECONDS = 30.0
 _FIRST_INSTANCES = 20
-_DIGITS = 16  # of digests, by which instances are told apart in a note
 
 Start = Callable[[PlugIns], AbstractContextManager[Executors]]
 
@@ -145,7 +143,7 @@ def _send(executors: Executors, store: Store, sources: Mapping[Any, str]) -> Non
 
 
 def _note_equal(table: RunTable, bar: Bar) -> None:
-    different = len(pc.unique(pc.utf8_slice_codeunits(table.digests, 0, _DIGITS)))
+    different = len(table.short_digests().unique())
     if different < len(table.recipes) and not bar.quiet:
         bar.note(f"{different:,} of the {len(table.recipes):,} instances differ: equal ones are run once")
 

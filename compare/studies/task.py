@@ -145,7 +145,7 @@ class Recipes(Sequence[Recipe]):
 
     def texts(self) -> pa.ChunkedArray:
         """Each as JSON (:meth:`Recipe.to_json`)."""
-        pieces = (slice(at, at + _TOGETHER) for at in range(0, max(1, len(self)), _TOGETHER))
+        pieces = (slice(at, at + TOGETHER) for at in range(0, max(1, len(self)), TOGETHER))
         return pa.chunked_array([self.some_texts(piece) for piece in pieces], pa.string())
 
     def some_texts(self, numbers: slice | npt.NDArray[np.integer]) -> pa.Array:
@@ -165,7 +165,8 @@ class Recipes(Sequence[Recipe]):
 
 
 _NO_SEED = '"seed": 0,'
-_TOGETHER = 100_000
+TOGETHER = 100_000
+"""So many runs or recipes are made into texts at a time."""
 
 
 def _each_once(parts: Iterable[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
