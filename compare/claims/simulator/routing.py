@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import cast
 
+import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
@@ -39,8 +39,8 @@ from ....instances.runtime.compiled import kernel
 from .covering import WorkingTable, find_matching, working_table
 from .messages import Edge, Entries, Loads, Ping, Sends
 
-Paths = Mapping[int, tuple[int, int]]
-"""Of brokers: the one before each on the path from a start, and the hops from there."""
+Paths = Mapping[int, list[int]]
+"""Of brokers: the path to each from a start, with both ends."""
 
 
 def edge(u: int, v: int) -> Edge:
@@ -50,33 +50,14 @@ def edge(u: int, v: int) -> Edge:
 
 def paths_from(start: int, edges: Iterable[Edge], most: int | None = None) -> Paths:
     """The paths to all brokers that edges connect with `start`, in at most `most` hops; nearer brokers first."""
-    ends: dict[int, list[int]] = {}
-    for u, v in edges:
-        ends.setdefault(u, []).append(v)
-        ends.setdefault(v, []).append(u)
-    found, waiting = {start: (start, 0)}, deque([start])
-    while waiting:
-        u = waiting.popleft()
-        for v in ends.get(u, ()) if found[u][1] != most else ():
-            if v not in found:
-                found[v] = (u, found[u][1] + 1)
-                waiting.append(v)
-    return found
-
-
-def path_back(paths: Paths, broker: int) -> list[int]:
-    """The path from a broker back to the start, with both ends."""
-    path = [broker]
-    while paths[path[-1]][1]:
-        path.append(paths[path[-1]][0])
-    return path
+    graph: nx.Graph[int] = nx.Graph(edges)
+    graph.add_node(start)
+    return nx.single_source_shortest_path(graph, start, most)
 
 
 def anchor(paths: Paths, broker: int, radius: int) -> int:
-    """The broker `radius` hops from the start on the path to another broker; that broker itself if the path is
-    shorter.
-    """
-    return path_back(paths, broker)[max(0, paths[broker][1] - radius)]
+    """The broker `radius` hops from the start on the path to another broker, or that one if the path is shorter."""
+    return paths[broker][: radius + 1][-1]
 
 
 class Neighbourhood:
@@ -89,7 +70,7 @@ class Neighbourhood:
         edges = frozenset(edges)
         self.centre, self.radius = centre, radius
         self.paths = paths_from(centre, edges, radius)
-        self.hops = {v: hops for v, (_, hops) in self.paths.items()}
+        self.hops = {v: len(path) - 1 for v, path in self.paths.items()}
         self.edges = frozenset((u, v) for u, v in edges if u in self.hops and v in self.hops)
         self.members: Ids = np.array(sorted(self.hops), dtype=np.int32)
 
@@ -111,10 +92,6 @@ class Neighbourhood:
         """The primary neighbour of the centre on the path to another broker."""
         return anchor(self.paths, broker, 1)
 
-    def path(self, broker: int) -> list[int]:
-        """The path from another broker back to the centre, with both."""
-        return path_back(self.paths, broker)
-
     def position(self, brokers: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """The positions of members among `members`."""
         return np.searchsorted(self.members, brokers)
@@ -132,7 +109,7 @@ class Neighbourhood:
         An anchor Δ hops from here is Δ + 1 from there: the broker before it takes its place. (P5 §4 says one hop closer
         to the subscriber; it must be closer to the receiver.)
         """
-        moved = [self.paths[v][0] if self.hops[v] == self.radius else v for v in self.members.tolist()]
+        moved = [self.paths[v][-2] if self.hops[v] == self.radius else v for v in self.members.tolist()]
         return np.array(moved, dtype=np.int32)[self.position(anchors)]
 
 
@@ -290,7 +267,7 @@ class Routing:
 
     def not_past(self, mover: int) -> Routing:
         """The same view without the links that bypass a broker."""
-        return self.over({v: real for v, real in self.links.items() if mover not in self.hood.path(v)[1:-1]})
+        return self.over({v: real for v, real in self.links.items() if mover not in self.hood.paths[v][1:-1]})
 
     def has_link(self, end: int) -> bool:
         """Whether there is a primary or soft link to a broker."""
@@ -330,7 +307,7 @@ class Routing:
 
     def leave_out(self, values: Ids, served: Collection[int]) -> None:
         """Match again, without the subscriptions that lie beyond brokers that are served already."""
-        beyond = [v for v in self.hood.members.tolist() if not set(self.hood.path(v)).isdisjoint(served)]
+        beyond = [v for v in self.hood.members.tolist() if not set(self.hood.paths[v]).isdisjoint(served)]
         kept = ~np.isin(self.table.anchors, beyond)
         find_matching(self.with_table(selected(self.table, kept)).working, values, self.workspace.anchors)
 
@@ -371,7 +348,7 @@ class Profile:
         sends: Sends = []
         for v in hood.neighbours:
             told = [x for x, hops in hood.hops.items() if 0 < hops < hood.radius and hood.next_hop(x) != v]
-            trips = (edge(x, hood.paths[x][0]) for x in told)
+            trips = (edge(x, hood.paths[x][-2]) for x in told)
             loads = {x: self.loads.get(x, 0.0) for x in (hood.centre, *told)}
             sends.append((v, Loads(loads, {link: self.round_trips.get(link, 0) for link in trips})))
         return sends
@@ -393,7 +370,7 @@ class Profile:
             sent=routing.counts.by_slot,
             factors=limits.management.factors(np.array([self.loads.get(v, 0.0) for v in members])),
             spare=np.full(len(members), limits.fanout - len(hood.neighbours)),
-            path_delays=np.tile([self._path_delay(hood.path(v)) for v in members], rows),
+            path_delays=np.tile([self._path_delay(hood.paths[v]) for v in members], rows),
             last_profiled=last_profiled,
             neighbours=neighbour_table(hood.tree),
             radius=limits.radius,

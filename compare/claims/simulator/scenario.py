@@ -49,9 +49,9 @@ class Director:
     def set_up(self) -> None:
         """Let all brokers join, breadth first, and then issue their subscriptions."""
         network, edges = self._network, [(int(u), int(v)) for u, v in self._given.tree.links]
-        for broker, (parent, _) in paths_from(0, edges).items():
+        for broker, path in paths_from(0, edges).items():
             if broker:
-                network.send(broker, network.add(broker).join(parent))
+                network.send(broker, network.add(broker).join(path[-2]))
         self._env.run()
         for broker in range(self._given.num_brokers):
             own = self._given_to(broker)

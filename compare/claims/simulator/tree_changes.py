@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from .messages import NEW, OLD, Ask, Drain, Edge, End, Grant, Initiate, Publication, Release, Sends, ShowMap, Update
-from .routing import Neighbourhood, Routing, anchor, edge, path_back, paths_from
+from .routing import Neighbourhood, Routing, anchor, edge, paths_from
 
 REFUSED = -1
 Name = TypeVar("Name")
@@ -75,8 +75,8 @@ class Coordinator:
         old, new = ask.path
         if edge(me, old) not in self.edges or new not in self.members:
             return None
-        found = paths_from(new, self.edges - {edge(me, old)})
-        return tuple(path_back(found, old)) if old in found and 1 <= found[old][1] < self.radius else None
+        path = paths_from(old, self.edges - {edge(me, old)}).get(new, [])
+        return tuple(path) if 2 <= len(path) <= self.radius else None
 
     def _affected(self, me: int, ask: Ask, path: tuple[int, ...]) -> frozenset[int]:
         """The brokers within Δ of what changes."""
