@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,19 +48,6 @@ Progress = Callable[[int, int], object]
 """Receives how many instances are surveyed, about, of how many."""
 
 
-class WorstRatio(NamedTuple):
-    """The largest ratio of value to optimum."""
-
-    value: int
-    optimum: int
-    cases: int
-    example: tuple[int, ...]
-
-    @property
-    def ratio(self) -> Fraction:
-        return Fraction(self.value, self.optimum)
-
-
 @dataclass(frozen=True)
 class AtlasCell:
     """All instances of a size: the rows of a survey, in order."""
@@ -84,13 +72,11 @@ class AtlasCell:
     def not_optimal(self, ties: str) -> int:
         return sum(row.cases for row in self.of(ties) if row.value > row.optimum)
 
-    def worst(self, ties: str) -> WorstRatio:
-        """The worst ratio; of several pairs of value and optimum that of the first instance."""
+    def worst(self, ties: str) -> SurveyRow:
+        """The instances of the worst ratio; of several pairs of value and optimum that of the first instance."""
         rows = self.of(ties)
-        most = max(Fraction(row.value, row.optimum) for row in rows)
-        worst = [row for row in rows if Fraction(row.value, row.optimum) == most]
-        shown = min(worst, key=lambda row: row.example)
-        return WorstRatio(shown.value, shown.optimum, sum(row.cases for row in worst), shown.example)
+        most = max(row.ratio for row in rows)
+        return reduce(merged, sorted((row for row in rows if row.ratio == most), key=lambda row: row.example))
 
     def mean_ratio(self, ties: str) -> float:
         """The mean ratio over all instances: exact, of means to 2^-32 an instance."""
@@ -99,14 +85,14 @@ class AtlasCell:
 
     def histogram(self, ties: str) -> dict[Fraction, int]:
         """How many instances have each ratio."""
-        counts: dict[Fraction, int] = {}
+        counts: Counter[Fraction] = Counter()
         for row in self.of(ties):
-            counts[Fraction(row.value, row.optimum)] = counts.get(Fraction(row.value, row.optimum), 0) + row.cases
+            counts[row.ratio] += row.cases
         return dict(sorted(counts.items()))
 
-    def example(self, extreme: WorstRatio | SurveyRow) -> tuple[tuple[int, ...], ...]:
-        """The subscribers of each topic of an instance."""
-        return members_of(self.nodes, extreme.example)
+    def example(self, row: SurveyRow) -> tuple[tuple[int, ...], ...]:
+        """The subscribers of each topic of the first instance of a row."""
+        return members_of(self.nodes, row.example)
 
 
 def sizes(nodes: int, topics: int) -> list[tuple[int, int]]:

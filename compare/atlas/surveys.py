@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -39,6 +40,11 @@ class SurveyRow(NamedTuple):
     cases: int
     total: int  # the sum of the values; of means in units of 2^-32, rounded
     example: tuple[int, ...]  # the first of the instances
+
+    @property
+    def ratio(self) -> Fraction:
+        """Value ÷ optimum."""
+        return Fraction(self.value, self.optimum)
 
 
 def merged(one: SurveyRow, other: SurveyRow) -> SurveyRow:
