@@ -18,23 +18,13 @@ _COMBINE = -1  # the name under which bulk nodes and representatives find each o
 
 
 @dataclass(frozen=True)
-class Round:
-    """The messages of one round; an entry is the number of a node, of a part or of a topic, or a degree."""
-
-    what: str
-    messages: int
-    entries: int
-
-
-@dataclass(frozen=True)
 class Decentralised:
-    """The outcome of the scheme: the links that both their ends have computed, and what was sent and known for them."""
+    """The outcome of the scheme: the links that both their ends have computed, and what was known for them."""
 
     overlay: Overlay
     knows: Sequence[frozenset[int]]  # of each node the nodes of which it has learned, itself included
     hosts: Mapping[int, frozenset[int]]  # of each node that the directory's keys fall on, who registered there
     representatives: Ids
-    rounds: Sequence[Round]
 
     @property
     def pn_ratio(self) -> float:
@@ -78,21 +68,21 @@ def decentralised(
     Equal computations from equal knowledge are made once. Messages: Σ_d |L_d|² + (|B| + |R|)² and a few a node.
     """
     nodes = [_Node(v, part, instance.topics_of(v)) for v, part in enumerate(partition.part_of.tolist())]
-    network = _Network()
+    registered: dict[int, list[_Node]] = {}  # under each name of the directory
     light = [node for node in nodes if node.part != BULK]
-    _meet(light, lambda node: node.part, network, "their part")
-    _exchange(light, nodes, network, "send interests within parts", 0)
+    _meet(light, lambda node: node.part, registered)
+    _exchange(light, nodes)
     conquered: dict[tuple[int, ...], PartEdges] = {}
     for node in light:
         node.conquer(extend, order, conquered)
     if topics_exchanged:
-        _exchange_topics(nodes, network)
+        _exchange_topics(nodes)
     chosen: dict[tuple[int, ...], set[int]] = {}
     for node in light:
         node.choose(coverage, order, chosen)
     core = [node for node in nodes if node.combines]
-    _meet(core, lambda node: _COMBINE, network, "bulk nodes and representatives")
-    _exchange(core, nodes, network, "send interests and degrees across parts", 2)
+    _meet(core, lambda node: _COMBINE, registered)
+    _exchange(core, nodes)
     combined: dict[tuple[int, ...], PartEdges] = {}
     for node in core:
         node.combine(extend, order, combined)
@@ -100,35 +90,19 @@ def decentralised(
     return Decentralised(
         Overlay.from_edges(len(nodes), edges),
         [frozenset(node.parts) for node in nodes],
-        network.hosts(len(nodes)),
+        _hosts(registered, len(nodes)),
         np.array([node.number for node in core if node.part != BULK], np.int32),
-        network.rounds(),
     )
 
 
-class _Network:
-    """Counts the messages of each round, and remembers who registered under which name of the directory."""
-
-    def __init__(self) -> None:
-        self.messages: Counter[str] = Counter()
-        self.entries: Counter[str] = Counter()
-        self.registered: dict[int, list[_Node]] = {}
-
-    def send(self, what: str, entries: int) -> None:
-        self.messages[what] += 1
-        self.entries[what] += entries
-
-    def rounds(self) -> list[Round]:
-        return [Round(what, messages, self.entries[what]) for what, messages in self.messages.items()]
-
-    def hosts(self, num_nodes: int) -> dict[int, frozenset[int]]:
-        """Names are spread over the nodes as by a hash function."""
-        names = np.array(list(self.registered), np.int64) + 1
-        keys = ranks_of(names, tie_order("random", 0)) % num_nodes
-        hosts: dict[int, frozenset[int]] = {}
-        for key, members in zip(keys.tolist(), self.registered.values(), strict=True):
-            hosts[key] = hosts.get(key, frozenset()) | {node.number for node in members}
-        return hosts
+def _hosts(registered: Mapping[int, Sequence[_Node]], num_nodes: int) -> dict[int, frozenset[int]]:
+    """Who registered at each node if the directory's names are spread over the nodes as by a hash function."""
+    names = np.array(list(registered), np.int64) + 1
+    keys = ranks_of(names, tie_order("random", 0)) % num_nodes
+    hosts: dict[int, frozenset[int]] = {}
+    for key, members in zip(keys.tolist(), registered.values(), strict=True):
+        hosts[key] = hosts.get(key, frozenset()) | {node.number for node in members}
+    return hosts
 
 
 class _Node:
@@ -189,45 +163,33 @@ class _Node:
         self.neighbours |= {self.group[v] for v in others.tolist()}
 
 
-def _meet(nodes: Sequence[_Node], name: Callable[[_Node], int], network: _Network, whom: str) -> None:
+def _meet(nodes: Sequence[_Node], name: Callable[[_Node], int], registered: dict[int, list[_Node]]) -> None:
     """Nodes register under a name of the directory, which answers with all that did, and their parts."""
-    members: dict[int, list[_Node]] = {}
-    for node in nodes:
-        network.send(f"register with {whom}", 2)
-        members.setdefault(name(node), []).append(node)
-    for key, group in members.items():
-        numbers = {node.number: node.part for node in group}
-        network.registered[key] = group
+    for key in dict.fromkeys(map(name, nodes)):
+        registered[key] = group = [node for node in nodes if name(node) == key]
+        parts = {node.number: node.part for node in group}
         for node in group:
-            network.send(f"learn of {whom}", 2 * len(group))
-            node.group = tuple(sorted(numbers))
-            node.parts |= numbers
+            node.group = tuple(sorted(parts))
+            node.parts |= parts
 
 
-def _exchange(senders: Sequence[_Node], nodes: Sequence[_Node], network: _Network, what: str, extra: int) -> None:
-    """Every node sends its topics, and `extra` degrees, to the nodes of its group that it has not heard of."""
+def _exchange(senders: Sequence[_Node], nodes: Sequence[_Node]) -> None:
+    """Every node sends its topics and degree to the nodes of its group that it has not heard of."""
     pairs = [(node, nodes[v]) for node in senders for v in node.group if v not in node.interests]
     for sender, receiver in pairs:
-        network.send(what, len(sender.topics) + extra)
         receiver.hear(sender)
 
 
-def _exchange_topics(nodes: Sequence[_Node], network: _Network) -> None:
+def _exchange_topics(nodes: Sequence[_Node]) -> None:
     """One node a part, and every bulk node, posts its topics and learns which of them others posted too."""
     speakers = [node for node in nodes if node.part == BULK or node.group[:1] == (node.number,)]
     posts = {node.number: set().union(*(topics.tolist() for topics in node.interests.values())) for node in speakers}
     often = Counter(topic for topics in posts.values() for topic in topics)
     largest = max(node.max_degree for node in speakers)
     for node in speakers:
-        network.send("post topics and the largest degree", len(posts[node.number]) + 1)
-    for node in speakers:
-        node.max_degree = largest
-        node.outward = {topic for topic in posts[node.number] if often[topic] > 1}
-        network.send("learn the outward topics and the largest degree", len(node.outward) + 1)
-    for node in speakers:
-        for member in (nodes[v] for v in node.group if v != node.number):
-            network.send("pass both on within parts", len(node.outward or ()) + 1)
-            member.max_degree, member.outward = node.max_degree, node.outward
+        outward = {topic for topic in posts[node.number] if often[topic] > 1}
+        for member in (node, *(nodes[v] for v in node.group)):  # which the speaker of a part tells
+            member.max_degree, member.outward = largest, outward
 
 
 def representative_set(
