@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ...instances.contract.result import Status
 from ...instances.contract.time_units import SECOND
 from ..catalogue import kind_named, problem_named
 from ..figures.against import means_chart
 from ..figures.curves import Axis, curves
 from ..figures.style import Drawing, method_styles
-from ..report.domains import Section
+from ..report.domains import OF_RUN, Section, answered
 from ..studies.bounds import sorted_by
 
 _PARTS = 30
 _BOUNDS = "snapshot_bounds"
-_KEPT = ["problem", "family", "label", "method", "instance", "exact"]
 
 
 def trace_runs(rows: pd.DataFrame) -> pd.DataFrame:
@@ -28,7 +26,7 @@ def trace_runs(rows: pd.DataFrame) -> pd.DataFrame:
     Adds change_cost, `of` (the problem without it), snapshot_bound (the mean of the bounds of the instance's snapshots,
     from all runs on it that have them; NaN if none) and level_ratio (mean links of a snapshot ÷ it).
     """
-    runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)]
+    runs = answered(rows)
     best = _best_bounds(runs)
     means = runs["instance"].map({digest: float(own.mean()) for digest, own in best.items()}).astype(np.float64)
     means = means.where([_bounded(name) for name in runs["problem"]])
@@ -86,7 +84,7 @@ def levels_over_time(runs: pd.DataFrame, load: Callable[[str], Any]) -> pd.DataF
             ratio = np.where(bound > 0, level / bound, np.nan)
             recourse = np.where(happened > 0, np.diff(changes, prepend=0) / happened, np.nan)
         columns = {"seconds": ends, "level": level, "bound": bound, "ratio": ratio, "recourse": recourse}
-        found.append(pd.DataFrame(columns).assign(**{name: own[name] for name in _KEPT}))
+        found.append(pd.DataFrame(columns).assign(**{name: own[name] for name in OF_RUN}))
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
@@ -101,20 +99,16 @@ def trade_table(runs: pd.DataFrame) -> pd.DataFrame:
     return sorted_by(shown, "problem", "family", "change_cost", "variant")
 
 
-def over_time_charts(runs: pd.DataFrame, series: pd.DataFrame) -> list[Drawing]:
+def over_time_charts(runs: pd.DataFrame, series: pd.DataFrame) -> Iterator[Drawing | None]:
     """Links and recourse over time (`levels_over_time`), and one against the other (`trace_runs`)."""
     bounded = bool(len(series) and series["ratio"].notna().any())
     y, title = ("ratio", "links ÷ bound") if bounded else ("level", "links")
-    what = "Links of the overlay" + (" ÷ the proven bound of its snapshot" if bounded else "")
-    again = "Recourse over time: changes ÷ events, in each of 30 parts of the trace."
-    drawn = [
-        means_chart(series, "seconds", of, name=name, title=title, caption=caption)
-        for of, name, title, caption in (
-            (y, "links-over-time", title, f"{what} over time."),
-            ("recourse", "recourse-of-links-over-time", "changes an event", again),
-        )
-    ]
-    return [one for one in (*drawn, _trade_chart(runs)) if one is not None]
+    caption = f"Links of the overlay{' ÷ the proven bound of its snapshot' if bounded else ''} over time."
+    yield means_chart(series, "seconds", y, name="links-over-time", title=title, caption=caption)
+    caption = "Recourse over time: changes ÷ events, in each of 30 parts of the trace."
+    name = "recourse-of-links-over-time"
+    yield means_chart(series, "seconds", "recourse", name=name, title="changes an event", caption=caption)
+    yield _trade_chart(runs)
 
 
 def _trade_chart(runs: pd.DataFrame) -> Drawing | None:

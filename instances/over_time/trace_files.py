@@ -317,7 +317,7 @@ class Traces(Kind[TopicTrace, LinkLog]):
     sizes = ("nodes", "topics", "events", "subscriptions")
     example = ("churn", "--nodes 20 --topics 6 --subscriptions 3 --events 30")
     proof_endings = (".jsonl",)
-    panels = "compare.over_time.panels:TraceOverlays"
+    panels = "compare.over_time.replay:TraceOverlays"
     section = "compare.over_time.section:SECTION"
     replay = "compare.over_time.replay:save_replay"
     between = "instances.over_time.trace_files:trace_between"
