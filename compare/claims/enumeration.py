@@ -1,16 +1,15 @@
-"""Proven optima of SN-TCO, by enumeration, and of minimum set cover, by CP-SAT."""
+"""Proven optima of SN-TCO, by enumeration, and of minimum covers, by integer programming."""
 
 from __future__ import annotations
 
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
 from ...instances.contract.overlay import Overlay
-from ...instances.runtime.run import Clock
 from ...instances.topics.constructions import SetCover
 from ...instances.topics.instance import TopicInstance
-from ...models.engine.integer_model import IntegerModel, minimise_with_cp_sat
 
 
 def smallest_degree_of(instance: TopicInstance, node: int) -> tuple[int, Overlay]:
@@ -31,18 +30,23 @@ def smallest_degree_of(instance: TopicInstance, node: int) -> tuple[int, Overlay
 
 
 def minimum_set_cover(cover: SetCover) -> tuple[int, ...]:
-    """The rising numbers of a smallest family of sets that covers all elements, proven by CP-SAT.
+    """The rising numbers of a smallest family of sets that covers all elements: P1 (Chockler et al. 2007), §5."""
+    contains = np.array([[element in members for members in cover.sets] for element in range(cover.elements)])
+    return smallest_cover(contains.astype(float), np.ones(cover.elements))
 
-    The problem from which P1 (Chockler et al. 2007) reduces. One worker and one seed: the same sets on every machine.
-    Exponential in the worst case; RuntimeError if CP-SAT proves no optimum.
+
+def smallest_cover(contains: npt.NDArray[np.float64], needed: npt.NDArray[np.float64]) -> tuple[int, ...]:
+    """The rising numbers of the fewest columns that cover each row `needed` times, proven; no rows need none.
+
+    `contains`, shape (rows, columns), `needed`, shape (rows,). Exponential in the worst case; RuntimeError if HiGHS
+    proves no optimum.
     """
-    model = IntegerModel()
-    chosen = [model.column(cost=1) for _ in cover.sets]
-    for element in range(cover.elements):
-        model.require_some(chosen[number] for number, members in enumerate(cover.sets) if element in members)
-    outcome = minimise_with_cp_sat(
-        model, Clock(None), answer=lambda values: tuple(k for k in chosen if values[k] > 0.5)
-    )
-    if outcome.answer is None or outcome.stopped:
-        raise RuntimeError("CP-SAT proves no optimum of a set cover")
-    return outcome.answer
+    from scipy.optimize import LinearConstraint, milp
+
+    if not len(needed):
+        return ()
+    ones = np.ones(contains.shape[1])
+    found = milp(ones, integrality=ones, bounds=(0, 1), constraints=LinearConstraint(contains, lb=needed))
+    if found.status != 0:
+        raise RuntimeError(f"no optimum of a cover is proven: {found.message}")
+    return tuple(np.flatnonzero(found.x > 0.5).tolist())

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 
-import numpy as np
-
 from ...instances.contract.catalogue import WORKLOADS
-from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, SEED, Bench
 from .claim import CaseTally, Judgement, Limit, at_least, claim, exact, judged, under
+from .properties import mean_diameter
 
 _WEIGHTED = ("plane", "transit-stub")
 _CONNECTED = {"edges": "min-tco", "max-degree": "minmax-tco"}
@@ -89,18 +87,6 @@ def SHORTER_TOPICS(bench: Bench, law: str) -> Judgement:
         for one in instances(law, nodes, count)
     ]
     return judged(mean_interval(found), Limit(0.4, 0.6), Limit(high=1.0))
-
-
-def mean_diameter(instance: TopicInstance, overlay: Overlay) -> float:
-    """The mean over the topics of the largest distance within G_t."""
-    import scipy.sparse as sp
-    from scipy.sparse.csgraph import shortest_path
-
-    n, (u, v) = instance.num_nodes, overlay.edges.T
-    graph = sp.csr_array((np.ones(2 * len(u)), (np.concatenate([u, v]), np.concatenate([v, u]))), shape=(n, n))
-    groups = (instance.subscribers(t) for t in range(instance.num_topics))
-    largest = [shortest_path(graph[own][:, own], unweighted=True).max() for own in groups if len(own) > 1]
-    return float(np.mean(largest))
 
 
 @claim("N.PTCO.1")

@@ -35,6 +35,7 @@ from .bench import TIES, Bench, by_law, grid
 from .claim import CaseTally, Judgement, Limit, Line, Verdict, at_least, at_most, claim, depends_on, exact, judged
 from .contribution_table import gm_m_by_table
 from .decentralised import representative_set
+from .enumeration import smallest_cover
 from .properties import (
     Graph,
     Labels,
@@ -477,7 +478,7 @@ def greedy_sets(bench: Bench) -> Judgement:
                 pairs, needed = _cover_problem(instance, part, coverage)
                 own = np.isin(part, chosen)
                 tally.add(not (pairs @ own < needed).any(), f"instance {seed}, {parts} parts: no rep-set (eq. 8)")
-                smallest += _smallest_cover(pairs, needed)
+                smallest += len(smallest_cover(pairs, needed))
                 most = float(np.log(pairs.sum(axis=0).max()) + 1)
             ratios.append(len(chosen) / max(smallest, 1))
             tally.add(ratios[-1] <= most, f"instance {seed}: {ratios[-1]:.3f} times the smallest, {most:.3f} allowed")
@@ -494,14 +495,6 @@ def _cover_problem(instance: TopicInstance, part: Any, coverage: int) -> tuple[A
     outward = (inside > 0) & (inside < interest.sum(axis=1))
     cover = interest[np.ix_(outward, part)].astype(float)
     return cover, np.minimum(cover.sum(axis=1), coverage)
-
-
-def _smallest_cover(cover: Any, needed: Any) -> int:
-    from scipy.optimize import LinearConstraint, milp
-
-    ones = np.ones(cover.shape[1])
-    found = milp(ones, integrality=ones, bounds=(0, 1), constraints=LinearConstraint(cover, lb=needed))
-    return round(float(found.fun))
 
 
 @claim("P3.I.1")

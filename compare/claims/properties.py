@@ -154,6 +154,18 @@ def contributions(labels: Labels) -> Labels:
     return np.triu(apart.sum(axis=0), 1)
 
 
+def mean_diameter(instance: TopicInstance, overlay: Overlay, every: int = 1) -> float:
+    """The mean over topics, or over each `every`-th, of the largest distance within G_t between two subscribers."""
+    import scipy.sparse as sp
+    from scipy.sparse.csgraph import shortest_path
+
+    n, (u, v) = instance.num_nodes, overlay.edges.T
+    graph = sp.csr_array((np.ones(2 * len(u)), (np.concatenate([u, v]), np.concatenate([v, u]))), shape=(n, n))
+    groups = (instance.subscribers(t) for t in range(0, instance.num_topics, every))
+    largest = [shortest_path(graph[own][:, own], unweighted=True).max() for own in groups if len(own) > 1]
+    return float(np.mean(largest))
+
+
 def is_edge_colourable(graph: Graph, count: int) -> bool:
     """Whether the edges are the union of `count` matchings, by exhaustive search; exponential."""
     edges = sorted(map(tuple, graph.edges), key=lambda edge: -graph.degree[edge[0]] - graph.degree[edge[1]])

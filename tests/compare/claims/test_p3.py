@@ -66,7 +66,7 @@ REPLACED: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
     "P3.L6": (p3_lemmas, {"_extended": lambda bench, instance, current, ties, seed: current}),
     "P3.L8": (p3_lemmas, {"conquered_tree": lambda bench, h, part, ties: 3}),
     "P3.S4C.1": (p3_lemmas, {"representatives": lambda one, *given: np.arange(one.num_nodes, dtype=np.int32)}),
-    "P3.S4C.3": (p3_lemmas, {"_smallest_cover": lambda cover, needed: 1}),
+    "P3.S4C.3": (p3_lemmas, {"smallest_cover": lambda cover, needed: (0,)}),
     "P3.L12": (p3_system, {"_lower_bound": lambda bench, instance: 1e-9}),
     "P3.L15": (p3_system, {"_lower_bound": lambda bench, instance: 1e-9}),
     "P3.S4D.4": (p3_system, {"_work": lambda bench, instance, parts: ([10**12 // parts**6], 1)}),
