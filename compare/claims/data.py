@@ -79,10 +79,10 @@ def limit(text: str) -> Limit:
 
 
 class _Reader:
-    """Reads a file of runs; functions that it names stand in the paper's module (``p3_figures.py``)."""
+    """Reads a file of runs; functions that it names stand in the paper's module (``p3.py``)."""
 
     def __init__(self, file: Path) -> None:
-        self._module = file.name.replace("_runs.toml", "_figures")
+        self._module = file.name.removesuffix("_runs.toml")
         data = tomllib.loads(file.read_text(encoding="utf-8"))
         let: dict[str, Any] = {}
         for name, value in data.pop("let", {}).items():

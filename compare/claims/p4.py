@@ -1,16 +1,17 @@
-"""P4's theorem, steps, algorithms and remarks as checks; :mod:`.p4_figures` has the figures and Table I."""
+"""P4's theorem, steps, algorithms and remarks as checks, and the columns and claims of its figures and Table I."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import combinations, compress, product
+from itertools import combinations, compress, pairwise, product
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from ...heuristics.content.routing import spanning_tree
 from ...instances.content.instance import ContentInstance, metric_closure
@@ -22,7 +23,7 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.result import Result, Status
 from ...instances.steiner.files import STEINER
 from ...instances.steiner.instance import SteinerInstance
-from ...models.content.exact import access_bound
+from ...models.content.exact import access_bound, capacity_bound
 from ..catalogue import problem_named
 from ..intervals import mean_interval, share_interval
 from .bench import Bench
@@ -42,6 +43,7 @@ from .claim import (
     over,
     under,
 )
+from .rows import slope
 
 METRICS = ("plane", "independent", "cheapest-ways")
 """The laws of prices; the paper names none, and distances in a plane are the principal one."""
@@ -470,3 +472,86 @@ def ROUNDED(bench: Bench) -> Judgement:
     ]
     number_ = mean_interval(ratios["lp-rounding"]) if ratios.get("lp-rounding") else None
     return tally.judgement(number_, sensitivity=lines)
+
+
+# The figures: columns for the claims, figures and tables of the file of runs
+
+RANDOM, PACKING, CLUSTERING, MIXING = "random-assignment", "greedy-packing", "clustering", "steiner-mixing"
+CONTENT_METHODS = (RANDOM, PACKING, CLUSTERING, MIXING)
+ROUTINGS = ("content-mst", "content-steiner", "content-shared-tree")
+_PUBLISHED_SECONDS = dict(zip(CONTENT_METHODS, (0.9, 91.445, 100.235, 179.654), strict=True))
+_LARGE = {"users": 10_000, "brokers": 100}
+
+
+@claim("P4.F10.2")
+def CORE_IGNORED(bench: Bench) -> Judgement:
+    """The cost of greedy packing, which ignores core prices, ÷ a proven lower bound, with cheap core links."""
+    shape = {"users": 500, "brokers": 5} if bench.quick else _LARGE
+
+    def loss(law: str, ratio: float = 32.0) -> Judgement:
+        found = []
+        for seed in range(5 if bench.quick else 15):
+            one = WORKLOADS["content"].generate(seed=seed, metric=law, access_to_core=ratio, **shape)
+            found.append(bench.value(PACKING, one, ROUTINGS[0]) / capacity_bound(one))
+        return judged(mean_interval(found), at_most(1.05))
+
+    varied = {**{f"prices {law}": loss(law) for law in METRICS[1:]}, "access ÷ core 1": loss("plane", 1.0)}
+    lines = [one.line(name) for name, one in varied.items()]
+    return replace(loss("plane"), sensitivity=lines)
+
+
+def with_traffic(bench: Bench, found: Judgement) -> Judgement:
+    """The exponent of the total traffic along the users, which the cost follows."""
+    sizes = [250, 500, 1000] if bench.quick else [1000, 2000, 4000]
+    logs = [
+        (np.log2(n), np.log2(WORKLOADS["content"].generate(seed=seed, users=n, brokers=10).demands.sum()))
+        for n in sizes
+        for seed in range(4)
+    ]
+    traffic = slope(*map(list, zip(*logs, strict=True)))
+    more = Line("exponent of the total traffic, which the cost follows", traffic, Verdict.CONTRADICTED)
+    return replace(found, sensitivity=[*found.sensitivity, more])
+
+
+@claim("P4.TI", "p4-sizes")
+def TIMES(bench: Bench) -> Judgement:
+    """The work of each algorithm by the paper's own steps; processor seconds of our kernels beside."""
+    shape = {"users": 500, "brokers": 5} if bench.quick else _LARGE
+    work = counted_work(WORKLOADS["content"].generate(seed=0, **shape))
+    ratios = [work[after] / work[before] for before, after in pairwise(CONTENT_METHODS)]
+    in_order = ratios[0] >= 10 and min(ratios) > 1
+    published = [_PUBLISHED_SECONDS[b] / _PUBLISHED_SECONDS[a] for a, b in pairwise(CONTENT_METHODS)]
+    same = all(1 / 1.25 <= ours / theirs <= 1.25 for ours, theirs in zip(ratios, published, strict=True))
+    verdict = Verdict.CONFIRMED if same and in_order else Verdict.ORDER if in_order else Verdict.CONTRADICTED
+    text = "work of " + ", ".join(f"{name} {work[name]:.2g}" for name in CONTENT_METHODS)
+    text += f"; each ÷ the one before {', '.join(f'{r:.3g}' for r in ratios)}, published in seconds "
+    text += ", ".join(f"{r:.3g}" for r in published)
+    rows = bench.on("p4-sizes").query("p_users == p_users.max() and p_metric == 'plane'")
+    lines = []
+    for name in CONTENT_METHODS:
+        own = rows[(rows["method"] == name) & (rows["variant"] == name)]["cpu_seconds"].dropna()
+        if len(own):  # runs in this process have none
+            shown = f"processor seconds of our {name}, published {_PUBLISHED_SECONDS[name]:g}"
+            lines.append(Line(shown, mean_interval(own), verdict))
+    return Judgement(verdict, text, exact(ratios[-1]), lines)
+
+
+def counted_work(instance: ContentInstance) -> dict[str, float]:
+    """Steps of P4's algorithms: brokers drawn, prices compared, pairs rated, pairs of nodes in the trees' closures.
+
+    The second stage, a tree over the brokers with subscribers for each broker and channel, belongs to all but random
+    assignment, whose published time cannot hold one.
+    """
+    users, brokers = instance.num_users, instance.num_brokers
+    subscribers = instance.subscriptions.sum(axis=0).astype(float)
+    second = float((brokers * np.minimum(subscribers, brokers) ** 2).sum())
+    packing = users * brokers
+    clustering = brokers * users * (users - 1) / 2 + packing
+    mixing = users * float(((subscribers + 1) ** 2).sum()) + packing
+    return {RANDOM: users, PACKING: packing + second, CLUSTERING: clustering + second, MIXING: mixing + second}
+
+
+def with_reductions(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the cost reduction ratio (crr) against random assignment on the same instance."""
+    base = rows[rows["method"] == RANDOM].groupby(["instance", "problem"])["value"].mean().rename("random")
+    return rows.join(base, on=["instance", "problem"]).assign(crr=lambda all_: all_["random"] / all_["value"])

@@ -85,9 +85,7 @@ def CHANNELS_ADD_UP(bench: Bench) -> Judgement:
 
 
 def _channel(instance: ContentInstance, channel: int) -> ContentInstance:
-    own = [channel]
-    rates, subscriptions = instance.rates[:, own], instance.subscriptions[:, own]
-    return ContentInstance(instance.access, instance.core, instance.capacities, rates, subscriptions)
+    return replace(instance, rates=instance.rates[:, [channel]], subscriptions=instance.subscriptions[:, [channel]])
 
 
 def access_by_formula(instance: ContentInstance, brokers: Ids) -> float:

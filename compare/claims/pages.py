@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from textwrap import shorten, wrap
 
 from ...instances.contract.files import atomic_write, make_folder
 from ..intervals import Interval
+from ..printable import markdown_table
 from .claim import Judgement, LedgerRow, Line, Verdict
 from .register import CLAIMS
 from .statements import Paper, Statement, papers
 
 _WIDTH, _ALL = 80, 99  # columns, and lines of a text that is not cut
-_VERDICTS = """
-*confirmed in order*: the ranking or growth holds, the numbers do not. *depends*: on a choice that the paper leaves
-open. *contradicted*: under the reading declared before running, by a counterexample or outside the 95% interval.
-Readings, ties and laws that were varied stand under each claim and are not counted.
-"""
 VERDICTS = (
     "Confirmed: as stated. Confirmed in order: the ranking or growth holds, the numbers do not. Depends: on a choice "
     "that the paper leaves open. Contradicted: by a counterexample or outside the 95% interval. Not decided: by the "
     "runs so far."
 )
 """The five verdicts in one line."""
+_NOT_COUNTED = "Readings, ties and laws that were varied stand under each claim and are not counted."
 NOT_RUN = Judgement(Verdict.NOT_DECIDED, "not run in full yet: overlaybench claims ID --run")
 
 
@@ -120,8 +117,8 @@ def _first_page(rows: Mapping[str, LedgerRow], stem: str) -> Iterator[str]:
     counts = sum((_verdicts(paper, rows) for paper in ordered), Counter[Verdict]())
     yield "# The papers' claims and what we measured\n"
     yield f"{len(ids)} claims, one verdict each: {', '.join(f'**{counts[v]} {v}**' for v in Verdict)}.\n"
-    yield from _table(("paper", *Verdict), (_counts(paper, rows, stem) for paper in ordered))
-    yield _VERDICTS
+    yield from markdown_table(("paper", *Verdict), (_counts(paper, rows, stem) for paper in ordered))
+    yield f"\n{VERDICTS}\n{_NOT_COUNTED}\n"
     findings = sum(len(paper.finding) for paper in ordered)
     yield f"## {findings} findings, and what to do with them\n"
     for paper in ordered:
@@ -133,7 +130,7 @@ def _first_page(rows: Mapping[str, LedgerRow], stem: str) -> Iterator[str]:
     for id_ in ids:
         found, claimed = row_of(rows, id_), CLAIMS[id_].statement
         body.append((_link(id_, stem), claimed.statement, f"{found.judgement.verdict}{'*' if found.earlier else ''}"))
-    yield from _table(("claim", "what is claimed", "verdict"), body)
+    yield from markdown_table(("claim", "what is claimed", "verdict"), body)
     if any(verdict.endswith("*") for *_, verdict in body):
         yield "\n\\* the number of an earlier version, on the same grid and reading."
     yield "\n`overlaybench claims ID --run` repeats a claim; `overlaybench reproduce ID` draws a figure."
@@ -175,7 +172,7 @@ def _paper_page(paper: Paper, rows: Mapping[str, LedgerRow], stem: str) -> Itera
     if paper.erratum:
         yield "## Misprints and slips\n"
         rows_ = ((one.place, one.printed, one.correct, one.shown_by.replace("_", "_<wbr>")) for one in paper.erratum)
-        yield from _table(("place", "printed", "correct", "shown by"), rows_)
+        yield from markdown_table(("place", "printed", "correct", "shown by"), rows_)
         yield ""
     if paper.not_run:
         yield "## Not run\n"
@@ -216,10 +213,3 @@ def _sentence(text: str) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("<", "&lt;").replace("*", "\\*")
-
-
-def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    cells = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in (heads, *rows)]
-    yield f"| {' | '.join(cells[0])} |"
-    yield f"|{' --- |' * len(cells[0])}"
-    yield from (f"| {' | '.join(row)} |" for row in cells[1:])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import overlaybench as ob
-from overlaybench.compare.claims import p1, p1_figures
+from overlaybench.compare.claims import p1
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.enumeration import minimum_set_cover, smallest_degree_of
 from overlaybench.compare.claims.link_contributions import LineCounts, merge_by_link_contributions
@@ -84,8 +84,8 @@ FAULTS: Mapping[str, Fault] = {
     "P1.S6.4.3": Fault(with_answers("gm-incremental", found="rings"), shape={"popularity": "uniform"}),
     "P1.S6.4.4": Fault(with_broken(gm=every_pair), broken=Verdict.NOT_DECIDED),
     "P1.F2": Fault(with_broken(gm=rings), shape=BY_NODES),
-    "P1.S8.2": Fault(replaced={"p1_figures.overlaps": lambda instance: (1.0, 1.0)}),
-    "P1.F3": Fault(sound=ORDER, replaced={"p1_figures.updates_of": lambda instance: float(instance.num_nodes**3)}),
+    "P1.S8.2": Fault(replaced={"p1.overlaps": lambda instance: (1.0, 1.0)}),
+    "P1.F3": Fault(sound=ORDER, replaced={"p1.updates_of": lambda instance: float(instance.num_nodes**3)}),
     "P1.F4a": Fault(with_broken(gm=rings), ORDER, shape={"nodes": (1000,)}),
     "P1.F4b": Fault(OWN_ORDERS, CONTRADICTED, CONFIRMED, shape=BY_TOPICS),
     "P1.I.1": Fault(OWN_ORDERS, CONTRADICTED, CONFIRMED, shape={"nodes": 400, "topics": (100,)}),
@@ -123,7 +123,7 @@ def test_every_claim_of_p1_has_a_case() -> None:
 
 @pytest.mark.interpreted
 def test_a_higher_level_and_a_wrong_closed_form_contradict_figure_3(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(p1_figures, "merge_by_link_contributions", relisting)
+    monkeypatch.setattr(p1, "merge_by_link_contributions", relisting)
     assert "updates, not" in judged_on("P1.F3", ob.METHODS, {}).because
 
 

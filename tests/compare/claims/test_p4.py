@@ -13,11 +13,10 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.catalogue import METHODS, problem_named
-from overlaybench.compare.claims import p4, p4_figures, p4_mixing
+from overlaybench.compare.claims import p4, p4_mixing
 from overlaybench.compare.claims.bench import Bench, Experiment, grid, rows_here, runs
 from overlaybench.compare.claims.claim import Verdict
-from overlaybench.compare.claims.p4 import METRICS, spanning_price, steiner_price, worst_metric
-from overlaybench.compare.claims.p4_figures import CONTENT_METHODS
+from overlaybench.compare.claims.p4 import CONTENT_METHODS, METRICS, spanning_price, steiner_price, worst_metric
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.heuristics.content.migration import MigrationResult, simulate_migration
 from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
@@ -132,7 +131,7 @@ FAULTS: Mapping[str, Fault] = {
     "P4.F10.2": Fault(with_answers("greedy-packing", dearest)),
     "P4.TI": Fault(
         sound=ORDER,
-        replaced={"p4_figures.counted_work": lambda instance: dict.fromkeys(CONTENT_METHODS, 1.0)},
+        replaced={"p4.counted_work": lambda instance: dict.fromkeys(CONTENT_METHODS, 1.0)},
         grid=small_grid,
     ),
 }
@@ -189,7 +188,7 @@ def test_without_the_files_of_steinlib_the_row_says_so(monkeypatch: pytest.Monke
 def test_reductions_are_against_random_assignment_on_the_same_instance() -> None:
     experiment = small_grid()
     own = replace(experiment, recipes=tuple(one for one in experiment.recipes if one.family == "a")[:2])
-    rows = p4_figures.with_reductions(rows_here(own, METHODS))
+    rows = p4.with_reductions(rows_here(own, METHODS))
     for _, each in rows.groupby("instance"):
         random = each.loc[each["method"] == "random-assignment", "value"].iloc[0]
         assert np.allclose(each["crr"] * each["value"], random)

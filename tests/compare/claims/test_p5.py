@@ -11,13 +11,12 @@ import pandas as pd
 import pytest
 
 import overlaybench as ob
-from overlaybench.compare.claims import p5, p5_figures
+from overlaybench.compare.claims import p5
 from overlaybench.compare.claims.bench import Bench, Experiment, rows_here, runs
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.data import FIGURES, TABLES
 from overlaybench.compare.claims.delta_move import MovingNetwork
-from overlaybench.compare.claims.p5 import COVERING
-from overlaybench.compare.claims.p5_figures import BOTH, DENSE, SPARSE, UNCAPPED
+from overlaybench.compare.claims.p5 import BOTH, COVERING, DENSE, SPARSE, UNCAPPED
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.compare.studies.task import Recipe, freeze
 from overlaybench.heuristics.brokers.kernels.working_map import working_maps
@@ -129,7 +128,7 @@ FAULTS: Mapping[str, Fault] = {
             small,
             (SPARSE,),
             UNCAPPED,
-            *({"service": each} for each in p5_figures.SERVICES),
+            *({"service": each} for each in p5.SERVICES),
             rate=144000,
             fanout=(35,),
             brokers=120,
@@ -291,7 +290,7 @@ def test_path_lengths_are_those_of_following_messages_back_to_the_source(low: pd
     mine = table[(table["instance"] == run["instance"]) & (table["method"] == "s2")].set_index("hops")
     for hops, share in mine[run["law"].partition("-")[2]].items():
         assert share == pytest.approx(100 * sum(lengths[k] for k in range(int(hops) + 1)) / lengths.total())
-    delays = p5_figures.pair_delays(run)
+    delays = p5.pair_delays(run)
     assert len(delays) > 0
     for (source, receiver), mean in delays.items():
         assert mean == pytest.approx(np.mean(pairs[source, receiver]))
@@ -320,7 +319,7 @@ def test_the_matching_figure_counts_subscriptions_and_brokers(low: pd.DataFrame)
 
 
 def test_the_measures_of_a_run_of_the_system_are_its_counters(low: pd.DataFrame) -> None:
-    rows = p5_figures.measured(low)
+    rows = p5.measured(low)
     system = rows[rows["o_simulate"] == "system"]
     for row in system.to_dict("records"):
         counters = json.loads(row["counters"])
