@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ..instances.contract.numbers import ratio, short
@@ -42,6 +43,12 @@ def cell(name: str, value: object) -> str:
         if name.endswith("seconds"):
             return f"{value:.3g}"
     return short(value)
+
+
+def markdown_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """The lines of a table in Markdown."""
+    first, *others = ([cell.replace("|", "\\|").replace("\n", " ").rstrip() for cell in row] for row in (heads, *rows))
+    yield from (f"| {' | '.join(row)} |" for row in (first, ["---"] * len(first), *others))
 
 
 def bar(share: float) -> str:

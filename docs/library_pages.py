@@ -6,7 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from overlaybench.compare.library.table import Known, LibraryTable, Record, by_text, known_row, rows_of_table
+from overlaybench.compare.library.table import Known, LibraryTable, Record, by_text, known_row
+from overlaybench.compare.printable import markdown_table
 from overlaybench.compare.studies.library_entries import Entry
 from overlaybench.instances.contract.result import Status
 
@@ -100,7 +101,7 @@ def _problem(table: LibraryTable, name: str, problem: str) -> Iterator[str]:
 def _scrolled(rows: Sequence[Mapping[str, str]]) -> list[str]:
     """A table without its empty columns, a line a row, which is scrolled where the screen is too narrow."""
     filled = [column for column in rows[0] if any(row[column] not in ("", "–") for row in rows)]
-    lines = rows_of_table([{column: row[column] for column in filled} for row in rows])
+    lines = markdown_table(filled, ([row[column] for column in filled] for row in rows))
     return ['<div class="scroll" markdown="1">\n', *lines, "\n</div>\n"]
 
 

@@ -44,35 +44,7 @@ _COLUMNS = (
     *("value", "found_by", "answer", "bound", "proven_by", "proof", "note"),
 )
 _LEVEL = 9
-_README = """# The library of Overlaybench
-
-Instances of overlay problems, the best answer known of each, and proofs of lower bounds. Check all of it with Python
-3.11 or newer and nothing else; it takes some minutes:
-
-    sha256sum -c SHA256SUMS
-    python3 check_all.py
-
-`check_all.py` checks every file against `SHA256SUMS`; that each answer in `answers/` is valid and has the value that
-`table.csv` says; that each proof in `proofs/` proves the bound that `table.csv` says, about the instance with that
-digest; and that `table.csv` agrees with `instances.csv` and `records.csv`. It prints one table and exits with status 1
-if something is wrong. A single proof: `python3 check_proof.py INSTANCE PROOF`.
-
-| file | contents |
-| --- | --- |
-| `table.csv` | a line an instance and problem: the best value and bound, by whom, and the files that show them |
-| `instances.csv` | the recipe of each instance: workload, parameters, seed, SHA-256 of its numbered content |
-| `records.csv` | the best run of each method, instance, problem and time limit: what `table.csv` is the best of |
-| `instances/` | JSON (topics/1, content/1, brokers/1), JSON lines (trace/1) and STP (Steiner trees) |
-| `answers/` | JSON: overlay/1, content-overlay/1, dissemination/1, link-log/1; the labels are those of the instance |
-| `proofs/` | overlaybench-proof/1; the files of the checker say which lines are valid, and why |
-| `*.py` | the checker: the standard library only, integers and fractions only |
-
-A line of `table.csv` without answer or proof says why in its last column: data of others are not in here, and what
-was not at hand when the archive was written is left out. Such a value or bound is stated and not shown.
-
-Written by Overlaybench, code version {code}; zstd by pyarrow {pyarrow}, level {level}. The same contents written
-by the same version of pyarrow are the same bytes.
-"""
+_README = Path(__file__).with_name("archive_readme.txt")
 
 
 class RunEvidence:
@@ -185,7 +157,8 @@ def write_archive(
         write_table(table, root)
         for script in _CHECKER.glob("*.py"):
             shutil.copyfile(script, root / script.name)
-        (root / "README.md").write_text(_README.format(code=code_version(), pyarrow=pa.__version__, level=_LEVEL))
+        about = {"code": code_version(), "pyarrow": pa.__version__, "level": _LEVEL}
+        (root / "README.md").write_text(_README.read_text(encoding="utf-8").format(**about), encoding="utf-8")
         names = sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
         sums = [f"{hashlib.sha256((root / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
         (root / _SUMS).write_text("".join(sums), encoding="utf-8")

@@ -22,6 +22,7 @@ from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.numbers import exact
 from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status, relative_gap
+from ..printable import markdown_table
 from ..studies.columns import gap
 from ..studies.library_entries import INSTANCES, TABLE, Entry, read_entries, rows_of, typed
 from ..studies.proofs import TOLERANCE
@@ -356,13 +357,8 @@ def _stopped(records: Iterable[Record]) -> dict[float, list[float]]:
 
 def _section(title: str, rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
     yield f"\n## {title}\n"
-    yield from rows_of_table(rows)
-
-
-def rows_of_table(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """Rows as the lines of a table in Markdown, without any where there are none."""
-    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)] if rows else []
-    return [f"| {' | '.join(each.rstrip() for each in line)} |" for line in lines]
+    if rows:
+        yield from markdown_table(rows[0], (row.values() for row in rows))
 
 
 def known_row(entry: Entry, problem: str, known: Known) -> dict[str, str]:
