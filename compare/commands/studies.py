@@ -228,8 +228,7 @@ def report(
     plots, stores = _plots(first, more), [Store.existing(folder) for folder in dict.fromkeys(folders)]
     if (planned := sum(len(store.keys()) for store in stores)) >= _MANY:
         click.echo(f"writing the report of {planned:,} runs", err=True)
-    from ..report.index import write_index
-    from ..report.writing import report_study
+    from ..report.writing import report_study, write_index
 
     pages = {}
     for folder, store in zip(dict.fromkeys(folders), stores, strict=True):

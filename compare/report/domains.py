@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,8 @@ from ..studies.bounds import sorted_by
 _BASELINE, _TREE, _LEAST = "random-assignment", "s0", "least-messages"
 _SHAPE = ["problem", "family", "users", "brokers", "channels", "access_to_core", "variant"]
 _SETTING = ["family", "brokers", "fanout"]
+OF_RUN = ["problem", "family", "label", "method", "instance", "exact"]
+"""The columns of a run that its measures over time have as well."""
 
 
 class Section(NamedTuple):
@@ -32,11 +34,11 @@ class Section(NamedTuple):
     title: str
     runs: Callable[[pd.DataFrame], pd.DataFrame]
     tables: Sequence[tuple[str, str, str, Callable[[pd.DataFrame], pd.DataFrame]]]
-    charts: Callable[[pd.DataFrame, pd.DataFrame], list[Drawing]]
+    charts: Callable[[pd.DataFrame, pd.DataFrame], Iterable[Drawing | None]]
     series: Callable[[pd.DataFrame, Callable[[str], Any]], pd.DataFrame] = lambda runs, load: pd.DataFrame()
 
 
-def _answered(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
+def answered(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
     """The runs with a value, with these parameters of their workload, NaN where it has none."""
     runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)]
     given = runs["recipe_fields"].map(lambda recipe: recipe.get("parameters", {}))
@@ -54,7 +56,7 @@ def content_runs(rows: pd.DataFrame) -> pd.DataFrame:
     Adds access_to_core (from the recipe, or NaN) and crr (the mean cost of random assignment on the instance ÷ the
     run's).
     """
-    runs, pair = _answered(rows, "access_to_core"), ["problem", "instance"]
+    runs, pair = answered(rows, "access_to_core"), ["problem", "instance"]
     baseline = runs[runs["method"] == _BASELINE].groupby(pair)["value"].mean().rename("baseline")
     runs = runs.join(baseline, on=pair)
     return sorted_by(runs.assign(crr=_quotient(runs["baseline"], runs["value"])), *_SHAPE, "instance", "seed", "key")
@@ -103,7 +105,7 @@ def broker_runs(rows: pd.DataFrame) -> pd.DataFrame:
     ratio (value ÷ bound), tree (the messages of S0) and fewer (the reduction of pure forwarders against S0; NaN if S0
     has none).
     """
-    runs = _answered(rows, "fanout", "rate", "uplink")
+    runs = answered(rows, "fanout", "rate", "uplink")
     by = runs.groupby("instance")
     runs["bound"] = np.maximum(by["lower_bound"].transform("max").astype(np.float64).fillna(0.0), runs["deliveries"])
     runs["bounded"] = by["exact"].transform("any")
@@ -152,10 +154,10 @@ def system_table(runs: pd.DataFrame) -> pd.DataFrame:
 
 def system_series(runs: pd.DataFrame) -> pd.DataFrame:
     """Measures over time of runs of the system: a row for each run and bin, with `seconds` at its end."""
-    kept, found = ["problem", "family", "label", "method", "instance", "exact"], []
+    found = []
     for own in runs.to_dict("records"):
         if text := own["counter_values"].get("system_series"):
-            found.append(pd.DataFrame(json.loads(text)).assign(**{name: own[name] for name in kept}))
+            found.append(pd.DataFrame(json.loads(text)).assign(**{name: own[name] for name in OF_RUN}))
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 

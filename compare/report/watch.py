@@ -39,20 +39,17 @@ class LivePage:
     def refresh(self) -> None:
         """Write the page if it is older than `every` seconds and there are other rows than at its time."""
         with self._writing:
-            self._refresh()
-
-    def _refresh(self) -> None:
-        if (start := time.monotonic()) < self._due:
-            return
-        files = [self.store.folder / "plan.parquet", self.store.journal, *self.store.parts()]
-        seen = [(file.name, file.stat().st_size) for file in files if file.exists()]
-        if seen != self._seen:
-            page = report_study(self.store.folder, into=self.into, figure_options=FigureOptions(formats=("svg",)))
-            self.version, self._seen = self.version + 1, seen
-            with page.open("a", encoding="utf-8") as file:
-                file.write(_RELOAD % (self.version, 1000 * self.every))
-        now = time.monotonic()
-        self._due = now + max(self.every, (now - start) / _SHARE)
+            if (start := time.monotonic()) < self._due:
+                return
+            files = [self.store.folder / "plan.parquet", self.store.journal, *self.store.parts()]
+            seen = [(file.name, file.stat().st_size) for file in files if file.exists()]
+            if seen != self._seen:
+                page = report_study(self.store.folder, into=self.into, figure_options=FigureOptions(formats=("svg",)))
+                self.version, self._seen = self.version + 1, seen
+                with page.open("a", encoding="utf-8") as file:
+                    file.write(_RELOAD % (self.version, 1000 * self.every))
+            now = time.monotonic()
+            self._due = now + max(self.every, (now - start) / _SHARE)
 
 
 class _Handler(SimpleHTTPRequestHandler):

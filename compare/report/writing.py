@@ -1,8 +1,9 @@
-"""The report of a study: one self-contained page whose numbers link to the rows behind them, tables and figures."""
+"""The report of a study, one self-contained page whose numbers link to the rows behind them; an index of several."""
 
 from __future__ import annotations
 
 import gzip
+import os
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +41,7 @@ from ..studies.proofs import LEVELS
 from ..studies.store import Store
 from .cells import Anchors, File, PageTable, carried, linked, listed_runs, run_links, table
 from .domains import Section
-from .page_data import interactive
+from .page_data import interactive, page_scripts
 from .tables import (
     effort_table,
     failure_table,
@@ -145,9 +147,9 @@ def write_report(
         try:
             points = plot_table(study.runs, plot)
         except BadInput as error:
-            if strict:
+            if strict and plots:
                 raise
-            missing.append(f"No figure {plot.name} yet: {error}.")
+            missing += [f"No figure {plot.name} yet: {error}."] if plots else []
         else:
             plotted.append((plot, points))
             study.keep(plot.name, points, f"{MEASURES[plot.y].title} against {plot.x}.", x=plot.x)
@@ -212,10 +214,8 @@ def _drawn(
             bar.show(done)
             drawings.append(make())
         bar.show(len(wanted))
-        return [
-            [one for one in drawings if one is not None],
-            *(part.domain.charts(part.runs, part.series) for part in parts),
-        ]
+        of_parts = (part.domain.charts(part.runs, part.series) for part in parts)
+        return [[one for one in each if one is not None] for each in (drawings, *of_parts)]
 
 
 def _narrow_overview(runs: pd.DataFrame) -> str:
@@ -539,3 +539,38 @@ class PagePart(NamedTuple):
     runs: pd.DataFrame
     tables: list[tuple[str, str, PageTable]]
     series: pd.DataFrame
+
+
+_TOTALS = ("study", "problems", "methods", "instances", "runs", "failed", "seconds")
+
+
+def write_index(pages: Mapping[Path, str]) -> Path:
+    """Write ``reports.html`` into the folder that the folders of all pages have in common, and return its path.
+
+    `pages` are those of :func:`.report_study` with the names of their studies; the numbers are those of the tables
+    beside them. The page links the reports by relative addresses and loads nothing. Bad input if it cannot be written.
+    """
+    into = Path(os.path.commonpath([page.parent.absolute() for page in pages]))
+    totals, summaries = [], []
+    for page, name in pages.items():
+        methods, inputs, summary = (_kept_table(page, of) for of in ("methods", "inputs", "summary"))
+        address = quote(Path(os.path.relpath(page.absolute(), into)).as_posix())
+        study = {"study": linked(printable(name), page=address)}
+        counts = {"problems": len(summary), "methods": len(methods), "instances": int(inputs["instances"].sum())}
+        totals.append({**study, **counts, **methods[["runs", "failed", "seconds"]].sum().to_dict()})
+        summaries.append(summary.assign(**study))
+    studies, problems = pd.DataFrame(totals), pd.concat(summaries, ignore_index=True)
+    heads = {"failed": "failed runs", "seconds": "total time"}
+    html = template("index.html").render(
+        title="Reports of studies",
+        studies=table(studies, _TOTALS, heads=heads),
+        problems=table(problems, ("study", *summary_columns(problems)), heads=heads),
+        scripts=page_scripts("page.js", "tables.js"),
+    )
+    atomic_write(into / "reports.html", html)
+    return into / "reports.html"
+
+
+def _kept_table(page: Path, name: str) -> pd.DataFrame:
+    rows = pd.read_csv(page.parent / "tables" / f"{name}.csv")
+    return rows.fillna(dict.fromkeys(rows.select_dtypes("object"), ""))

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import overlaybench as ob
-from overlaybench.compare.figures.charts import common_instances, profile
+from overlaybench.compare.figures.charts import common_instances, profile_points
 from overlaybench.compare.report.tables import (
     effort_table,
     failure_table,
@@ -280,9 +280,9 @@ def test_a_profile_counts_instances_not_runs_never_reaches_failures_and_compares
     rows = [proof("min-tco", 10, instance=name) for name in ("i1", "i2")]
     rows += [run(instance="i1", seed=seed, value=value) for seed, value in ((1, 10), (2, 12))]
     runs = judged_runs(frame(*rows, run(instance="i2", status="failed")))
-    factors, shares = profile(runs[runs["label"] == "gm"])
-    assert factors.tolist() == pytest.approx([1.0, 1.2])
-    assert shares.tolist() == pytest.approx([0.25, 0.5])
+    steps = profile_points(runs[runs["label"] == "gm"])
+    assert steps["x"].tolist() == pytest.approx([1.0, 1.0, 1.2, 1.02 * 1.2])
+    assert steps["y"].tolist() == pytest.approx([0.25, 0.25, 0.5, 0.5])
     shared, count = common_instances(judged_runs(four_instances().iloc[[0, 1, 2, 4, 5]]))
     assert count == 2
     assert set(shared["instance"]) == {"i1", "i2"}
