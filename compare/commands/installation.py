@@ -23,7 +23,7 @@ from ...instances.contract.errors import BadInput, missing_extra
 from .options import AS_JSON
 
 _GIB = 2**30
-_LEAST_PYTHON, _LEAST_JAVA = (3, 11), 17
+_LEAST_JAVA = 17
 _VECTOR = "jdk.incubator.vector"
 _GET_JAVA = "install default-jre-headless (Debian), or set JAVA_HOME to Java 17 or newer with all its modules"
 _SET_UP = "run `make set-up` in the checkout"
@@ -68,9 +68,8 @@ def _check(name: str, found: str, fix: str = "", state: str = "problem") -> Chec
 
 
 def python() -> Iterator[Check]:
-    """Python and the operating system."""
-    old = sys.version_info < _LEAST_PYTHON
-    yield _check("Python", ".".join(map(str, sys.version_info[:3])), "use Python 3.11 or newer" if old else "")
+    """Python, of which an older one installs no version of this package, and the operating system."""
+    yield _check("Python", ".".join(map(str, sys.version_info[:3])))
     if sys.platform != "linux":
         yield _check("operating system", sys.platform, "use Linux: solvers are isolated by Linux's limits")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ...instances.contract.errors import BadInput
+from ...instances.contract.errors import BadInput, check_ending
 from ...instances.contract.files import check_writable
 from ...instances.runtime.status_line import StatusLine
 from ..catalogue import kind_named
@@ -221,9 +221,9 @@ def check(archive: Path) -> None:
 def draw_map(results: tuple[Path, ...], output: Path, problem: str, folder: Path, figure_options: Any) -> None:
     """Draw what is proven in the table, and in RESULTS if accepted."""
     from ..figures.charts import proof_map
-    from ..figures.style import check_ending, save, styled
+    from ..figures.style import ENDINGS, save, styled
 
-    check_ending(output)
+    check_ending(output, ENDINGS)
     library = read_table(folder)
     for one in results:
         library = update_table(library, Store.existing(one)).table

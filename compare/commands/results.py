@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...instances.contract.errors import BadInput
+from ...instances.contract.errors import BadInput, check_ending
 from ...instances.contract.result import Status
 from ..studies.plot import MEASURES
 from .options import AS_JSON, FILE, WHERE, figure_options, key_values, show, table
@@ -183,7 +183,6 @@ def compare(folder: Path, others: tuple[str, ...], paired: bool, **given: Any) -
 
 def _compare_studies(folder: Path, others: Sequence[str], **given: Any) -> None:
     from ...instances.contract.files import atomic_write
-    from ..figures.style import check_ending
     from ..python_api.studies import compare_studies
     from ..studies.comparison import most_changed, summary
     from ..studies.latex import latex_table
@@ -260,7 +259,7 @@ def _change(before: object, after: object) -> str:
 
 def _compare_methods(folder: Path, methods: Sequence[str], **given: Any) -> None:
     """Compare methods on every problem that all of them answered, or on one; print it, or write it to files."""
-    from ..figures.style import ENDINGS, check_ending
+    from ..figures.style import ENDINGS
     from ..python_api.studies import paired
     from ..studies.results import FORMATS
 

@@ -31,15 +31,8 @@ def default_plots(runs: pd.DataFrame) -> tuple[Plot, ...]:
     """For each kind of instances whose study varies one parameter only: the ratio against it."""
     bounded = runs[runs["ratio"].notna()]
     chosen = [(group, chosen_parameters(group)) for _, group in bounded.groupby("kind", sort=False)]
-    plots = [Plot(names[0]) for group, names in chosen if len(names) == 1 and names[0] in varied(group)]
-    return tuple(plot for plot in dict.fromkeys(plots) if _has_points(runs, plot))
-
-
-def _has_points(runs: pd.DataFrame, plot: Plot) -> bool:
-    try:
-        return len(plot_table(runs, plot)) > 0
-    except BadInput:
-        return False
+    plots = (Plot(names[0]) for group, names in chosen if len(names) == 1 and names[0] in varied(group))
+    return tuple(dict.fromkeys(plots))
 
 
 def plot_drawing(runs: pd.DataFrame, plot: Plot, table: pd.DataFrame) -> Drawing:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import altair as alt
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from ...instances.contract.result import Status
@@ -252,17 +251,17 @@ def profile_chart(runs: pd.DataFrame) -> Drawing | None:
 
 
 def profile_points(shared: pd.DataFrame) -> pd.DataFrame:
-    """The profile of each label from factor 1 to the largest of all: curve, x (factor) and y (share)."""
-    highest = max(float(shared["ratio"].max()), 1.0) if shared["ratio"].notna().any() else 1.0
-    parts = []
-    for label in shared["label"].unique():
-        factors, shares = profile(shared[shared["label"] == label])
-        within = shares[factors <= 1 + TOLERANCE]
-        last = shares[-1] if len(shares) else 0.0
-        x = [1.0, *factors, 1.02 * highest]
-        parts.append(
-            pd.DataFrame({"curve": label, "x": x, "y": [float(within[-1]) if len(within) else 0.0, *shares, last]})
-        )
+    """The profile of each label from factor 1 to the largest of all: curve, x (factor) and y (share of instances).
+
+    Several runs on an instance share its weight; a run without a ratio is within no factor.
+    """
+    highest, parts = max(1.0, shared["ratio"].max()), []
+    for label, runs in shared.groupby("label", sort=False):
+        weight = 1 / runs.groupby("instance")["instance"].transform("size") / runs["instance"].nunique()
+        shares = weight.groupby(runs["ratio"]).sum().cumsum()
+        within, last = shares.loc[: 1 + TOLERANCE].max(), shares.max()
+        y = [0.0 if np.isnan(within) else within, *shares, 0.0 if np.isnan(last) else last]
+        parts.append(pd.DataFrame({"curve": label, "x": [1.0, *shares.index, 1.02 * highest], "y": y}))
     return pd.concat(parts)
 
 
@@ -272,17 +271,6 @@ def common_instances(runs: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     shared = labels.index[labels == runs["label"].nunique()]
     chosen = runs[runs["instance"].isin(shared)] if len(shared) else runs
     return chosen, int(chosen["instance"].nunique())
-
-
-def profile(runs: pd.DataFrame) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """The steps of one method's profile: increasing factors, and the share of instances within each.
-
-    Several runs on an instance share its weight; a run without a ratio is within no factor.
-    """
-    weight = 1 / runs.groupby("instance")["instance"].transform("size") / max(runs["instance"].nunique(), 1)
-    reached = runs.assign(weight=weight).dropna(subset=["ratio"]).groupby("ratio")["weight"].sum()
-    factors: npt.NDArray[np.float64] = reached.index.to_numpy(dtype=np.float64)
-    return factors, reached.to_numpy(dtype=np.float64).cumsum()
 
 
 def growth_chart(runs: pd.DataFrame) -> Drawing | None:
@@ -436,13 +424,17 @@ def gap_curves(runs: pd.DataFrame) -> dict[tuple[str, str, str], Steps]:
     return found
 
 
-def content_charts(runs: pd.DataFrame) -> list[Drawing]:
+def content_charts(runs: pd.DataFrame) -> Iterator[Drawing | None]:
     """Cost reduction ratios (`content_runs`) against size and core price (Zhao and Wu 2011, Figures 9 and 10)."""
     compared = runs[runs["crr"].notna() & (runs["method"] != "random-assignment")].assign(label=runs["variant"])
-    drawn = []
-    for x, fixed, what in (
-        ("users", "access_to_core", "the number of users, at one access-to-core ratio"),
-        ("access_to_core", "users", "the mean access price ÷ the mean core price, at one number of users"),
+    for x, fixed, of, what in (
+        ("users", "access_to_core", "users", "the number of users, at one access-to-core ratio"),
+        (
+            "access_to_core",
+            "users",
+            "core-price",
+            "the mean access price ÷ the mean core price, for one size",
+        ),
     ):
         # Of the other parameter: the value with most points, then the largest size or the ratio nearest 1.
         counts = compared.groupby(fixed)[x].nunique()
@@ -453,12 +445,10 @@ def content_charts(runs: pd.DataFrame) -> list[Drawing]:
                 f"Cost reduction ratio against {what} ({kept:,g}): the cost of random assignment ÷ the method's on the "
                 "same instance. Above 1 is better than random."
             )
-            own, name = compared[compared[fixed] == kept], f"content-crr-by-{_PRICES.get(x, x)}"
-            drawn.append(means_chart(own, x, "crr", name=name, title="random's cost ÷ cost", caption=caption, log=True))
-    return [one for one in drawn if one is not None]
+            own, name = compared[compared[fixed] == kept], f"content-crr-by-{of}"
+            yield means_chart(own, x, "crr", name=name, title="random's cost ÷ cost", caption=caption, log=True)
 
 
-_PRICES = {"access_to_core": "core-price"}
 _OVER_TIME = (
     ("yield", "deliveries ÷ messages", "Yield"),
     ("deliveries", "deliveries a second", "Throughput"),
@@ -469,27 +459,19 @@ _OVER_TIME = (
 )
 
 
-def broker_charts(runs: pd.DataFrame, series: pd.DataFrame) -> list[Drawing]:
+def broker_charts(runs: pd.DataFrame, series: pd.DataFrame) -> Iterator[Drawing | None]:
     """Messages by size and pure forwarders by fanout (`broker_runs`), the system over time (`system_series`)."""
     heuristic = runs[~runs["exact"].astype(bool)].assign(label=lambda own: own["variant"], percent=100 * runs["fewer"])
-    bounded = heuristic["bounded"].astype(bool)
-    messages = "Messages ÷ the best proven bound against the number of brokers: 1 is optimal."
-    forwarders = "Reduction of pure forwarders against strategy S0 (the tree alone), by fanout."
-    charts = [
-        (heuristic[bounded], "brokers", "ratio", "soft-links-ratio-by-brokers", "messages ÷ best bound", messages),
-        (
-            *(heuristic[~bounded], "fanout", "percent", "soft-links-forwarders-by-fanout"),
-            *("% fewer pure forwarders", forwarders),
-        ),
-    ]
-    charts += [
-        (series, "seconds", of, f"system-{of.replace('_', '-')}-over-time", title, f"{what} in the system over time.")
-        for of, title, what in (_OVER_TIME if len(series) else ())
-    ]
-    drawn = [
-        means_chart(of, x, y, name=name, title=title, caption=caption) for of, x, y, name, title, caption in charts
-    ]
-    return [one for one in drawn if one is not None]
+    bounded, title = heuristic["bounded"].astype(bool), "messages ÷ best bound"
+    caption = "Messages ÷ the best proven bound against the number of brokers: 1 is optimal."
+    name = "soft-links-ratio-by-brokers"
+    yield means_chart(heuristic[bounded], "brokers", "ratio", name=name, title=title, caption=caption)
+    title, name = "% fewer pure forwarders", "soft-links-forwarders-by-fanout"
+    caption = "Reduction of pure forwarders against strategy S0 (the tree alone), by fanout."
+    yield means_chart(heuristic[~bounded], "fanout", "percent", name=name, title=title, caption=caption)
+    for of, title, what in _OVER_TIME if len(series) else ():
+        name, caption = f"system-{of.replace('_', '-')}-over-time", f"{what} in the system over time."
+        yield means_chart(series, "seconds", of, name=name, title=title, caption=caption)
 
 
 _LIMITS = (60.0, 600.0)

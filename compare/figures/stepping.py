@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
 
-from ...instances.contract.errors import BadInput
+from ...instances.contract.errors import BadInput, check_ending
 from ...instances.contract.files import atomic_write, make_folder
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Trace
@@ -20,7 +20,7 @@ from ...instances.topics.instance import TopicInstance
 from .draw import ON_PAGE, Cell, embedded_json, grid, page_panel, write_page
 from .files import figure_with_printable_texts
 from .panels import CENTRE, HERE, PLAIN, GraphAxes, Panels, TopicOverlays
-from .style import DEFAULT, DrawOptions, check_ending, drawing, styled
+from .style import DEFAULT, DrawOptions, drawing, styled
 
 MOST_FRAMES = 300
 _WIDTH = 4.2  # inches

@@ -17,7 +17,7 @@ from matplotlib import font_manager
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
-from ...instances.contract.errors import BadInput, unknown, unknown_ending
+from ...instances.contract.errors import BadInput, check_ending, unknown
 from ...instances.contract.files import atomic_write
 from .files import FORMATS, Drawn, as_bytes, figure_with_printable_texts, for_page, svg_of, vega_svg
 from .fonts import family_of
@@ -353,16 +353,10 @@ def save(drawn: Drawn, path: Path, options: FigureOptions = DEFAULT_OPTIONS) -> 
     Bad input if the ending is none of `FORMATS`, no font has a letter of a drawing (in SVG the reader's may), or the
     file cannot be written.
     """
-    check_ending(path)
+    check_ending(path, ENDINGS)
     ending = path.suffix[1:]
     with styled(replace(options, formats=(ending,))):
         if isinstance(drawn, Figure):
             figure_with_printable_texts(drawn, all_letters=ending != "svg")
         data = as_bytes(drawn, ending)
     atomic_write(path, data)
-
-
-def check_ending(path: Path, endings: Sequence[str] = ENDINGS) -> None:
-    """Raise BadInput if a file has none of these endings."""
-    if path.suffix not in endings:
-        raise unknown_ending(path, endings)

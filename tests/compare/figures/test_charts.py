@@ -155,7 +155,6 @@ def test_the_report_plots_the_ratio_against_the_only_parameter_varied() -> None:
     assert default_plots(judged(at(1, 12))) == ()
     halves = [(0, "gm"), (1, "gm"), (2, "ilp"), (3, "ilp")]
     apart = judged(*(at(alpha, 12, seed=s, method=m) for alpha in (1, 2) for s, m in halves))
-    assert default_plots(apart) == (), "no instance is common"
     with pytest.raises(BadInput, match="at any alpha"):
         plot_table(apart, Plot("alpha"))
 
