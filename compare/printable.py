@@ -49,9 +49,3 @@ def markdown_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Itera
     """The lines of a table in Markdown."""
     first, *others = ([cell.replace("|", "\\|").replace("\n", " ").rstrip() for cell in row] for row in (heads, *rows))
     yield from (f"| {' | '.join(row)} |" for row in (first, ["---"] * len(first), *others))
-
-
-def bar(share: float) -> str:
-    """A bar of 20 characters, filled by a share from 0 to 1."""
-    filled = int(20 * share)
-    return "█" * filled + "░" * (20 - filled)

@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from ...instances.contract.errors import BadInput
+from ...instances.contract.errors import BadInput, check_ending
 from ...instances.runtime.status_line import StatusLine
 from ...instances.topics.files import TOPICS
-from ..printable import bar
 from .options import AS_JSON, FILE, OPTIONS, PROBLEM_NAME, QUIET, Name, key_values, show, table
 
 _TIES = ("worst", "best", "lowest", "highest")
@@ -46,17 +45,14 @@ def atlas(
     from ..atlas.surveys import OWN
     from ..python_api.atlas import atlas as surveyed
 
-    if output is not None and output.suffix not in (endings := (".json", *TOPICS.endings)):
-        raise BadInput(f"{output}: unknown ending '{output.suffix}': use {', '.join(endings)}")
+    if output is not None:
+        check_ending(output, (".json", *TOPICS.endings))
     if options:
         method = f"{method}[{','.join(f'{name}={value}' for name, value in key_values(options).items())}]"
     line = StatusLine()
-
-    def progress(done: int, total: int) -> None:
-        if not quiet:
-            line.show(0, f"{bar(done / total)} {done:,} of {total:,} instances")
-
-    found = surveyed(method, progress=progress, **given)
+    if not quiet:
+        given["progress"] = lambda done, of: line.show(done, f"{done:,} of {of:,} instances")
+    found = surveyed(method, **given)
     line.clear()
     if as_json:
         click.echo(json.dumps(found.document()))

@@ -14,7 +14,7 @@ from typing import Any
 import click
 from msgspec import structs
 
-from ...instances.contract.errors import BadInput, unknown
+from ...instances.contract.errors import BadInput, check_ending, unknown
 from ...instances.contract.files import atomic_write
 from ...instances.contract.numbers import duration
 from ...instances.runtime.status_line import StatusLine
@@ -27,7 +27,6 @@ from ..claims.figures import Figure, PaperTable, comparison_of, draw, points_of
 from ..claims.pages import VERDICTS, listed, printed, row_of, write_pages
 from ..claims.register import CLAIMS, claims_named, expected_seconds, keep_rows, record, run_claims
 from ..claims.worst import HALL, WorstCase, add_case, cases_on_record, search_worst_case, worst_cases
-from ..printable import bar
 from .options import AS_JSON, CLAIM, FILE, MASTER, METHOD, OPTIONS, PROBLEM_NAME, Positive, key_values, show, table
 
 
@@ -85,7 +84,7 @@ def _run(
     click.echo(f"overlaybench: {len(chosen)} to run, about {duration(max(1.0, whole))}", err=True)
 
     def progress(claim: Claim) -> None:
-        """A bar in a terminal, a line in a log; what is left is by the record's proportions and this run's pace."""
+        """What is left is by the record's proportions and this run's pace."""
         began.append(time.perf_counter())
         left = sum(seconds.values())
         pace = (began[-1] - began[0]) / max(all_seconds - left, 1e-9)
@@ -94,7 +93,7 @@ def _run(
         text += f", about {duration(max(1.0, pace * left))} to go" if len(began) > 1 else ""
         if not sys.stderr.isatty():
             click.echo(f"overlaybench: {text}", err=True)
-        line.show(0, f"{bar((len(began) - 1) / len(chosen))} {text}")
+        line.show(0, text)
 
     for outcome in run_claims(chosen, quick, folder, master, progress):
         line.clear()
@@ -168,8 +167,8 @@ def worst(
 
     A terminal shows one line of progress; what solvers print goes to the file of --hall with the ending .log.
     """
-    if output is not None and output.suffix not in (endings := (".json", *TOPICS.endings)):
-        raise BadInput(f"{output}: unknown ending '{output.suffix}': use {', '.join(endings)}")
+    if output is not None:
+        check_ending(output, (".json", *TOPICS.endings))
     method = Term(method, tuple(key_values(options).items())).normal(problem).label
     on_record = cases_on_record(method, problem, search["nodes"], search["topics"])
     kept = (*on_record, *worst_cases(HALL), *worst_cases(hall))

@@ -365,6 +365,24 @@ def _parts_of_value(value: Any, seen: dict[int, None]) -> list[str]:
     return [repr(value)]
 
 
+class _FolderLock:
+    """A lock on a folder among processes."""
+
+    _held: int | None = None
+
+    def take(self, folder: Path) -> None:
+        self.release()  # of a compilation that raised
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._held = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+            fcntl.flock(self._held, fcntl.LOCK_EX)
+
+    def release(self) -> None:
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
+
 def _shared_cache(kernel: Kernel) -> Any:
     """Numba's cache on disk for one kernel, in a folder named by the kernel's digest.
 
@@ -410,10 +428,10 @@ def _shared_cache(kernel: Kernel) -> Any:
 
     class Shared(FunctionCache):
         _impl_class = Implementation
-        lock: int | None = None
 
         def __init__(self, py_func: Any) -> None:
             super().__init__(py_func)
+            self.lock = _FolderLock()
             own = self._cache_file
             own.__class__ = Files
 
@@ -421,12 +439,12 @@ def _shared_cache(kernel: Kernel) -> Any:
             PAUSES.begin()  # loading counts in no run either; a compilation ends in `save_overload`
             found = super().load_overload(sig, target_context)
             if found is None:
-                self._take_lock()
+                self.lock.take(folder)
                 found = super().load_overload(sig, target_context)
                 if found is None:
                     _announce_compilation()
                     return None
-                self._release_lock()
+                self.lock.release()
             else:
                 os.utime(folder)
             PAUSES.end()
@@ -443,20 +461,8 @@ def _shared_cache(kernel: Kernel) -> Any:
                 with suppress(OSError):  # the disk is full: this process has it
                     super().save_overload(sig, data)
             finally:
-                self._release_lock()
+                self.lock.release()
                 PAUSES.end()
-
-        def _take_lock(self) -> None:
-            self._release_lock()  # of a compilation that raised
-            with suppress(OSError):
-                folder.mkdir(parents=True, exist_ok=True)
-                self.lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
-                fcntl.flock(self.lock, fcntl.LOCK_EX)
-
-        def _release_lock(self) -> None:
-            if self.lock is not None:
-                os.close(self.lock)
-                self.lock = None
 
     return Shared(kernel.py_func)
 
