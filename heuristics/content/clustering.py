@@ -46,46 +46,39 @@ def clustering(instance: ContentInstance) -> Ids:
     published = np.minimum(instance.out_rates, highest * _ROUNDED_UP)
     brokers = np.full(instance.num_users, _NONE, dtype=np.int32)
     loads = np.zeros(instance.num_brokers)
-    for broker in range(instance.num_brokers):
-        bounds = _ratios(published, instance.access[:, broker])
-        ordered = np.argsort(-bounds, kind="stable").astype(np.int32)
-        unassigned = ordered[brokers[ordered] == _NONE]
-        a, b = _best_pair(users, published, channels, starts, broker, unassigned, bounds)
-        if a != _NONE:
-            brokers[[a, b]] = broker
-            loads[broker] += instance.demands[a] + instance.demands[b]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bounds = np.nan_to_num((published[:, None] / instance.access).T, posinf=np.inf)
+    _assign_pairs(users, published, channels, starts, np.argsort(-bounds), brokers, loads)
     failed = _assign_others(users, brokers, loads)
     if failed != _NONE:
         raise CapacityExceeded(instance, failed, loads)
     return brokers
 
 
-def _ratios(traffic: Reals, prices: Reals) -> Reals:
-    ratios = np.where(traffic > 0, np.inf, 0.0)
-    np.divide(traffic, prices, out=ratios, where=prices > 0)
-    return ratios
-
-
 @kernel
-def _best_pair(
-    users: Users, published: Reals, channels: Offsets, starts: Offsets, broker: int, unassigned: Ids, bounds: Reals
-) -> tuple[int, int]:
-    """The pair of highest ratio that fits the broker, or none; `unassigned` is ordered by falling bound."""
-    best, first, second = -1.0, _NONE, _NONE
-    for k in range(len(unassigned)):
-        if bounds[unassigned[k]] < best:
-            break
-        for other in unassigned[k + 1 :]:
-            a, b = min(unassigned[k], other), max(unassigned[k], other)
-            price = users.access[a, broker] + users.access[b, broker]
-            demand = users.demands[a] + users.demands[b]
-            bounded = price > 0 and published[a] + published[b] < best * price  # best may be infinite
-            if bounded or demand > users.load_limits[broker]:
-                continue
-            ratio = _ratio(_traffic(users.rates, channels, starts, a, b), price)
-            if ratio > best or (ratio == best and (a, b) < (first, second)):
-                best, first, second = ratio, a, b
-    return first, second
+def _assign_pairs(
+    users: Users, published: Reals, channels: Offsets, starts: Offsets, ordered: Offsets, brokers: Ids, loads: Reals
+) -> None:
+    """Assign to each broker the pair of highest ratio that fits it; its row of `ordered` has users by falling bound."""
+    for broker in range(len(loads)):
+        best, first, second = -1.0, _NONE, _NONE
+        unassigned = ordered[broker][brokers[ordered[broker]] == _NONE]
+        for k in range(len(unassigned)):
+            if _ratio(published[unassigned[k]], users.access[unassigned[k], broker]) < best:
+                break
+            for other in unassigned[k + 1 :]:
+                a, b = min(unassigned[k], other), max(unassigned[k], other)
+                price = users.access[a, broker] + users.access[b, broker]
+                demand = users.demands[a] + users.demands[b]
+                bounded = price > 0 and published[a] + published[b] < best * price  # best may be infinite
+                if bounded or demand > users.load_limits[broker]:
+                    continue
+                ratio = _ratio(_traffic(users.rates, channels, starts, a, b), price)
+                if ratio > best or (ratio == best and (a, b) < (first, second)):
+                    best, first, second = ratio, a, b
+        if first != _NONE:
+            brokers[first] = brokers[second] = broker
+            loads[broker] += users.demands[first] + users.demands[second]
 
 
 @in_place_kernel

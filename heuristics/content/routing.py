@@ -53,11 +53,12 @@ def _steiner_trees(core: Reals, traffic: BrokerTraffic) -> tuple[RoutingTree, ..
     first = np.flatnonzero((np.diff(channels, prepend=-1) != 0) | (np.diff(group, prepend=-1) != 0))
     members = traffic.subscribed.T[channels[first]]
     members[np.repeat(np.arange(len(first)), np.diff(first, append=len(channels))), sources] = True
-    groups = [tuple(each.tolist()) for each in np.split(sources, first[1:])]
-    keys, ends = _relayed_links(core, members)
-    links = list(zip(*(each.tolist() for each in np.divmod(keys, len(core))), strict=True))
-    trees = zip(pairwise([0, *ends.tolist()]), channels[first].tolist(), groups, strict=True)
-    return tuple(RoutingTree(tuple(links[begin:end]), channel, group) for (begin, end), channel, group in trees)
+    keys, ends = (each.tolist() for each in _relayed_links(core, members))
+    known = {key: divmod(key, len(core)) for key in set(keys)}  # trees share links: 25,000 are some 1,000 objects
+    links, listed = tuple(known[key] for key in keys), tuple(sources.tolist())
+    groups = [listed[begin:end] for begin, end in pairwise([*first.tolist(), len(listed)])]
+    trees = zip(pairwise([0, *ends]), channels[first].tolist(), groups, strict=True)
+    return tuple(RoutingTree(links[begin:end], channel, group) for (begin, end), channel, group in trees)
 
 
 @kernel

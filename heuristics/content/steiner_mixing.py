@@ -142,89 +142,111 @@ def traffic_on_grown_trees(instance: ContentInstance) -> Reals:
     again for each user who is nearest to a broker.
     """
     by_price = np.argsort(instance.access.T, axis=1, kind="stable").astype(np.int32)
-    traffic = np.zeros(instance.access.shape)
-    for channel in range(instance.num_channels):
+    traffic, totals = np.zeros(instance.access.shape), instance.rates.sum(axis=0)
+    for channel in np.flatnonzero(instance.subscriptions.any(axis=0) & (totals > 0)).tolist():
         rates, subscribed = instance.rates[:, channel].copy(), instance.subscriptions[:, channel].copy()
-        if subscribed.any() and rates.any():
-            lists = by_price[subscribed[by_price]].reshape(instance.num_brokers, -1)
-            prices = np.take_along_axis(instance.access.T, lists, axis=1)
-            _add_channel(instance.access, instance.core, rates, subscribed, lists, prices, traffic)
+        _add_channel(instance.access, instance.core, by_price, rates, subscribed, traffic)
     return traffic
 
 
 @kernel
-def _add_channel(
-    access: Reals, core: Reals, rates: Reals, subscribed: Flags, lists: Ids, prices: Reals, traffic: Reals
-) -> None:
-    """Add the trees of a channel; row b of `lists` has its subscribers by their price to broker b."""
-    entries = _entries(access, core, rates, subscribed, lists, prices)
-    entering = np.zeros(len(core))
+def _add_channel(access: Reals, core: Reals, by_price: Ids, rates: Reals, subscribed: Flags, traffic: Reals) -> None:
+    """Add the trees of a channel; row b of `by_price` has all users by their price to broker b."""
+    members, numbers = np.flatnonzero(subscribed), np.full(len(rates), _NONE, np.int32)
+    numbers[members] = np.arange(len(members))
+    lists, prices = np.empty((len(core), len(members)), np.int32), access[members].T.copy()
+    for b in range(len(core)):
+        count = 0
+        for u in by_price[b]:
+            if subscribed[u]:
+                lists[b, count], count = numbers[u], count + 1
+    entries, entering = _entries(access, core, rates, numbers, lists, prices), np.zeros(len(core))
     for u in range(len(rates)):
         if entries[u] != _NONE:
             entering[entries[u]] += rates[u]
             traffic[u, entries[u]] += rates[u]
-    joined = np.empty(len(rates), dtype=np.int32)
+    joined, nearest = np.empty(len(members), np.int32), np.empty(len(members))
     for start in range(len(core)):
         if entering[start] > 0:
-            _grow(core, lists, prices, start, joined)
-            for u in lists[0]:
-                traffic[u, joined[u]] += entering[start]
+            _grow(core, lists, prices, start, joined, nearest)
+            for k, u in enumerate(members):
+                traffic[u, joined[k]] += entering[start]
                 if entries[u] == start:
-                    traffic[u, joined[u]] -= rates[u]
+                    traffic[u, joined[k]] -= rates[u]
 
 
 @kernel
-def _entries(access: Reals, core: Reals, rates: Reals, subscribed: Flags, lists: Ids, prices: Reals) -> Ids:
+def _entries(access: Reals, core: Reals, rates: Reals, numbers: Ids, lists: Ids, prices: Reals) -> Ids:
     """The broker at which each publisher enters; none for users without messages to other users."""
     paths = _paths(core, lists, prices, _NONE)
     entries = np.full(len(rates), _NONE, dtype=np.int32)
     for u in range(len(rates)):
-        if rates[u] > 0 and (len(lists[0]) > 1 or not subscribed[u]):
-            nearest = subscribed[u] and (lists[:, 0] == u).any()
-            entries[u] = np.argmin(access[u] + (_paths(core, lists, prices, u) if nearest else paths))
+        if rates[u] > 0 and (lists.shape[1] > 1 or numbers[u] == _NONE):
+            nearest = numbers[u] != _NONE and (lists[:, 0] == numbers[u]).any()
+            entries[u] = np.argmin(access[u] + (_paths(core, lists, prices, numbers[u]) if nearest else paths))
     return entries
 
 
 @kernel
 def _paths(core: Reals, lists: Ids, prices: Reals, excluded: int) -> Reals:
     """From each broker the price of the cheapest path to a subscriber other than the excluded one."""
-    first = prices[:, 0].copy()
+    first, paths = np.empty(len(core)), np.empty(len(core))
     for b in range(len(core)):
-        if lists[b, 0] == excluded:
-            first[b] = prices[b, 1]
-    paths = np.empty(len(core))
+        first[b] = prices[b, lists[b, 1 if lists[b, 0] == excluded else 0]]
     for b in range(len(core)):
         paths[b] = (core[b] + first).min()
     return paths
 
 
 @kernel
-def _grow(core: Reals, lists: Ids, prices: Reals, start: int, joined: Ids) -> None:
-    """Grow a tree from a broker over all subscribers; sets joined[u] to the broker of subscriber u."""
-    count = lists.shape[1]
-    joined[lists[0]] = _NONE
-    distances, next_user = core[start].copy(), np.zeros(len(core), dtype=np.int64)
-    keys = distances + prices[:, 0]
-    done = 0
-    while done < count:
+def _grow(core: Reals, lists: Ids, prices: Reals, start: int, joined: Ids, nearest: Reals) -> None:
+    """Grow a tree from a broker over all subscribers; sets joined[k] to the broker of the k-th one.
+
+    Row b of `lists` has the subscribers by their price to broker b. A subscriber of price nearest[k] to the tree's
+    broker joined[k] joins there unless a path from another broker is cheaper; −1 says that it has joined.
+    """
+    joined[:], nearest[:] = len(core), np.inf
+    distances, following = core[start].copy(), np.zeros(len(core), np.int64)
+    keys = distances + np.array([prices[b, lists[b, 0]] for b in range(len(core))])
+    while True:
         b = 0
         for other in range(1, len(keys)):
             if keys[other] < keys[b]:
                 b = other
-        user = lists[b, next_user[b]]
-        if joined[user] == _NONE:
-            joined[user] = b
-            done += 1
-            # The broker joins the tree, which brings other brokers nearer.
-            if distances[b] > 0:
+        key = keys[b]
+        if key == np.inf:
+            return
+        k, to_broker, possible, keys[b] = lists[b, following[b]], prices[b], 0, np.inf
+        if nearest[k] > key or (nearest[k] == key and joined[k] > b):
+            _add_broker(to_broker, key, b, joined, nearest)
+            joined[k], nearest[k] = b, -1.0
+            if distances[b] > 0:  # the broker joins the tree, which brings other brokers nearer
                 for other in range(len(core)):
                     if core[b, other] < distances[other]:
-                        distances[other] = core[b, other]
-                        if keys[other] < np.inf:
-                            keys[other] = distances[other] + prices[other, next_user[other]]
-        while next_user[b] < count and joined[lists[b, next_user[b]]] != _NONE:
-            next_user[b] += 1
-        keys[b] = distances[b] + prices[b, next_user[b]] if next_user[b] < count else np.inf
+                        distances[other], following[other] = core[b, other], 0
+                        keys[other] = core[b, other] + prices[other, lists[other, 0]] if other != b else np.inf
+            continue
+        for other in range(len(nearest)):
+            possible += distances[b] + to_broker[other] <= nearest[other]
+        for at in range(following[b] + 1, len(joined) if possible else 0):
+            k, following[b] = lists[b, at], at
+            if distances[b] + to_broker[k] <= nearest[k]:
+                keys[b] = distances[b] + to_broker[k]
+                break
+
+
+@in_place_kernel
+def _add_broker(prices: Reals, key: float, broker: int, joined: Ids, nearest: Reals) -> None:
+    """Let subscribers with a path cheaper than `key` join, and bring the others nearer by the broker.
+
+    Without branches, so that the loop uses the processor's vector instructions.
+    """
+    for k in range(len(joined)):
+        price, before = nearest[k], joined[k]
+        stays = (price > key) | ((price == key) & (before > broker))
+        nearer = (prices[k] < price) | ((prices[k] == price) & (broker < before))
+        joined[k] = broker if stays & nearer else before
+        nearest[k] = min(price, prices[k]) if stays else -1.0
 
 
 _TREES = {"closure": traffic_on_closure_trees, "grown": traffic_on_grown_trees}

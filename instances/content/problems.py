@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,14 @@ class ContentOverlay(Drawn):
         if brokers.ndim != 1 or (brokers < 0).any():
             raise BadInput("brokers must be one array with a broker, numbered from 0, for each user")
         self._set(brokers=brokers, trees=tuple(self.trees))
+
+    @cached_property
+    def links(self) -> tuple[Offsets, Offsets]:
+        """The tree and the two brokers of each link of all trees, shapes (l,) and (l, 2)."""
+        counts = [len(tree.links) for tree in self.trees]
+        links = chain.from_iterable(tree.links for tree in self.trees)
+        ends = np.fromiter(chain.from_iterable(links), np.int64, 2 * sum(counts))
+        return np.repeat(np.arange(len(counts)), counts), ends.reshape(-1, 2)
 
     def to_networkx(self, instance: ContentInstance) -> nx.Graph[tuple[str, str]]:
         """The links in use on ("user", label) and ("broker", label), with the price of each as ``weight``.
@@ -188,23 +197,26 @@ class SteinerRouting(ContentProblem):
 
     def core_cost(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> float:
         """Σ of each tree's price times what its sources publish on its channel. O(links of all trees)."""
-        trees = [tree for tree in answer.trees if tree.channel is not None]
-        number, ends = _links_of(trees)
-        prices = np.bincount(number, instance.core[ends[:, 0], ends[:, 1]], len(trees))
+        number, ends = answer.links
+        prices = np.bincount(number, instance.core[ends[:, 0], ends[:, 1]], len(answer.trees))
         rates = [
-            traffic.rates[tree.sources[0], tree.channel]
+            0.0
+            if tree.channel is None
+            else traffic.rates[tree.sources[0], tree.channel]
             if len(tree.sources) == 1
             else traffic.rates[list(tree.sources), tree.channel].sum()
-            for tree in trees
+            for tree in answer.trees
         ]
         return float(np.cumsum(np.append(0.0, prices * np.array(rates)))[-1])
 
     def routing_faults(self, instance: ContentInstance, answer: ContentOverlay, traffic: BrokerTraffic) -> list[str]:
         """A source with no tree or several, links that form no tree, or a destination that is not reached."""
         carried = np.zeros((instance.num_brokers, instance.num_channels), dtype=np.int64)
-        faults, step = [], max(1, _CELLS_AT_ONCE // instance.num_brokers)
-        parts = (answer.trees[start : start + step] for start in range(0, len(answer.trees), step))
-        sound = [each for part in parts for each in _are_sound(part, traffic.subscribed)]
+        faults: list[str] = []
+        sound, (owner, ends), step = [], answer.links, max(1, _CELLS_AT_ONCE // instance.num_brokers)
+        for start in range(0, len(answer.trees), step):
+            part, links = answer.trees[start : start + step], slice(*np.searchsorted(owner, (start, start + step)))
+            sound += _are_sound(part, owner[links] - start, ends[links], traffic.subscribed)
         for number, tree in enumerate(answer.trees):
             if sound[number]:
                 for source in tree.sources:
@@ -218,8 +230,7 @@ class SteinerRouting(ContentProblem):
                 continue
             carried[list(tree.sources), tree.channel] += 1
             destinations = np.flatnonzero(traffic.subscribed[:, tree.channel]).tolist()
-            fault = _fault(tree, instance, {*tree.sources, *destinations})
-            if fault:
+            if fault := _fault(tree, instance, {*tree.sources, *destinations}):
                 faults.append(f"tree {number} of channel '{instance.channel_label(tree.channel)}' {fault}")
         for b, c in np.argwhere((carried > 1) | (traffic.leaving & (carried == 0))):
             faults.append(
@@ -282,28 +293,15 @@ def _access(instance: ContentInstance, answer: ContentOverlay) -> float:
     return float((instance.demands * instance.access[np.arange(instance.num_users), answer.brokers]).sum())
 
 
-def _links_of(trees: Sequence[RoutingTree]) -> tuple[Offsets, Offsets]:
-    """The tree and the two brokers of each link of some trees, shapes (l,) and (l, 2)."""
-    number, ends = _concatenated([list(chain.from_iterable(tree.links)) for tree in trees])
-    return number[::2], ends.reshape(-1, 2)
-
-
-def _concatenated(rows: Sequence[Sequence[int]]) -> tuple[Offsets, Offsets]:
-    """The row of each number of some rows, and the numbers."""
-    counts = [len(row) for row in rows]
-    numbers = np.fromiter(chain.from_iterable(rows), np.int64, sum(counts))
-    return np.repeat(np.arange(len(rows)), counts), numbers
-
-
-def _are_sound(trees: Sequence[RoutingTree], subscribed: Flags) -> list[bool]:
+def _are_sound(trees: Sequence[RoutingTree], number: Offsets, ends: Offsets, subscribed: Flags) -> list[bool]:
     """Whether each tree is one and reaches its sources and all brokers with a subscriber; shape of those (|B|, |C|).
 
-    All trees are one graph with |B| vertices for each. Trees whose channel, sources or links are out of range are not
-    sound. Cost O(|B|) for each tree.
+    All trees are one graph with |B| vertices for each; the number of the tree and the ends of each link are given.
+    Trees whose channel, sources or links are out of range are not sound. Cost O(|B|) for each tree.
     """
     count, channels = len(subscribed), np.array([-1 if tree.channel is None else tree.channel for tree in trees])
-    owner, sources = _concatenated([tree.sources for tree in trees])
-    number, ends = _links_of(trees)
+    owner = np.repeat(np.arange(len(trees)), [len(tree.sources) for tree in trees])
+    sources = np.fromiter(chain.from_iterable(tree.sources for tree in trees), np.int64, len(owner))
     sound = (channels >= 0) & (channels < subscribed.shape[1]) & (np.bincount(owner, minlength=len(trees)) > 0)
     sound[owner[(sources < 0) | (sources >= count)]] = False
     sound[number[(ends[:, 0] < 0) | (ends[:, 0] >= ends[:, 1]) | (ends[:, 1] >= count)]] = False
