@@ -20,7 +20,6 @@ import gzip
 import json
 import os
 import re
-import runpy
 import sys
 from collections import deque
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -220,6 +219,8 @@ def shown(number, rounding):
 
 def classes_of(path):
     """The classes of rules that a file of Python defines."""
+    import runpy
+
     try:
         names = runpy.run_path(path, run_name="rules").values()
     except Exception as error:  # whatever a file of others leads to

@@ -74,16 +74,16 @@ class Rows:
 
     def keep(self, number, coefficients, rhs):
         """Its right-hand side, its largest coefficient, and the integer, or None and (places, coefficients)."""
-        columns, values = zip(*listed, strict=True) if (listed := [*coefficients]) else ((), ())
-        if len(set(columns)) < len(columns):
+        listed = [*coefficients]
+        row = dict(listed)
+        if len(row) < len(listed):
             row = {}
             for column, value in listed:
                 row[column] = row.get(column, 0) + value
-            columns, values = tuple(row), tuple(row.values())
-        places = [*map(self.place.get, columns)]
+        places, values = [*map(self.place.get, row)], [*row.values()]
         need({type(rhs), *map(type, values)} == {int}, "a number of the row is no integer")
         if None in places:
-            places = [*map(self.place_of, columns)]
+            places = [*map(self.place_of, row)]
         largest = max(map(abs, values), default=0)
         if self.width and 2 * largest < 256**self.width:
             kept = rhs, largest, packed(places, values, self.width), None
@@ -134,6 +134,11 @@ class Rows:
 def packed(places, values, width):
     """Σ value·256^(width·place)."""
     size = max(places, default=-1) + 1
+    if min(values, default=0) >= 0 and max(values, default=0) < 256:  # as most rows
+        data = bytearray(width * size)
+        for place, value in zip(places, values):
+            data[width * place] = value
+        return int.from_bytes(data, "little")
     numbers = array("q", bytes(8 * size))
     for place, value in zip(places, values):
         numbers[place] = value

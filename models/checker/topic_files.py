@@ -8,9 +8,9 @@ import struct
 import sys
 from array import array
 from collections import Counter
-from itertools import chain
+from itertools import accumulate, chain
 from math import isqrt
-from pathlib import Path
+from os.path import splitext
 
 from cases import document, is_integer, need, need_labels, reading
 
@@ -20,7 +20,7 @@ MOST_COST, MOST_SITES = 1_000_000, 20_000
 @reading
 def read(path):
     """The nodes, the (node, topic) rows and the costs, None without any, of a JSON, CSV or TSV file."""
-    ending = Path(path).suffix
+    ending = splitext(path)[1]
     if ending == ".json":
         data = document(path, "topics/1")
         subscriptions, costs = data["subscriptions"], data.get("costs")
@@ -53,11 +53,8 @@ def read_table(path):
 
 def digest_of(num_nodes, num_topics, rows, costs):
     """SHA-256 of sorted (node, topic) numbers: how many of each, where each node's topics begin, the topics; costs."""
-    starts = [0] * (num_nodes + 1)
-    for v, _ in rows:
-        starts[v + 1] += 1
-    for v in range(num_nodes):
-        starts[v + 1] += starts[v]
+    counts = Counter(v for v, _ in rows)
+    starts = [0, *accumulate(map(counts.__getitem__, range(num_nodes)))]
     topics = array("i", [t for _, t in rows])
     if sys.byteorder == "big":
         topics.byteswap()
