@@ -78,11 +78,9 @@ def _starts(instance: TopicInstance, problem: SOC, seed: int, clock: Clock) -> I
         if method.name != EDGE_EXCHANGE.name:
             limit = clock.share(_STARTS_SHARE / len(methods)).left
             share = limit if math.isfinite(limit) else None
-            options = method.complete({}, problem.name)
-            proposal = method.solve(instance, problem, seed=seed, time_limit=share, **options)
-            if proposal.answer is not None:
-                offer(proposal.answer)
-                yield proposal.answer
+            if (answer := method.by_default(instance, problem, seed=seed, time_limit=share).answer) is not None:
+                offer(answer)
+                yield answer
 
 
 def _score(problem: SOC, overlay: Overlay, instance: TopicInstance) -> Score:

@@ -21,7 +21,7 @@ from ..runtime.compiled import (
     mark_compiled,
     never_interpreted,
 )
-from ..runtime.run import PAUSES, OutOfTime, Trajectory, on_trial, setting, solving
+from ..runtime.run import PAUSES, OutOfTime, Trajectory, offer, on_trial, setting, solving
 from ..runtime.signals import stopped
 from .errors import BadInput, missing_extra
 from .numbers import distinct
@@ -254,6 +254,23 @@ class Method(Generic[Instance, Answer]):
     def keyed(self, options: Mapping[str, object], problem: str) -> dict[str, Value]:
         """The options stored with a run, and part of its key and seed: without `unkeyed` ones at their defaults."""
         return keyed(self.answering(problem).options, self.complete(options, problem))
+
+    def by_default(
+        self, instance: Instance, problem: Problem[Instance, Answer], *, seed: int, time_limit: float | None = None
+    ) -> Proposal[Answer]:
+        """The proposal with default options, not validated: for a method that starts from the answer of this one."""
+        options = self.complete({}, problem)
+        return self.answering(problem).solve(instance, problem, seed=seed, time_limit=time_limit, **options)
+
+    def valid_answer(
+        self, instance: Instance, problem: Problem[Instance, Answer], *, seed: int, time_limit: float | None = None
+    ) -> Answer | None:
+        """The answer with default options if it is valid, which is then offered; None otherwise."""
+        answer = self.by_default(instance, problem, seed=seed, time_limit=time_limit).answer
+        if answer is None or problem.violations(instance, answer):
+            return None
+        offer(answer)
+        return answer
 
     def run(
         self,

@@ -17,7 +17,7 @@ from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
-from ...instances.runtime.run import Clock, interruptible, offer, offer_value
+from ...instances.runtime.run import Clock, interruptible, offer_value
 from ..engine.exact_method import START, SolverOutcome, solve_exactly
 from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
 from ..engine.proof import Multipliers, ProofFile, ProofTree
@@ -172,14 +172,8 @@ def exact_method(
 
 def best_start(instance: ContentInstance, problem: ContentProblem, *, seed: int, clock: Clock) -> ContentOverlay | None:
     """The cheapest overlay of the heuristics, improved by moves; None if they find none in time."""
-    answers = []
-    for method in methods_of(_HEURISTICS):
-        if method.answers(problem.name) and not clock.passed:
-            options = method.complete({}, problem.name)
-            answer = method.solve(instance, problem, seed=seed, time_limit=None, **options).answer
-            if answer is not None and not problem.violations(instance, answer):
-                answers.append(answer)
-                offer(answer)
+    methods = (each for each in methods_of(_HEURISTICS) if each.answers(problem.name) and not clock.passed)
+    answers = [answer for each in methods if (answer := each.valid_answer(instance, problem, seed=seed)) is not None]
     best = min(answers, key=partial(problem.value, instance), default=None)
     return None if best is None else improve_by_moves(instance, problem, best, clock)
 

@@ -350,15 +350,12 @@ def _searched_first(
 
 def _heuristic_starts(instance: TopicInstance, problem: SOC, seed: int, clock: Clock) -> list[Overlay]:
     """The valid overlays of the problem's heuristics with their default options."""
-    overlays = []
+    overlays = list[Overlay]()
     methods = [each for each in methods_of("overlaybench.heuristics.limits") if each.answers(problem.name)]
     for index, method in enumerate(methods):
         share = clock.share(_STARTS_SHARE / (len(methods) - index), _AT_MOST).left
-        options = method.complete({}, problem.name)
-        proposal = method.solve(instance, problem, seed=seed, time_limit=share, **options)
-        if proposal.answer is not None and not problem.violations(instance, proposal.answer):
-            overlays.append(proposal.answer)
-            offer(proposal.answer)
+        if (overlay := method.valid_answer(instance, problem, seed=seed, time_limit=share)) is not None:
+            overlays.append(overlay)
     return overlays
 
 

@@ -90,8 +90,7 @@ def heuristics(run: Run, parameters: HeuristicParameters = PARAMETERS) -> None:
         limit = min(parameters.patience, (1.0 if promising else 0.5) * clock.left)
         if run.best is not None and (expected[method.name] >= limit or (others.passed and not promising)):
             continue
-        options = method.complete({}, one)
-        solve = partial(method.solve, instance, one, seed=run.settings.seed, time_limit=None, **options)
+        solve = partial(method.by_default, instance, one, seed=run.settings.seed)
         is_quick = expected[method.name] <= parameters.at_once
         proposal = solve() if is_quick else finished_within(clock, solve, steps=math.inf)
         overlay = None if proposal is None else proposal.answer

@@ -513,8 +513,7 @@ def _solve(
         offer(first)
     if overlay is None:
         method = {**starts(), **starts(problem.name)}[start]
-        defaults = method.complete({}, problem.name)
-        work = partial(method.solve, instance, problem, seed=seed, time_limit=None, **defaults)
+        work = partial(method.by_default, instance, problem, seed=seed)
         steps = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum())
         proposal = finished_within(clock, work, steps=steps)
         overlay = None if proposal is None else proposal.answer

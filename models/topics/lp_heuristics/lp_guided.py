@@ -82,8 +82,7 @@ def heuristic_overlays(
     answers: dict[str, Overlay | None] = {}
     part = clock.share(share)
     for method, one in sorted(known, key=lambda each: each[0].pace > _FAST and not is_promising(*each)):
-        options = method.complete({}, one)
-        solve = partial(method.solve, instance, one, seed=seed, time_limit=None, **options)
+        solve = partial(method.by_default, instance, one, seed=seed)
         proposal = _run(solve, instance, clock if all(answer is None for answer in answers.values()) else part)
         answers[method.name] = None if proposal is None else proposal.answer
     overlays = [overlay for method, _ in known if (overlay := answers[method.name]) is not None]
