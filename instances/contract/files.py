@@ -217,8 +217,16 @@ def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
     Raises BadInput if it is missing, unreadable, not UTF-8 or larger than `at_most` bytes. No more than that is held in
     memory.
     """
-    data = bytearray()
-    large = BadInput(f"{path}: is larger than {at_most / 2**20:g} MiB: make it smaller, or use Parquet")
+    data = read_bytes(path, at_most)
+    try:
+        return as_read(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise not_utf8(f"{path}: byte {error.start}", data) from None
+
+
+def read_bytes(path: Path, at_most: int = LARGEST_TEXT, instead: str = ", or use Parquet") -> bytearray:
+    """The bytes of a file, within the bound of :func:`read_text`; an error also says what to use `instead`."""
+    data, large = bytearray(), BadInput(f"{path}: is larger than {at_most / 2**20:g} MiB: make it smaller{instead}")
     with opened(path) as file:
         if path.is_file() and path.stat().st_size > at_most:
             raise large
@@ -226,10 +234,7 @@ def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
             data += more
             if len(data) > at_most:
                 raise large
-    try:
-        return as_read(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise not_utf8(f"{path}: byte {error.start}", data) from None
+    return data
 
 
 def as_read(text: str) -> str:

@@ -273,17 +273,17 @@ def parquet_labels(
 
 
 @contextmanager
-def arrow_errors() -> Iterator[None]:
-    """Turn the errors of Arrow and of the system into bad input."""
+def arrow_errors(fix: str = "give a complete file with columns of labels") -> Iterator[None]:
+    """Turn the errors of Arrow and of the system, and values out of place, into bad input."""
     import pyarrow as pa
 
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except BadInput:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise BadInput(
-            f"cannot be read ({reason}): check the path; give a complete file with columns of labels"
-        ) from None
+        raise BadInput(f"cannot be read ({reason}): check the path; {fix}") from None
 
 
 def parquet_table(

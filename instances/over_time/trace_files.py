@@ -29,8 +29,9 @@ from ..contract.files import (
     write_json_lines,
 )
 from ..contract.kind import Kind, LoadedInstance
-from ..contract.tables import check_columns, readable, separated
+from ..contract.tables import arrow_errors, check_columns, readable, separated
 from ..contract.time_units import SECOND
+from ..topics.files import subscriptions
 from ..topics.instance import TopicInstance
 from .link_log import LinkLog
 from .timed import microseconds
@@ -137,7 +138,7 @@ def trace_between(old: TopicInstance, new: TopicInstance) -> TopicTrace:
     >>> trace.described(0), trace.described(1)
     ('ann gives up a', 'bob joins: a')
     """
-    before, after = _labelled(old), _labelled(new)
+    before, after = ({node: {*topics} for node, topics in subscriptions(each).items()} for each in (old, new))
     events = [Event(1.0, "leave", node) for node in before if node not in after]
     for node, topics in after.items():
         if (own := before.get(node)) is None:
@@ -146,14 +147,6 @@ def trace_between(old: TopicInstance, new: TopicInstance) -> TopicTrace:
             both = ("subscribe", topics - own), ("unsubscribe", own - topics)
             events += [Event(1.0, what, node, sorted(changed)) for what, changed in both if changed]
     return TopicTrace.from_events(before, events)
-
-
-def _labelled(instance: TopicInstance) -> dict[str, set[str]]:
-    """The topics of each node."""
-    topics = [instance.topic_label(t) for t in range(instance.num_topics)]
-    return {
-        instance.node_label(v): {topics[t] for t in instance.topics_of(v).tolist()} for v in range(instance.num_nodes)
-    }
 
 
 def _from_lines(text: str) -> TopicTrace:
@@ -199,10 +192,9 @@ def _write_parquet(trace: TopicTrace, path: Path) -> None:
 
 
 def _from_parquet(path: Path, names: list[str]) -> TopicTrace:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with arrow_errors("give a complete file"):
         table = pq.read_table(readable(path), partitioning=None)
         metadata = table.schema.metadata or {}
         is_ours = metadata.get(b"overlaybench", b"").decode() == FORMAT
@@ -210,11 +202,6 @@ def _from_parquet(path: Path, names: list[str]) -> TopicTrace:
         check_columns(wanted, table.column_names)
         columns = [table[name].to_pylist() for name in wanted]
         begin = int(metadata.get(_START.encode(), b"0"))
-    except (pa.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, BadInput):
-            raise
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise BadInput(f"cannot be read ({reason}): check the path; give a complete file") from None
     if not is_ours:
         return _from_rows((f"row {row}", *cells) for row, cells in enumerate(zip(*columns, strict=True), start=1))
     start, events, places = dict[str, list[str]](), list[Event](), list[int]()

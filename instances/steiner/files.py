@@ -13,7 +13,7 @@ import numpy as np
 
 from ..contract.arrays import whole
 from ..contract.errors import BadInput, check_ending
-from ..contract.files import LARGEST_TEXT, as_read, atomic_write, errors_in, opened
+from ..contract.files import as_read, atomic_write, errors_in, read_bytes
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
 from .instance import SteinerInstance
@@ -144,13 +144,7 @@ class Steiner(OverlayKind[SteinerInstance]):
         line.
         """
         with errors_in(path):
-            too_large = BadInput(f"is larger than {LARGEST_TEXT >> 20} MiB: make it smaller")
-            if path.is_file() and path.stat().st_size > LARGEST_TEXT:
-                raise too_large
-            with opened(path) as file:
-                if len(data := file.read(LARGEST_TEXT + 1)) > LARGEST_TEXT:
-                    raise too_large
-            text = as_read(data.removeprefix(b"\xef\xbb\xbf").decode("latin-1"))
+            text = as_read(read_bytes(path, instead="").removeprefix(b"\xef\xbb\xbf").decode("latin-1"))
             lines = _lines(text)
             number, words, _ = first = next(lines, _Line(1, [""], ""))
             is_headed = _MAGIC in map(str.upper, words[:3])

@@ -196,7 +196,7 @@ def write_topics(instance: TopicInstance, path: str | Path) -> None:
         with errors_in(path):
             atomic_write(path, hypergraphs.text_of_sets(_sets(instance), with_copies=_has_copies(path)))
     elif path.suffix == ".json":
-        write_json(path, {"format": FORMAT, "subscriptions": _subscriptions(instance), **more})
+        write_json(path, {"format": FORMAT, "subscriptions": subscriptions(instance), **more})
     elif path.suffix == ".parquet":
         atomic_write(path, partial(_write_parquet, instance, more.get("costs")))
     elif path.suffix in SEPARATED:
@@ -215,7 +215,8 @@ def _sets(instance: TopicInstance) -> list[tuple[str, list[str]]]:
     ]
 
 
-def _subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
+def subscriptions(instance: TopicInstance) -> dict[str, list[str]]:
+    """The topics of each node by label: the inverse of :meth:`.TopicInstance.from_subscriptions`."""
     names = [instance.topic_label(t) for t in range(instance.num_topics)]
     return {
         instance.node_label(v): [names[t] for t in instance.topics_of(v).tolist()] for v in range(instance.num_nodes)
@@ -329,7 +330,7 @@ def _write_parquet(instance: TopicInstance, costs: object, path: Path) -> None:
     if costs is not None:
         metadata[_COSTS] = costs
     if instance.has_nodes_without_topics:
-        metadata[_WITHOUT_TOPICS] = [node for node, topics in _subscriptions(instance).items() if not topics]
+        metadata[_WITHOUT_TOPICS] = [node for node, topics in subscriptions(instance).items() if not topics]
     text = {key: json.dumps(value, separators=(",", ":")) for key, value in metadata.items()}
     pq.write_table(table.replace_schema_metadata(text) if text else table, path)
 
