@@ -1,11 +1,13 @@
 """Least costs of Steiner trees, written without the methods' code: every set of nodes with its spanning tree."""
 
 import random
+from functools import partial
 from itertools import combinations
 
 import networkx as nx
 import numpy as np
 
+from overlaybench.instances.steiner import workloads
 from overlaybench.instances.steiner.instance import SteinerInstance
 
 
@@ -35,11 +37,8 @@ def small_graph(seed: int, *, most_nodes: int = 9, dearest: int = 6) -> SteinerI
     return SteinerInstance.from_edges(nodes, edges, draw.sample(range(nodes), draw.randint(1, nodes)))
 
 
-def hypercube(dimension: int) -> SteinerInstance:
-    """SteinLib's hc: terminals are the corners with an even number of ones, all edges cost 1; hard to prove."""
-    size = 2**dimension
-    edges = [(v, v ^ (1 << bit), 1) for v in range(size) for bit in range(dimension) if v < v ^ (1 << bit)]
-    return SteinerInstance.from_edges(size, edges, [v for v in range(size) if v.bit_count() % 2 == 0])
+hypercube = partial(workloads.hypercube, costs="unit", seed=0)
+"""Hard to prove: all edges cost 1, and the corners are alike."""
 
 
 def least_cost_by_sets(instance: SteinerInstance) -> float:

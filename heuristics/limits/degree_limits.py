@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -225,61 +225,41 @@ def overlays_within(
     >>> next(found)[0]
     'gm'
     """
-    limited, latest, is_kept = as_limited(problem), Overlay.from_edges(instance.num_nodes, []), False
+    limited, is_kept = as_limited(problem), False
+    caps, most_edges = limited.caps(instance), limited.most_edges(instance)
     pairs = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum())
     steps = pairs * int(np.diff(instance.node_offsets).max())
-    for build in _builders(instance, limited, seed, clock, at_once=pairs <= _AT_ONCE):
-        if build.is_last and is_kept:
-            return
-        make = partial(build.make, latest) if build.is_last else build.make
-        overlay = make() if build.is_quick else finished_within(clock, make, steps=steps)
-        if overlay is None:
+    makers: dict[str, Callable[[], Overlay]] = {"ptco": partial(greedy_within, instance, caps, most_edges, seed=seed)}
+    quick: Overlay | None
+    if is_partial := limited.family == "partial-tco":
+        quick = _filled(instance, caps, most_edges)
+        makers["topic-by-topic"] = lambda: topic_by_topic(instance, caps, most_edges, clock.share(_BY_TOPIC))
+    else:
+        quick = harary_per_topic(instance, order="number") if pairs > _AT_ONCE else None
+        makers = {"gm": partial(greedy_merge, instance, seed=seed), **makers}
+        makers |= {f"low-oda k={k}": partial(low_oda, instance, k=k, seed=seed) for k in _LOW_ODA}
+        makers["gm-m"] = partial(gm_m, instance, seed=seed)
+    latest = quick or Overlay.from_edges(instance.num_nodes, [])
+
+    def last_resort() -> Iterator[tuple[str, Callable[[], Overlay]]]:
+        if not (is_kept or is_partial):
+            yield "polish", partial(polish, instance, latest, first="degree", seed=seed, steps=_STEPS)
+
+    if quick is not None and not limited.limit_violations(instance, quick):
+        is_kept = True
+        if is_judged_within(instance, quick, clock):
+            offer(quick)
+        yield "quick", quick
+    for name, make in chain(makers.items(), last_resort()):
+        if (overlay := finished_within(clock, make, steps=steps)) is None:
             continue
-        latest, is_timely = overlay, is_judged_within(instance, overlay, clock)
-        if not (build.is_quick or is_timely):
+        if not is_judged_within(instance, overlay, clock):
             return
-        faults = limited.limit_violations if build.is_quick else problem.violations
-        if not faults(instance, overlay):
+        latest = overlay
+        if not problem.violations(instance, overlay):
             is_kept = True
-            if is_timely:
-                offer(overlay)
-            yield build.name, overlay
-
-
-class _Builder(NamedTuple):
-    """How an overlay is built.
-
-    A quick one runs to its end in this process, and its overlay counts if its degrees keep the limit, as it connects
-    what must be connected. A last one takes the overlay before it, and runs only where none before keeps the limit.
-    """
-
-    name: str
-    make: Callable[..., Overlay]
-    is_quick: bool = False
-    is_last: bool = False
-
-
-def _builders(
-    instance: TopicInstance, limited: DegreeLimited, seed: int, clock: Clock, *, at_once: bool
-) -> Iterator[_Builder]:
-    """The algorithms for partial or connected overlays; `at_once`: any of them ends within a second."""
-    caps, most_edges = limited.caps(instance), limited.most_edges(instance)
-    greedy = _Builder("ptco", partial(greedy_within, instance, caps, most_edges, seed=seed))
-    if limited.family == "partial-tco":
-        yield _Builder("quick", partial(_filled, instance, caps, most_edges), is_quick=True)
-        yield greedy
-        share = clock.share(_BY_TOPIC)
-        yield _Builder("topic-by-topic", partial(topic_by_topic, instance, caps, most_edges, share))
-        return
-    if not at_once:
-        yield _Builder("quick", partial(harary_per_topic, instance, order="number"), is_quick=True)
-    yield _Builder("gm", partial(greedy_merge, instance, seed=seed))
-    yield greedy
-    for k in _LOW_ODA:
-        yield _Builder(f"low-oda k={k}", partial(low_oda, instance, k=k, seed=seed))
-    yield _Builder("gm-m", partial(gm_m, instance, seed=seed))
-    polished = partial(polish, instance, first="degree", seed=seed, steps=_STEPS)
-    yield _Builder("polish", polished, is_last=True)
+            offer(overlay)
+            yield name, overlay
 
 
 def starts_within(instance: TopicInstance, problem: AnyTopicProblem, *, seed: int, clock: Clock) -> list[Overlay]:

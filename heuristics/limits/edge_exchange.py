@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ...instances.runtime.run import Clock, offer
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import AnyTopicProblem
 from ..topics.greedy_merge import greedy_merge
-from .limits import offer_star
+from .limits import answers_of, offer_star
 
 STEPS = Option("steps", 1000, "overlays to evaluate, if the time limit allows", least=0, most=10**9)
 _STARTS_SHARE = 0.3
@@ -52,7 +52,10 @@ def edge_exchange(
     if time_limit is not None:
         offer_star(instance)
     draw = np.random.default_rng(seed)
-    current = min(_starts(instance, soc, seed, clock), key=lambda overlay: _score(soc, overlay, instance))
+    others = [each for each in methods_of("overlaybench.heuristics.limits") if each.name != EDGE_EXCHANGE.name]
+    answers = answers_of(others, instance, soc, seed=seed, clock=clock.share(_STARTS_SHARE))
+    starts = chain([greedy_merge(instance)], answers)
+    current = min(starts, key=lambda overlay: _score(soc, overlay, instance))
     score = _score(soc, current, instance)
     counters: dict[str, float | str] = {} if score[0] else {"start": score[1]}
     if not score[0]:
@@ -68,19 +71,6 @@ def edge_exchange(
     if score[0]:
         return Proposal(status=Status.FAILED, reason="no overlay found that keeps the limits")
     return Proposal(current, counters={**counters, "steps": done})
-
-
-def _starts(instance: TopicInstance, problem: SOC, seed: int, clock: Clock) -> Iterator[Overlay]:
-    """Greedy Merge's overlay and those of the problem's other heuristics."""
-    yield greedy_merge(instance)
-    methods = [method for method in methods_of("overlaybench.heuristics.limits") if method.answers(problem.name)]
-    for method in methods:
-        if method.name != EDGE_EXCHANGE.name:
-            limit = clock.share(_STARTS_SHARE / len(methods)).left
-            share = limit if math.isfinite(limit) else None
-            if (answer := method.by_default(instance, problem, seed=seed, time_limit=share).answer) is not None:
-                offer(answer)
-                yield answer
 
 
 def _score(problem: SOC, overlay: Overlay, instance: TopicInstance) -> Score:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...instances.contract.arrays import Offsets, connected_components
-from ...instances.contract.method import Proposal
+from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Status
 from ...instances.limits.soc import SOC
@@ -105,6 +106,18 @@ def star(instance: TopicInstance) -> list[tuple[int, int]]:
 def offer_star(instance: TopicInstance) -> None:
     """Offer :func:`star`, which keeps every limit on the number of edges, before an algorithm that may take long."""
     offer(Overlay.from_edges(instance.num_nodes, star(instance)))
+
+
+def answers_of(
+    methods: Sequence[Method[TopicInstance, Overlay]], instance: TopicInstance, problem: SOC, *, seed: int, clock: Clock
+) -> Iterator[Overlay]:
+    """The valid overlays of those methods that answer the problem, with their defaults; the time is divided evenly."""
+    known = [method for method in methods if method.answers(problem.name)]
+    for index, method in enumerate(known):
+        part = clock.share(1 / (len(known) - index)).left
+        limit = part if math.isfinite(part) else None
+        if (overlay := method.valid_answer(instance, problem, seed=seed, time_limit=limit)) is not None:
+            yield overlay
 
 
 def best_of(

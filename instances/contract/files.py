@@ -419,6 +419,12 @@ class Coded(NamedTuple):
     def __len__(self) -> int:
         return len(self.codes)
 
+    @classmethod
+    def of(cls, labels: Sequence[str]) -> Coded:
+        """The column with the labels of these rows."""
+        code_of = {label: code for code, label in enumerate(dict.fromkeys(labels))}
+        return cls(list(code_of), np.fromiter(map(code_of.__getitem__, labels), np.int64, len(labels)))
+
 
 def natural_order(labels: Sequence[str] | Coded) -> tuple[list[str], npt.NDArray[np.int64]]:
     """The distinct labels in natural order (n2 before n10), and each label's rank in that order.
@@ -429,11 +435,8 @@ def natural_order(labels: Sequence[str] | Coded) -> tuple[list[str], npt.NDArray
     `labels`: columns of tables are coded: no Python object for each row. Raises BadInput if a label is not a Unicode
     text.
     """
-    if isinstance(labels, Coded):
-        distinct, codes = labels
-    else:
-        code_of = {label: code for code, label in enumerate(dict.fromkeys(labels))}
-        distinct, codes = list(code_of), np.fromiter(map(code_of.__getitem__, labels), np.int64, len(labels))
+    distinct, codes = labels if isinstance(labels, Coded) else Coded.of(labels)
+    if not isinstance(labels, Coded):
         _check_text(labels, distinct)
     order = sorted(range(len(distinct)), key=[*map(sort_key, distinct)].__getitem__)
     rank = np.empty(len(order), dtype=np.int64)

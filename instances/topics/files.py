@@ -426,13 +426,8 @@ def _from_table(table: Any, reading: Reading) -> LoadedInstance[TopicInstance]:
         labels = labels_of(pa.table(table), columns)
     except pa.ArrowException:  # labels of several types in one column
         given = [_texts(list(table[column]), column) for column in columns]
-        labels = [Coded(*_coded(texts)) for texts in given]
+        labels = [Coded.of(texts) for texts in given]
     return _from_columns(labels, reading)
-
-
-def _coded(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
-    code_of = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-    return list(code_of), np.fromiter(map(code_of.__getitem__, texts), np.int64, len(texts))
 
 
 def _from_matrix(matrix: npt.NDArray[Any]) -> TopicInstance:

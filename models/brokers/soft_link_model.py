@@ -20,7 +20,7 @@ from ...instances.brokers.problems import Dissemination
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.runtime.run import Clock, OutOfTime, offer, offer_value
-from ..engine.exact_method import SolverOutcome, check_size, solve_exactly
+from ..engine.exact_method import SolverOutcome, check_size, proving_method, solve_exactly
 from ..engine.integer_model import THREADS, IntegerModel, minimise_with_cp_sat, minimise_with_ilp
 
 Arc = tuple[int, int]
@@ -321,15 +321,12 @@ def _method(
             keep_start=False,
         )
 
-    return Method(
+    return proving_method(
         name=name,
         problems=("soft-links",),
         source="models/brokers/soft_link_model.py",
-        cost="exponential in the worst case",
-        exact=True,
         solve=solve,
         options=(THREADS,),
-        compiled=True,
         **fields,
     )
 
@@ -339,7 +336,6 @@ SOFT_CP_SAT = _method(
     minimise=minimise_with_cp_sat,
     formulation="levels",
     summary="optimal soft links and routes: arborescences with levels, by CP-SAT",
-    guarantee="the optimum with proof; when stopped, the incumbent with a proven bound",
 )
 
 SOFT_ILP = _method(

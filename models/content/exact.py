@@ -18,7 +18,7 @@ from ...instances.contract.method import Method, Proposal
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Status
 from ...instances.runtime.run import Clock, interruptible, offer_value
-from ..engine.exact_method import START, SolverOutcome, solve_exactly
+from ..engine.exact_method import START, SolverOutcome, proving_method, solve_exactly
 from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
 from ..engine.proof import Multipliers, ProofFile, ProofTree
 from .model import FORMULATION, ContentModel, compact_model
@@ -156,16 +156,13 @@ def exact_method(
                 file.claim(value, value if is_closed else None, [answer.brokers.tolist(), trees])
         return proposal
 
-    return Method(
+    return proving_method(
         name=name,
         problems=tuple(problem.name for problem in CONTENT_PROBLEMS),
         source="P4 §II.B, §IV.A; docs/content.md",
         guarantee="the optimum with proof; when stopped, the incumbent with a proven bound, within a relative 10⁻⁶",
-        cost="exponential in the worst case",
-        exact=True,
         solve=solve,
         inputs=inputs,
-        compiled=True,
         **fields,
     )
 

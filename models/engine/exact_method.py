@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic
+from typing import Any, Generic
 
-from ...instances.contract.method import Proposal
+from ...instances.contract.method import Method, Proposal
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Answer
 from ...instances.contract.result import Status, relative_gap
@@ -17,6 +17,19 @@ from ...instances.runtime.run import Clock, OutOfTime, offer
 
 _MOST_LISTED = 8_000  # bounds in a counter
 START = Option("start", "best", "initial incumbent: the best heuristic answer, or none", choices=("best", "none"))
+
+
+def proving_method(**fields: Any) -> Method[Any, Any]:
+    """A method that proves optimality given enough time, with what all of them share unless a field says otherwise."""
+    return Method(
+        **{
+            "guarantee": "the optimum with proof; when stopped, the incumbent with a proven bound",
+            "cost": "exponential in the worst case",
+            **fields,
+        },
+        exact=True,
+        compiled=True,
+    )
 
 
 @dataclass(frozen=True)

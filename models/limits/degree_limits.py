@@ -147,7 +147,6 @@ CP_SAT = compact_method(
     "cp-sat",
     minimise_with_cp_sat,
     summary="under a limit on degrees: the same, with rows of the limit, and forests of partial overlays",
-    guarantee=CONNECTED_BY_CP_SAT.guarantee,
     options=CONNECTED_BY_CP_SAT.options,
     **_SHARED,
 )

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from ...heuristics.limits.limits import DegreeLimits, limits_of, offer_star
+from ...heuristics.limits.limits import DegreeLimits, answers_of, limits_of, offer_star
 from ...instances.contract.catalogue import methods_of
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
@@ -37,7 +37,7 @@ from ...instances.limits.soc import SOC, as_soc
 from ...instances.runtime.run import Clock, OutOfTime, Report, offer, offer_value
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import AnyTopicProblem
-from ..engine.exact_method import START, SolverOutcome, check_size, solve_exactly
+from ..engine.exact_method import START, SolverOutcome, check_size, proving_method, solve_exactly
 from ..engine.integer_model import THREADS, minimise_with_cp_sat
 from ..topics.compact.overlay_model import Edge, OverlayModel, Subscribers, pair
 from ..topics.compact.pareto_front import Front
@@ -47,8 +47,7 @@ from .unicyclic_overlays import fewest_relays
 # At most this many columns are built: about 1 GB.
 _MOST_VARIABLES = 3_000_000
 _MOST_PAIRS = 2_000_000  # listed before anything else
-_STARTS_SHARE = 0.25
-_AT_MOST = 20.0  # seconds for heuristics
+_STARTS_SHARE, _STARTS_SECONDS = 0.25, 60.0  # of the time left, and at most, for the heuristics
 _UNICYCLIC_SHARE = 0.8  # 30 nodes with 15 topics take 46 seconds
 _SLACK = 1e-6
 
@@ -279,7 +278,10 @@ def _solve(
     offer(lower_bound=least)
     if start == "best" and time_limit is not None:
         offer_star(instance)
-    starts = _heuristic_starts(instance, soc, seed, clock) if start == "best" else []
+    starts = list[Overlay]()
+    if start == "best":
+        part = clock.share(_STARTS_SHARE, _STARTS_SECONDS)
+        starts += answers_of(methods_of("overlaybench.heuristics.limits"), instance, soc, seed=seed, clock=part)
     minimise = partial(_minimise, instance, known.build, threads=threads, seed=seed)
 
     def once(best: Overlay | None, clock: Clock) -> SolverOutcome[Overlay]:
@@ -348,17 +350,6 @@ def _searched_first(
     return best, bound
 
 
-def _heuristic_starts(instance: TopicInstance, problem: SOC, seed: int, clock: Clock) -> list[Overlay]:
-    """The valid overlays of the problem's heuristics with their default options."""
-    overlays = list[Overlay]()
-    methods = [each for each in methods_of("overlaybench.heuristics.limits") if each.answers(problem.name)]
-    for index, method in enumerate(methods):
-        share = clock.share(_STARTS_SHARE / (len(methods) - index), _AT_MOST).left
-        if (overlay := method.valid_answer(instance, problem, seed=seed, time_limit=share)) is not None:
-            overlays.append(overlay)
-    return overlays
-
-
 def _minimise(
     instance: TopicInstance,
     build: Callable[[int | None, Clock], SocModel],
@@ -401,13 +392,11 @@ def _minimise(
 def _method(
     formulate: Callable[[TopicInstance, DegreeLimits], _Formulation], **fields: Any
 ) -> Method[TopicInstance, Overlay]:
-    return Method(
+    return proving_method(
         source="P1 §9; models/limits/soc_cp_sat.py",
         guarantee="the optimum or the Pareto front with proof; when stopped, the incumbent with a proven bound",
-        exact=True,
         solve=partial(_solve, formulate),
         options=(START, THREADS),
-        compiled=True,
         **fields,
     )
 

@@ -16,7 +16,7 @@ from ...instances.runtime.stoppable import finished_within
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.objective import CONNECTED, Objective
 from ...instances.topics.problems import TOPIC_PROBLEMS
-from ..engine.exact_method import PROGRESS, ModelTooLarge, SolverOutcome
+from ..engine.exact_method import PROGRESS, ModelTooLarge, SolverOutcome, proving_method
 from ..engine.parallel_tree import THREADS
 from ..engine.proof import ProofFile
 from .compact.overlay_model import SimpleBounds, Subproblem, requirements_of, simple_bounds
@@ -203,15 +203,13 @@ def tree(run: Run) -> None:
 TREE = Stage("branch-and-cut", tree)
 
 
-BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
+BRANCH_AND_CUT: Method[TopicInstance, Overlay] = proving_method(
     name="branch-and-cut",
     problems=tuple(each.name for each in TOPIC_PROBLEMS),
     models=is_searched,
     summary="branch-and-cut on partition inequalities, with bounds proven in integers",
     source="P1 §4, P2 §2; docs/exact.md",
     guarantee="the optimum with proof; when stopped, the incumbent with a proven bound; bounds are proven in integers",
-    cost="exponential in the worst case",
-    exact=True,
     solve=partial(solve_in_stages, lambda run: (FIRST_ANSWERS, STARTS, TREE)),
     options=(
         PRESOLVE,
@@ -220,5 +218,4 @@ BRANCH_AND_CUT: Method[TopicInstance, Overlay] = Method(
         PROGRESS,
     ),
     inputs=("proof",),
-    compiled=True,
 )

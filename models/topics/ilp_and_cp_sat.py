@@ -22,7 +22,7 @@ from ...instances.runtime.run import Clock, OutOfTime, offer, offer_value
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.objective import CONNECTED, Objective
 from ...instances.topics.problems import TOPIC_PROBLEMS, AnyTopicProblem
-from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, solve_exactly
+from ..engine.exact_method import START, ModelTooLarge, SolverOutcome, proving_method, solve_exactly
 from ..engine.integer_model import SOLVER, THREADS, minimise_with_cp_sat, minimise_with_ilp
 from .compact.overlay_model import MOST_PAIRS, OverlayModel, Subproblem, build_model, requirements_of, simple_bounds
 from .compact.pareto_front import pareto_front, shown
@@ -133,14 +133,11 @@ def compact_method(
     **fields: Any,
 ) -> Method[TopicInstance, Overlay]:
     """A method that minimises compact models by a solver; `limits` where the problems limit degrees."""
-    return Method(
+    return proving_method(
         name=name,
         problems=problems,
         source="models/topics/compact/overlay_model.py",
-        cost="exponential in the worst case",
-        exact=True,
         solve=partial(_solve, minimise_model, limits),
-        compiled=True,
         **fields,
     )
 
@@ -149,7 +146,6 @@ CP_SAT = compact_method(
     name="cp-sat",
     minimise_model=minimise_with_cp_sat,
     summary="compact CP-SAT models: an arborescence, or forest, with levels in each topic, centres for diameter 2",
-    guarantee="the optimum with proof; when stopped, the incumbent with a proven bound",
     options=(START, THREADS),
 )
 

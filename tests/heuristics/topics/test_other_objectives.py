@@ -16,6 +16,7 @@ from overlaybench.heuristics.topics.mst_per_topic import mst_per_topic
 from overlaybench.heuristics.topics.ring_per_topic import HARARY_ORDERS, harary_per_topic
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.topics.problems import FaultTolerantTCO, WeightedTCO
+from tests.heuristics.topics import twins
 from tests.instances.test_overlay import subgraphs
 from tests.instances.topics.test_problems import survives
 from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance
@@ -32,21 +33,11 @@ def cost(instance: ob.TopicInstance, overlay: ob.Overlay) -> int:
 
 def greedy_twin(instance: ob.TopicInstance, *, highest: bool = False) -> list[tuple[int, int]]:
     """Greedy Merge by costs, every contribution counted anew for every edge."""
-    component = [{v: v for v in instance.subscribers(t).tolist()} for t in range(instance.num_topics)]
-    pairs = list(combinations(range(instance.num_nodes), 2))
-    edges: list[tuple[int, int]] = []
-    while True:
-        gains = {
-            (u, v): sum(u in of and v in of and of[u] != of[v] for of in component) / cost_between(instance, u, v)
-            for u, v in pairs
-        }
-        if not gains or max(gains.values()) == 0:
-            return sorted(edges)
-        u, v = (max if highest else min)(pair for pair in pairs if gains[pair] == max(gains.values()))
-        edges.append((u, v))
-        for of in component:
-            if u in of and v in of:
-                of.update({w: of[u] for w, label in of.items() if label == of[v]})
+    interest, edges = twins.interest_of(instance), set[twins.Edge]()
+    while any((weights := twins.contributions(interest, edges)).values()):
+        gains = {pair: weight / cost_between(instance, *pair) for pair, weight in weights.items()}
+        edges.add((max if highest else min)(pair for pair in gains if gains[pair] == max(gains.values())))
+    return sorted(edges)
 
 
 @pytest.mark.parametrize("seeds", tiers(12, 120))
@@ -85,8 +76,6 @@ def test_every_answer_is_topic_connected_and_one_seed_gives_one(
 
 
 def test_one_topic_takes_a_minimum_spanning_tree() -> None:
-    import networkx as nx
-
     instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["a"] for v in range(12)})
     for seed in range(6):
         paid = priced(instance, seed)

@@ -134,7 +134,9 @@ def medium(draw: random.Random, problem: str) -> Any:
         )
     if problem == "steiner":
         if draw.random() < 0.3:
-            return draw.choice([hypercube(4), hypercube(5), ob.WORKLOADS["steiner-subdivision"].generate(size=7)])
+            return draw.choice(
+                [hypercube(dimension=4), hypercube(dimension=5), ob.WORKLOADS["steiner-subdivision"].generate(size=7)]
+            )
         nodes = draw.randint(10, 60)
         edges = draw.randint(nodes, min(nodes * (nodes - 1) // 2, 5 * nodes))
         return ob.WORKLOADS["steiner-sparse"].generate(

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -171,14 +170,8 @@ def draw_topics(draw: random.Random, *, most_nodes: int = 6, most_topics: int = 
 def draw_steiner(draw: random.Random, *, most_nodes: int = 8) -> ob.SteinerInstance:
     """Sparse or dense, not always connected, with ties and costs of 0."""
     if draw.random() < 0.3:  # cycles and equal costs, which reductions do not solve
-        size = draw.choice([4, 8])
-        edges = [(v, v ^ bit, 1) for v in range(size) for bit in (1, 2, 4) if v < v ^ bit < size]
-        return ob.SteinerInstance.from_edges(size, edges, [v for v in range(size) if v.bit_count() % 2 == 0])
-    nodes, density = draw.randint(1, most_nodes), draw.choice([0.4, 0.7])
-    pairs = [pair for pair in combinations(range(nodes), 2) if draw.random() < density]
-    return ob.SteinerInstance.from_edges(
-        nodes, [(u, v, draw.randint(0, 4)) for u, v in pairs], draw.sample(range(nodes), draw.randint(1, nodes))
-    )
+        return steiner_brute_force.hypercube(dimension=draw.choice([2, 3]))
+    return steiner_brute_force.small_graph(draw.randrange(2**32), most_nodes=most_nodes, dearest=4)
 
 
 def draw_content(draw: random.Random, *, most_users: int = 4, most_brokers: int = 3) -> ContentInstance:

@@ -174,7 +174,7 @@ def test_dual_ascent_is_a_bound_and_its_reduced_costs_tell_what_an_arc_costs(see
 @pytest.mark.slow
 def test_relaxations_and_branching_prove_what_no_reduction_touches() -> None:
     # All costs equal, every corner alike: nothing is reduced, and the directed cut bound of 18.75 leaves a gap.
-    result = STEINER_BRANCH_AND_CUT.run(hypercube(5), STEINER)
+    result = STEINER_BRANCH_AND_CUT.run(hypercube(dimension=5), STEINER)
     assert (result.status, result.value) == (ob.Status.OPTIMAL, 20)
     assert float(result.counters["nodes"]) > 0
     assert result.counters["reduced_edges"] == 80
@@ -207,7 +207,7 @@ def test_instances_with_a_gap_of_the_relaxation_are_proven(
 
 
 def test_the_directed_cut_bound_holds_at_every_round() -> None:
-    instance = hypercube(4)
+    instance = hypercube(dimension=4)
     graph = graph_of(instance.num_nodes, instance.edges)
     ascent = dual_ascent(graph, np.repeat(instance.costs, 2), instance.terminals, 0)
     planes = DirectedCuts(instance, graph, 0, np.arange(2 * instance.num_edges), ascent, range(instance.num_nodes))
@@ -227,7 +227,7 @@ def test_the_directed_cut_bound_holds_at_every_round() -> None:
 @pytest.mark.usefixtures("lp_alone")
 @pytest.mark.parametrize("limit", [0.0, 0.05])
 def test_a_time_limit_leaves_a_tree_and_a_bound(limit: float) -> None:
-    result = STEINER_BRANCH_AND_CUT.run(hypercube(7), STEINER, time_limit=limit)
+    result = STEINER_BRANCH_AND_CUT.run(hypercube(dimension=7), STEINER, time_limit=limit)
     assert result.status is ob.Status.TIME_LIMIT
     assert 0 <= bound_of(result) <= value_of(result)
 

@@ -57,7 +57,7 @@ def test_a_tree_cheaper_than_the_bound_is_an_optimum(seed: int, dearest: int, ab
 
 
 def test_tables_grow_without_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    instance = hypercube(4)
+    instance = hypercube(dimension=4)
     found = searched(instance, 100)
     monkeypatch.setattr(terminal_sets, "_SPACE", 1)
     assert found.chosen is not None
@@ -91,13 +91,13 @@ def test_the_lp_proves_what_memory_does_not_allow(
 ) -> None:
     monkeypatch.setattr(terminal_sets, "_SPACE", 0)
     monkeypatch.setattr(terminal_sets, name, limit)
-    result = branch_and_cut.STEINER_BRANCH_AND_CUT.run(hypercube(4), PROBLEMS["steiner"])
+    result = branch_and_cut.STEINER_BRANCH_AND_CUT.run(hypercube(dimension=4), PROBLEMS["steiner"])
     assert (result.status, result.value) == (ob.Status.OPTIMAL, 10)
     assert ("root_bound" in result.counters) == by_lp
 
 
 def test_a_search_ends_before_it_takes_too_many_steps() -> None:
-    assert not searched(hypercube(4), 100, steps=1000).is_complete
+    assert not searched(hypercube(dimension=4), 100, steps=1000).is_complete
 
 
 def test_a_long_narrow_grid_is_not_given_up_for_its_many_terminals() -> None:

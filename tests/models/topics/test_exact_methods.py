@@ -22,7 +22,7 @@ from overlaybench.models.topics.compact.overlay_model import (
 )
 from overlaybench.models.topics.lp_bound import lower_bound
 from overlaybench.models.topics.lp_heuristics.lp_guided import any_overlay, heuristic_overlays, stars
-from tests.models.checker.tiny import proven_by
+from tests.models.checker.tiny import draw_topics, proven_by
 from tests.models.topics.small_instances import (
     bounded,
     described,
@@ -144,22 +144,15 @@ def test_known_optima_are_found(name: str, problem: str, options: dict[str, Any]
         assert found.value == others.get(problem, edges), subscriptions
 
 
-def drawn(seed: int) -> ob.TopicInstance:
-    """At most 6 nodes, or, for every fourth seed, at most 11, which only the methods solve."""
-    draw = random.Random(seed)
-    n = draw.randint(7, 11) if seed % 4 == 3 else draw.randint(2, 6)
-    topics, density = draw.randint(1, 8), draw.choice([0.2, 0.35, 0.5, 0.75])
-    wanted = [[t for t in range(topics) if draw.random() < density] or [draw.randrange(topics)] for _ in range(n)]
-    return ob.TopicInstance.from_subscriptions({f"n{v}": [f"t{t}" for t in wanted[v]] for v in range(n)})
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("part", range(4))
 def test_no_disagreement_in_four_thousand_instances(part: int) -> None:
     names = [problem.name for problem in TOPIC_PROBLEMS]
     for seed in range(1000 * part, 1000 * (part + 1)):
-        instance, problem = drawn(seed), names[seed % len(names)]
+        most = 11 if seed % 4 == 3 else 6  # beyond 6, which only the methods solve
+        instance = draw_topics(random.Random(seed), most_nodes=most, most_topics=8)
+        problem = names[seed % len(names)]
         values: dict[str, float] = {}
         for name, method in METHODS.items():
             if problem in method.problems:
