@@ -16,7 +16,7 @@ from ..contract.option import Option
 from ..contract.time_units import SECOND
 from ..contract.workload import Workload
 from ..topics.instance import TopicInstance
-from ..topics.real_data import lastfm_listeners
+from ..topics.real_data import LASTFM, lastfm_listeners
 from ..topics.workloads import RandomTopics
 from .timed import rising
 from .trace import CRASH, JOIN, LEAVE, SUBSCRIBE, UNSUBSCRIBE, TopicTrace
@@ -238,10 +238,10 @@ TRACE_WORKLOADS: tuple[Workload[TopicTrace], ...] = (
         "lastfm-arrivals",
         "listeners of Last.fm join in the order of the data set",
         lastfm_arrivals,
-        Option("nodes", 50, "|V|, a sample of the 1,892 listeners; 0: all", least=0, most=_MOST),
+        *LASTFM.parameters,
         Option("first", 10, "listeners at the start", least=1, most=_MOST),
         _RATE,
-        source="HetRec 2011 (Cantador, Brusilovsky, Kuflik)",
-        needs="user_artists.dat of the data set HetRec 2011 Last.fm 2k, and LASTFM set to its path",
+        source=LASTFM.source,
+        needs=LASTFM.needs,
     ),
 )

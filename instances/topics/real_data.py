@@ -197,6 +197,7 @@ REAL_DATA: tuple[Workload[TopicInstance], ...] = (
         needs="user_artists.dat of the data set HetRec 2011 Last.fm 2k, and LASTFM set to its path",
     ),
 )
+LASTFM = REAL_DATA[-1]
 
 
 _BREATHE = Path(__file__).parents[3] / "shared/data/semantic-maps/francois2008-isolectic-areas.tsv"

@@ -1,8 +1,5 @@
 """Interpreted kernels: the results of compiled ones, and no time or limit that compiling takes from a run."""
 
-import os
-import subprocess
-import sys
 import time
 from multiprocessing import get_context
 from pathlib import Path
@@ -127,34 +124,6 @@ def test_no_fork_has_the_numbers_of_functions_that_another_process_has() -> None
         found = [next(numbers), *pool.map(next, [numbers] * 4, chunksize=1), next(numbers)]
     assert found[-1] == found[0] + 1
     assert all(abs(number - found[0]) > 2**20 for number in found[1:-1])
-
-
-_TWO_KERNELS = """
-import sys
-import numpy as np
-from overlaybench.instances.runtime.compiled import kernel
-
-@kernel
-def rising(values):
-    values.sort()
-    return values
-
-@kernel
-def order(values):
-    return np.argsort(values)
-
-print([globals()[name](np.arange(60)[::-1].copy()).tolist()[:2] for name in sys.argv[1:]])
-"""
-
-
-@pytest.mark.slow
-def test_kernels_that_two_processes_compiled_do_not_call_what_is_in_each_other(tmp_path: Path) -> None:
-    """Both call a function of one name, and each process numbers it in the same way if it begins at 1."""
-    (tmp_path / "two.py").write_text(_TWO_KERNELS)
-    own = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    for names, found in (("rising", "[[0, 1]]"), ("order", "[[59, 58]]"), ("rising order", "[[0, 1], [59, 58]]")):
-        command = [sys.executable, str(tmp_path / "two.py"), *names.split()]
-        assert subprocess.run(command, env=own, capture_output=True, text=True, check=True).stdout.strip() == found
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from overlaybench.instances.topics.files import TOPICS
 from tests.instances.topics.test_bad_files import refused, table, written
 from tests.instances.topics.test_files import LABELS
 from tests.properties import property_test
+from tests.topic_brute_force import members_of_topics
 from tests.topic_strategies import instances_with_overlays
 
 INSTANCE = ob.TopicInstance.from_subscriptions({"n2": ["x"], "n10": ["x", "y"], "n1": ["y"]})
@@ -46,11 +47,7 @@ def subgraphs(instance: ob.TopicInstance, overlay: ob.Overlay) -> list[nx.Graph[
     graph: nx.Graph[int] = nx.Graph()
     graph.add_nodes_from(range(instance.num_nodes))
     graph.add_edges_from((int(u), int(v)) for u, v in overlay.edges)
-    subscribers = [
-        [v for v in range(instance.num_nodes) if t in instance.topics_of(v).tolist()]
-        for t in range(instance.num_topics)
-    ]
-    return [graph.subgraph(some) for some in subscribers]
+    return [graph.subgraph(members) for members in members_of_topics(instance)]
 
 
 def links_by_definition(instance: ob.TopicInstance, overlay: ob.Overlay) -> list[tuple[int, int, int]]:

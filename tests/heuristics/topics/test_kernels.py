@@ -124,7 +124,8 @@ def run_python(program: str, *arguments: str, environment: dict[str, str] | None
 
 
 COMPILING = "compiling kernels, once a machine (exact methods: a minute or two)\n"
-TWO_KERNELS = """
+KERNELS = """
+import numpy as np
 from overlaybench.instances.runtime.compiled import kernel
 
 STEP = 1
@@ -140,13 +141,23 @@ def second(x: int) -> int:
 @kernel
 def apart(x: int) -> int:
     return x - 1
+
+@kernel
+def rising(x: int) -> int:
+    values = np.arange(60 * x)[::-1].copy()
+    values.sort()
+    return values[x]
+
+@kernel
+def order(x: int) -> int:
+    return np.argsort(np.arange(60 * x)[::-1].copy())[x]
 """
 CALL_KERNELS = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import two_kernels
+import kernels_here
 assert "numba" not in sys.modules
-print(*(getattr(two_kernels, name)(1) for name in sys.argv[2:]), file=sys.stderr)
+print(*(getattr(kernels_here, name)(1) for name in sys.argv[2:]), file=sys.stderr)
 """
 
 
@@ -156,20 +167,31 @@ def test_a_kernel_is_compiled_once_a_machine_and_again_when_what_it_calls_change
 
     def called(folder: str, source: str, *names: str) -> str:
         (tmp_path / folder).mkdir(exist_ok=True)
-        (tmp_path / folder / "two_kernels.py").write_text(source)
+        (tmp_path / folder / "kernels_here.py").write_text(source)
         return run_python(CALL_KERNELS, str(tmp_path / folder), *names, environment=environment)
 
-    assert called("one", TWO_KERNELS, "second", "apart") == f"{COMPILING}3 0\n"
-    assert called("one", TWO_KERNELS, "second", "apart") == "3 0\n"
-    assert called("another", f"# moved\n{TWO_KERNELS}", "second", "apart") == "3 0\n"
-    changed = TWO_KERNELS.replace("STEP = 1", "STEP = 5")
+    assert called("one", KERNELS, "second", "apart") == f"{COMPILING}3 0\n"
+    assert called("one", KERNELS, "second", "apart") == "3 0\n"
+    assert called("another", f"# moved\n{KERNELS}", "second", "apart") == "3 0\n"
+    changed = KERNELS.replace("STEP = 1", "STEP = 5")
     assert called("one", changed, "apart") == "0\n"
     assert called("one", changed, "second") == f"{COMPILING}7\n"
 
 
+@pytest.mark.slow
+def test_kernels_that_two_processes_compiled_do_not_call_what_is_in_each_other(tmp_path: Path) -> None:
+    """Both call a function of one name, and each process numbers it in the same way if it begins at 1."""
+    (tmp_path / "kernels_here.py").write_text(KERNELS)
+    for names, found in (("rising", "1"), ("order", "58"), ("rising order", "1 58")):
+        printed = run_python(
+            CALL_KERNELS, str(tmp_path), *names.split(), environment={"NUMBA_CACHE_DIR": str(tmp_path)}
+        )
+        assert printed.removeprefix(COMPILING) == f"{found}\n"
+
+
 def test_kernels_are_compiled_where_the_disk_takes_none(tmp_path: Path) -> None:
     """The largest size of a file stands for a full disk."""
-    (tmp_path / "two_kernels.py").write_text(TWO_KERNELS)
+    (tmp_path / "kernels_here.py").write_text(KERNELS)
     full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\n{CALL_KERNELS}"
     environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     printed = run_python(full, str(tmp_path), "second", "apart", environment=environment)

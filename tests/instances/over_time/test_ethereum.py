@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.instances.over_time.ethereum import attestation_subnets, custody_groups
+from tests.instances.topics.test_files import mapping
 from tests.properties import property_test
 
 LARGEST = 2**256 - 1
@@ -110,10 +111,6 @@ def test_more_members_than_nodes_are_refused() -> None:
             ob.WORKLOADS["ethereum"].generate(nodes=10, **{option: 11})
 
 
-def held(instance: ob.TopicInstance) -> list[list[str]]:
-    return [sorted(labels(instance, node)) for node in range(instance.num_nodes)]
-
-
 def test_the_trace_has_the_subscriptions_of_each_epoch() -> None:
     given = {"nodes": 60, "seed": 7, "custody": 2, "supernodes": 1}
     trace = ob.WORKLOADS["ethereum-epochs"].generate(epoch=1000, epochs=300, **given)
@@ -122,7 +119,7 @@ def test_the_trace_has_the_subscriptions_of_each_epoch() -> None:
     for epoch in (1000, 1001, 1100, 1255, 1256, 1300):
         now = trace.snapshot((epoch - 1000) * 384)
         assert now is not None
-        assert held(now) == held(ob.WORKLOADS["ethereum"].generate(epoch=epoch, **given))
+        assert mapping(now) == mapping(ob.WORKLOADS["ethereum"].generate(epoch=epoch, **given))
 
 
 def test_a_node_of_the_trace_changes_once_in_256_epochs_and_all_at_multiples_of_an_epoch() -> None:

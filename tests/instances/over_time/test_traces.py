@@ -13,6 +13,7 @@ import overlaybench as ob
 from overlaybench.instances.contract.catalogue import kind_of, kind_of_file
 from overlaybench.instances.over_time.trace_files import TRACES, read_trace, write_trace
 from tests.instances.topics.test_bad_files import refused
+from tests.instances.topics.test_files import mapping
 from tests.properties import property_test
 from tests.trace_strategies import event_lists, held_over_time, links_over_time, parts, traces
 
@@ -33,11 +34,7 @@ def test_snapshots_are_the_subscriptions_that_hold(drawn: tuple[dict[str, list[s
             assert instance is again is None
             assert not any(held.values())
             continue
-        found = {
-            instance.node_label(v): {instance.topic_label(t) for t in instance.topics_of(v).tolist()}
-            for v in range(instance.num_nodes)
-        }
-        assert {v: own for v, own in found.items() if own} == {v: own for v, own in held.items() if own}
+        assert {v: own for v, own in mapping(instance).items() if own} == {v: own for v, own in held.items() if own}
         assert again == instance
 
 

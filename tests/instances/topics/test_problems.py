@@ -21,6 +21,7 @@ from overlaybench.instances.limits.soc import EDGES, FILTERING, MAX_DEGREE, SOC_
 from overlaybench.instances.topics import problems as topic_problems
 from tests.instances.test_overlay import random_case, subgraphs
 from tests.properties import property_test
+from tests.topic_brute_force import members_of_topics
 from tests.topic_strategies import instances_with_overlays
 
 
@@ -129,18 +130,16 @@ def diameter(graph: nx.Graph[Any], subscribers: set[int]) -> float:
     return max(float(lengths[u].get(v, math.inf)) for u in subscribers for v in subscribers)
 
 
-def members(instance: ob.TopicInstance) -> list[set[int]]:
-    return [set(instance.subscribers(t).tolist()) for t in range(instance.num_topics)]
-
-
 @property_test(300, instances_with_overlays(max_nodes=9))
 def test_the_routing_costs_are_those_of_the_definitions(case: Case) -> None:
     instance, overlay = case
     graph = overlay.to_networkx()
     found = filtering_cost(overlay, instance)
     assert found.proven
-    assert list(found.relays) == [fewest_relays(graph, each) for each in members(instance)]
-    assert topic_diameters(overlay, instance).tolist() == [diameter(graph, each) for each in members(instance)]
+    assert list(found.relays) == [fewest_relays(graph, {*each}) for each in members_of_topics(instance)]
+    assert topic_diameters(overlay, instance).tolist() == [
+        diameter(graph, {*each}) for each in members_of_topics(instance)
+    ]
 
 
 @property_test(100, instances_with_overlays(max_nodes=9))

@@ -15,6 +15,7 @@ import numpy as np
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.steiner.instance import SteinerInstance
+from overlaybench.instances.topics.files import subscriptions
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.models.checker.tiny import ALL_PROBLEMS, CONTENT_PROBLEMS, TOPIC_PROBLEMS, TRACES, Line, Tiny
 
@@ -252,10 +253,7 @@ def _instance(draw: random.Random, mutant: Mutant) -> None:
 
 
 def _changed_topics(draw: random.Random, instance: TopicInstance) -> TopicInstance:
-    chosen = {
-        instance.node_label(v): [instance.topic_label(t) for t in instance.topics_of(v).tolist()]
-        for v in range(instance.num_nodes)
-    }
+    chosen = subscriptions(instance)
     node = draw.choice(sorted(chosen))
     own = chosen[node]
     if draw.random() < 0.5:

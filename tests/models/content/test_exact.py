@@ -16,6 +16,7 @@ from overlaybench.instances.content.workloads import (
     cut_quadratic_histogram,
     exact_cells,
     intersected_cells,
+    relay_star,
 )
 from overlaybench.instances.contract.arrays import Flags, Reals
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
@@ -268,11 +269,7 @@ def test_a_coarser_histogram_never_costs_less_than_the_content_itself(problem: s
 
 
 def test_a_relay_saves_a_quarter_where_three_brokers_surround_a_fourth() -> None:
-    # Every user can afford its own broker only; messages of one go to the two others (P4 §III.A says 4 is best).
-    core = np.array([[0.0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]])
-    access = np.where(np.eye(3, 4) > 0, 0.0, 50.0)
-    rates, wanted = np.array([[1.0], [0], [0]]), np.ones((3, 1), np.bool_)
-    instance = ContentInstance(access, core, np.full(4, np.inf), rates, wanted)
+    instance = relay_star(rim=3)  # for which P4 §III.A says that 4 is best
     for method in METHODS.values():
         assert method.run(instance, PROBLEMS["content-steiner"]).value == pytest.approx(3)
         assert method.run(instance, PROBLEMS["content-mst"]).value == pytest.approx(4)
