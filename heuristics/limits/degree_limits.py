@@ -20,7 +20,7 @@ from ...instances.runtime.stoppable import finished_within
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import AnyTopicProblem
 from ..topics.greedy_merge import greedy_merge
-from ..topics.kernels.interest import TopicComponents, contribution, join, singletons
+from ..topics.kernels.interest import TopicComponents, contribution, join, ordered_pairs, singletons
 from ..topics.kernels.partial_overlay import PartialOverlay
 from ..topics.local_search.overlay_search import copied
 from ..topics.local_search.polish import is_judged_within, polish
@@ -227,7 +227,7 @@ def overlays_within(
     """
     limited, is_kept = as_limited(problem), False
     caps, most_edges = limited.caps(instance), limited.most_edges(instance)
-    pairs = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum())
+    pairs = ordered_pairs(instance)
     steps = pairs * int(np.diff(instance.node_offsets).max())
     makers: dict[str, Callable[[], Overlay]] = {"ptco": partial(greedy_within, instance, caps, most_edges, seed=seed)}
     quick: Overlay | None

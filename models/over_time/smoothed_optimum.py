@@ -27,7 +27,7 @@ from ...instances.over_time.link_log import LinkLog
 from ...instances.over_time.trace import LEAVE, TopicTrace
 from ...instances.runtime.compiled import kernel
 from ...instances.runtime.run import Clock, interruptible, offer, offer_bound, offer_made
-from ..engine.exact_method import PROGRESS, SearchLog, SolverOutcome, check_size, solve_exactly
+from ..engine.exact_method import PROGRESS, SearchLog, SolverOutcome, check_size, proving_method, solve_exactly
 from ..engine.parallel_tree import THREADS
 from ..engine.relaxation import Reals, RowList, SparseRelaxation, SparseRows
 from ..engine.tree_search import Incumbent, TreeSearch
@@ -311,16 +311,14 @@ def _solve(
         return solve_exactly(partial(problem.value, trace), minimise, clock, starts=starts, lower_bound=0)
 
 
-SMOOTHED_OPTIMUM: Method[TopicTrace, LinkLog] = Method(
+SMOOTHED_OPTIMUM: Method[TopicTrace, LinkLog] = proving_method(
     name="smoothed-optimum",
     problems=("dynamic-tco",),
     summary="a proven optimum of links and changes over a short trace, by branch-and-cut on all its snapshots",
     source="P1 §4 over time; docs/traces.md",
     guarantee="the optimum of an adversary who knows the future, with proof in integers; when stopped, a proven bound",
     cost="exponential in the worst case; an LP of all pairs in all snapshots",
-    exact=True,
     solve=_solve,
     options=(THREADS, PROGRESS),
     skip=skip_delays,
-    compiled=True,
 )

@@ -20,7 +20,7 @@ from ...instances.over_time.timeline import DynamicTCO
 from ...instances.over_time.trace import TopicTrace
 from ...instances.runtime.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
-from ..engine.exact_method import PROGRESS, snapshot_proposal
+from ..engine.exact_method import PROGRESS, proving_method, snapshot_proposal
 from ..engine.proof import ProofFile
 from ..engine.relaxation import UNIT
 from ..topics.branch_and_cut import fitted_quickly, write_fitted
@@ -141,17 +141,14 @@ def skip_delays(trace: TopicTrace, problem: Problem[TopicTrace, LinkLog]) -> str
     return "topics may be disconnected for a while: a snapshot's optimum is no bound then" if late else ""
 
 
-SNAPSHOT_OPTIMA: Method[TopicTrace, LinkLog] = Method(
+SNAPSHOT_OPTIMA: Method[TopicTrace, LinkLog] = proving_method(
     name="snapshot-optima",
     problems=("dynamic-tco",),
     summary="a proven optimum of every snapshot, by branch-and-cut from the one before",
     source="P1 §4; docs/traces.md",
     guarantee="the optimum with proof where changes cost nothing; otherwise a lower bound that leaves changes out",
-    cost="exponential in the worst case",
-    exact=True,
     solve=_solve,
     options=(PROGRESS,),
     inputs=("proof",),
     skip=skip_delays,
-    compiled=True,
 )

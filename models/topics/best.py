@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
+from ...heuristics.topics.kernels.interest import ordered_pairs
 from ...heuristics.topics.local_search.overlay_search import candidate_lists
 from ...heuristics.topics.local_search.polish import (
     THREADS,
@@ -61,15 +60,11 @@ class HeuristicParameters:
 
     def expected(self, method: Method[Any, Any], instance: TopicInstance) -> float:
         """The seconds that a heuristic is expected to take."""
-        return self.unit * (method.pace * pairs_of(instance) + self.subscription_pace * instance.num_subscriptions)
+        pairs = ordered_pairs(instance) / 2
+        return self.unit * (method.pace * pairs + self.subscription_pace * instance.num_subscriptions)
 
 
 PARAMETERS = HeuristicParameters()
-
-
-def pairs_of(instance: TopicInstance) -> float:
-    """Σ_t |V_t|² ÷ 2."""
-    return float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum() / 2)
 
 
 def heuristics(run: Run, parameters: HeuristicParameters = PARAMETERS) -> None:
@@ -151,7 +146,7 @@ def improvement(run: Run) -> None:
     else:
         near = _guide(run, instance, best)
     if near is None and not objective.weighted and not in_parts:
-        near = finished_within(clock, partial(candidate_lists, instance), steps=2 * pairs_of(instance))
+        near = finished_within(clock, partial(candidate_lists, instance), steps=ordered_pairs(instance))
         if near is None:
             return
     if not clock.passed:

@@ -26,7 +26,7 @@ from ....instances.topics.instance import TopicInstance
 from ....instances.topics.objective import rank
 from ....instances.topics.problems import AnyTopicProblem, FaultTolerantTCO, MinTCO
 from ..heuristic import TOPIC_CONNECTED
-from ..kernels.interest import edge_costs
+from ..kernels.interest import edge_costs, ordered_pairs
 from ..ring_per_topic import harary_per_topic
 from .linked_overlay import (
     Links,
@@ -514,8 +514,7 @@ def _solve(
     if overlay is None:
         method = {**starts(), **starts(problem.name)}[start]
         work = partial(method.by_default, instance, problem, seed=seed)
-        steps = float((np.diff(instance.topic_offsets).astype(np.float64) ** 2).sum())
-        proposal = finished_within(clock, work, steps=steps)
+        proposal = finished_within(clock, work, steps=ordered_pairs(instance))
         overlay = None if proposal is None else proposal.answer
     if overlay is None or not is_searchable(instance, overlay, clock):
         return Proposal(overlay or first, status=Status.TIME_LIMIT, reason=_NO_TIME)
