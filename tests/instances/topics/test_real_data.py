@@ -1,9 +1,10 @@
 """Data of others: what their sources say of them, and what happens where they are missing."""
 
 import gzip
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -52,14 +53,33 @@ def test_movielens_has_its_sizes_and_samples_users_by_seed() -> None:
     assert mapping(part).items() <= mapping(whole).items()
 
 
-def test_movielens_without_enough_users_or_its_file_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(ob.BadInput, match="a sample of 30 nodes from 22: choose from 1 to 22"):
-        movielens_sample(seed=1, nodes=30, least_rating=5)
-    with pytest.raises(ob.BadInput, match=r"ratings\.txt does not exist: install pyspark again"):
-        movielens_sample(seed=1, nodes=3, least_rating=1, ratings=tmp_path / "ratings.txt")
-    (tmp_path / "ratings.txt").write_text("0::2::3::1\n0,2,3,1\n")
-    with pytest.raises(ob.BadInput, match="other lines than user::film::rating"):
-        movielens_sample(seed=1, nodes=1, least_rating=1, ratings=tmp_path / "ratings.txt")
+FILE, FOLDER = object(), object()
+STATED, LISTED = {"packages": "installed", "status": FILE}, {"packages": "available", "lists": FOLDER}
+RATED = {"least_rating": 1, "ratings": FILE}
+
+
+@pytest.mark.parametrize(
+    ("build", "given", "content", "message"),
+    [
+        (movielens_sample, {"nodes": 30, "least_rating": 5}, "", "a sample of 30 nodes from 22: choose from 1 to 22"),
+        (movielens_sample, {"nodes": 3, **RATED}, "", "file does not exist: install pyspark again"),
+        (movielens_sample, {"nodes": 1, **RATED}, "0::2::3::1\n0,2,3,1\n", "other lines than user::film::rating"),
+        (debian_packages, {"nodes": 2, **STATED}, "", "needs Debian"),
+        (debian_packages, {"nodes": 2, **LISTED}, "", "run apt update"),
+        (debian_packages, {"nodes": 4, **STATED}, STATUS, "file: a sample of 4 nodes from 3"),
+        (debian_packages, {"nodes": 1, **STATED}, "Package: a\nDepends: b\n", "names no dependency of two packages"),
+        (breathe, {"areas": FILE}, "", "does not exist: get the isolectic areas"),
+        (breathe, {"areas": FILE}, "Latin\tanima\t{AIR, \n", "file: line 1: braces"),
+    ],
+)
+def test_data_that_are_missing_damaged_or_too_few_are_bad_input(
+    tmp_path: Path, build: Callable[..., object], given: dict[str, Any], content: str, message: str
+) -> None:
+    if content:
+        (tmp_path / "file").write_text(content)
+    places: dict[object, Path] = {FILE: tmp_path / "file", FOLDER: tmp_path}
+    with pytest.raises(ob.BadInput, match=message):
+        build(seed=1, **{name: places.get(value, value) for name, value in given.items()})
 
 
 def test_movielens_is_found_where_spark_is_without_pyspark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,19 +115,6 @@ def test_available_packages_are_those_of_all_lists_compressed_or_not(tmp_path: P
     (tmp_path / "host_InRelease").write_text("Package: e\nDepends: c\n")
     instance = debian_packages(seed=0, nodes=2, packages="available", lists=tmp_path)
     assert mapping(instance) == {"a": {"c"}, "b": {"c"}}
-
-
-def test_packages_of_another_system_or_too_few_are_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(ob.BadInput, match="needs Debian"):
-        debian_packages(seed=0, nodes=2, packages="installed", status=tmp_path / "absent")
-    with pytest.raises(ob.BadInput, match="run apt update"):
-        debian_packages(seed=0, nodes=2, packages="available", lists=tmp_path)
-    (tmp_path / "status").write_text(STATUS)
-    with pytest.raises(ob.BadInput, match="status: a sample of 4 nodes from 3"):
-        debian_packages(seed=0, nodes=4, packages="installed", status=tmp_path / "status")
-    (tmp_path / "small").write_text("Package: a\nDepends: b\n")
-    with pytest.raises(ob.BadInput, match="names no dependency of two packages"):
-        debian_packages(seed=0, nodes=1, packages="installed", status=tmp_path / "small")
 
 
 def test_packages_subscribe_to_tags_that_another_package_has(tmp_path: Path) -> None:
@@ -167,14 +174,6 @@ def test_the_semantic_map_of_breathing_is_the_one_that_was_published() -> None:
     if not real_data._BREATHE.is_file():
         pytest.skip(f"{real_data._BREATHE} is absent")
     assert ob.WORKLOADS["breathe"].generate().size == {"nodes": 29, "topics": 15, "subscriptions": 181}
-
-
-def test_a_missing_or_damaged_map_is_refused_with_where_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(ob.BadInput, match="does not exist: get the isolectic areas"):
-        breathe(seed=0, areas=tmp_path / "areas.tsv")
-    (tmp_path / "areas.tsv").write_text("Latin\tanima\t{AIR, \n")
-    with pytest.raises(ob.BadInput, match=r"areas\.tsv: line 1: braces"):
-        breathe(seed=0, areas=tmp_path / "areas.tsv")
 
 
 def test_hypergraphs_of_hypernetx_have_their_published_sizes() -> None:

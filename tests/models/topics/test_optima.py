@@ -4,6 +4,7 @@ import copy
 import gzip
 import json
 import random
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,25 +50,18 @@ def expected_classes(optima: set[frozenset[Edge]], edges: set[Edge]) -> dict[Edg
     return {edge: "every" if edge in every else "some" if edge in some else "none" for edge in edges}
 
 
-@property_test(25, PRICED, quick=5)
-@pytest.mark.parametrize("problem", SHARING)
-def test_the_optima_and_the_classes_of_edges_are_those_of_all_graphs(problem: str, instance: ob.TopicInstance) -> None:
-    found = shared_edges(instance, ob.PROBLEMS[problem], most=2000)
-    expected = enumerated(instance, problem, 0)
-    assert found.complete
-    assert len(found.overlays) == len(set(listed(found)))
-    assert set(listed(found)) == expected
-    assert classes_of(found) == expected_classes(expected, set(classes_of(found)))
+WITHIN = [*((problem, 0) for problem in SHARING), *product(("min-tco", "weighted-tco"), (1, 2))]
 
 
-@property_test(20, PRICED, st.integers(1, 2))
-@pytest.mark.parametrize("problem", ["min-tco", "weighted-tco"])
-def test_overlays_within_a_tolerance_have_no_redundant_edges(
-    problem: str, instance: ob.TopicInstance, within: int
+@property_test(25, PRICED, quick=4)
+@pytest.mark.parametrize(("problem", "within"), WITHIN)
+def test_the_optima_and_others_within_a_tolerance_and_the_classes_of_edges_are_those_of_all_graphs(
+    problem: str, within: int, instance: ob.TopicInstance
 ) -> None:
     found = shared_edges(instance, ob.PROBLEMS[problem], most=2000, within=within)
     expected = enumerated(instance, problem, within)
     assert found.complete
+    assert len(found.overlays) == len(set(listed(found)))
     assert set(listed(found)) == expected
     assert classes_of(found) == expected_classes(expected, set(classes_of(found)))
 
