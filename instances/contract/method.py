@@ -256,11 +256,22 @@ class Method(Generic[Instance, Answer]):
         return keyed(self.answering(problem).options, self.complete(options, problem))
 
     def by_default(
-        self, instance: Instance, problem: Problem[Instance, Answer], *, seed: int, time_limit: float | None = None
+        self,
+        instance: Instance,
+        problem: Problem[Instance, Answer],
+        *,
+        seed: int,
+        time_limit: float | None = None,
+        threads: int = 1,
     ) -> Proposal[Answer]:
-        """The proposal with default options, not validated: for a method that starts from the answer of this one."""
-        options = self.complete({}, problem)
-        return self.answering(problem).solve(instance, problem, seed=seed, time_limit=time_limit, **options)
+        """The proposal with default options, not validated: for a method that starts from the answer of this one.
+
+        A method that can use `threads` has so many.
+        """
+        method = self.answering(problem)
+        takes_threads = any(option.name == "threads" for option in method.options)
+        options = self.complete({"threads": threads} if takes_threads else {}, problem)
+        return method.solve(instance, problem, seed=seed, time_limit=time_limit, **options)
 
     def valid_answer(
         self, instance: Instance, problem: Problem[Instance, Answer], *, seed: int, time_limit: float | None = None

@@ -17,7 +17,7 @@ from ...instances.topics.objective import CONNECTED
 from ...instances.topics.problems import TOPIC_PROBLEMS
 from ..engine.exact_method import PROGRESS, SearchLog
 from ..engine.proof import Proven
-from ..engine.relaxation import UNIT, Bound
+from ..engine.relaxation import UNIT, Bound, Reals
 from .lp_heuristics.lp_guided import GuidedIncumbent, greedy_merge_or_stars, stars
 from .relaxation.cost_splitting import (
     MOST_PROVEN,
@@ -32,7 +32,7 @@ from .relaxation.dual_fitting import fitted_multipliers, fitted_within, mean_deg
 from .relaxation.node_cover import node_cover
 from .relaxation.presolve import PRESOLVE
 from .relaxation.separation import Goal
-from .relaxation.topic_rows import count_links
+from .relaxation.topic_rows import CandidateEdges, count_links
 from .stages import PARAMETERS, STARTS, Run, Stage, first_answers, is_searched, solve_in_stages
 
 _PRICING, _LP_STALL = PricingParameters(smoothing=0.005, stall=2e-5), 1e-3
@@ -140,7 +140,14 @@ def _by_splitting(
 ) -> LowerBound:
     instance, part = incumbent.instance, clock.share(0.9)
     parameters = pricing_parameters(instance, _PRICING)
-    splitting = split_by_pricing(instance, start, part, parameters, progress=log, weighted=weighted, enough=enough)
+
+    def build(edges: CandidateEdges, usage: Reals) -> float:
+        incumbent.build_along(edges, usage, part)
+        return incumbent.value
+
+    splitting = split_by_pricing(
+        instance, start, part, parameters, progress=log, weighted=weighted, enough=enough, build=build
+    )
     least = -(-splitting.units // UNIT)
     incumbent.improve_along(*splitting.used_or_in(start), clock, goal=least, steps=_STEPS)
     counters: dict[str, float | str] = {"rounds": splitting.rounds, "columns": len(splitting.columns)}

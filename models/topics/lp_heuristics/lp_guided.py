@@ -46,6 +46,7 @@ from ....instances.topics.problems import AnyTopicProblem
 from ...engine import tree_search
 from ...engine.relaxation import UNIT, Reals
 from ..relaxation.cost_splitting import MOST_PROVEN, Splitting, is_affordable, pricing_parameters, split_by_pricing
+from ..relaxation.price_join import processors
 from ..relaxation.separation import Goal
 from ..relaxation.topic_rows import CandidateEdges, all_pairs, count_links, keys_of
 from .row_weighting import ENTRIES_A_STEP, RowWeighting, preferred
@@ -82,7 +83,7 @@ def heuristic_overlays(
     answers: dict[str, Overlay | None] = {}
     part = clock.share(share)
     for method, one in sorted(known, key=lambda each: each[0].pace > _FAST and not is_promising(*each)):
-        solve = partial(method.by_default, instance, one, seed=seed)
+        solve = partial(method.by_default, instance, one, seed=seed, threads=processors(instance))
         proposal = _run(solve, instance, clock if all(answer is None for answer in answers.values()) else part)
         answers[method.name] = None if proposal is None else proposal.answer
     overlays = [overlay for method, _ in known if (overlay := answers[method.name]) is not None]

@@ -118,11 +118,16 @@ def prices_of(topic_offsets: Offsets, links: TopicEdges, chosen: Offsets, trees:
     return prices
 
 
+def processors(instance: TopicInstance) -> int:
+    """How many threads work on an instance: the processors of this process, at most four; one for few subscriptions."""
+    most = _MOST_THREADS if instance.num_subscriptions > FEW_SUBSCRIPTIONS else 1
+    return min(most, len(os.sched_getaffinity(0)))
+
+
 @contextmanager
 def threads(instance: TopicInstance) -> Iterator[Apply]:
-    """A ``map`` on the processors of this process, at most four; of few subscriptions the built-in one."""
-    count = min(_MOST_THREADS, len(os.sched_getaffinity(0)))
-    if count == 1 or instance.num_subscriptions <= FEW_SUBSCRIPTIONS:
+    """A ``map`` on :func:`processors` threads; with one, the built-in one."""
+    if (count := processors(instance)) == 1:
         yield map
     else:
         with ThreadPoolExecutor(count) as pool:

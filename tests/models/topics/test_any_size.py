@@ -10,9 +10,12 @@ from overlaybench.instances.runtime.run import Clock, OutOfTime
 from overlaybench.instances.topics.objective import CONNECTED
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from overlaybench.models.limits.degree_limits import limited_model
+from overlaybench.models.topics.auto import PartParameters, starts_of_large
 from overlaybench.models.topics.compact.overlay_model import OverlayModel, Subproblem, build_model, requirements_of
 from overlaybench.models.topics.relaxation.topic_rows import count_links
-from overlaybench.models.topics.stages import PARAMETERS
+from overlaybench.models.topics.search.edge_minimisation import SearchSettings
+from overlaybench.models.topics.stages import PARAMETERS, Run
+from tests.models.topics.small_instances import uniform_instance
 
 METHODS = ("auto", "branch-and-cut", "best", "lp-bound", "cp-sat", "ilp")
 NODES, LIMITS = (200, 2_000, 20_000), (1, 2, 5)
@@ -83,3 +86,17 @@ def test_no_run_ends_empty_handed(seed: int) -> None:
     assert result.answer is not None, (problem, method, nodes, result.reason)
     assert not ob.PROBLEMS[problem].violations(instance, result.answer)
     assert method == "best" or result.lower_bound is not None, (problem, method, nodes, result.reason)
+
+
+def test_without_time_for_greedy_merge_it_runs_on_parts_of_the_nodes() -> None:
+    instance = uniform_instance(60, 12, 4, 3)
+    run = Run(instance, ob.PROBLEMS["min-tco"], Clock(600.0), SearchSettings())
+    starts_of_large(run, PartParameters(share=0.0, rows=60))
+    in_parts = ob.solve(instance, "min-tco", "dc-gm", eta=12, partitions=5).value
+    merged = ob.solve(instance, "min-tco", "gm").value
+    assert in_parts is not None
+    assert merged is not None
+    assert (run.value, len(run.answers)) == (in_parts, 1)
+    starts_of_large(run, PartParameters(share=1.0))
+    assert run.value == min(in_parts, merged)
+    assert not any(ob.PROBLEMS["min-tco"].violations(instance, overlay) for overlay in run.answers)

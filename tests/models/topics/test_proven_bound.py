@@ -11,6 +11,7 @@ from itertools import combinations, pairwise
 
 import networkx as nx
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import overlaybench as ob
@@ -23,6 +24,7 @@ from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine.relaxation import UNIT, Bound
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_bound import lower_bound
+from overlaybench.models.topics.lp_heuristics.lp_guided import stars, weighted_greedy
 from overlaybench.models.topics.relaxation import cost_splitting, dual_fitting, price_join
 from overlaybench.models.topics.relaxation.cost_splitting import (
     MOST_PROVEN,
@@ -211,6 +213,7 @@ def least_neighbours(instance: ob.TopicInstance, v: int) -> int:
 
 
 _TWO_NEAREST = PricingParameters(nearest=2, rounds=300)
+_OF_MANY = replace(cost_splitting._OF_MANY, rounds=60)
 
 
 @pytest.fixture
@@ -256,15 +259,16 @@ def _prices(edges: CandidateEdges, shares: list[int]) -> tuple[int, dict[tuple[i
 
 
 @pytest.mark.usefixtures("_two_nearest")
+@pytest.mark.parametrize("parameters", [_TWO_NEAREST, _OF_MANY])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seeds", tiers(20, 200))
-def test_shares_of_all_pairs_prove_the_bound(seeds: range, weighted: bool) -> None:
+def test_shares_of_all_pairs_prove_the_bound(seeds: range, weighted: bool, parameters: PricingParameters) -> None:
     priced_pairs = 0
     for seed in seeds:
         instance = small_instance(seed)
         if weighted:
             instance = priced(instance, seed)
-        splitting = split_by_pricing(instance, greedy_merge(instance), Clock(None), _TWO_NEAREST, weighted=weighted)
+        splitting = split_by_pricing(instance, greedy_merge(instance), Clock(None), parameters, weighted=weighted)
         total, spent = _prices(CandidateEdges(instance, splitting.keys), splitting.shares.tolist())
         assert splitting.units == total, f"seed {seed}"
         assert (splitting.shares >= 0).all()
@@ -311,6 +315,23 @@ def test_pricing_reaches_the_bound_of_the_cutting_planes(seeds: range) -> None:
         assert alone.units > 1.01 * planes.lp.value * UNIT, "the pairs of the start suffice"
         assert 0.98 * planes.best_units <= splitting.units <= planes.lp.value * UNIT * (1 + 1e-6)
         assert planes.lp.value - 1e-3 <= splitting.limit == pytest.approx(splitting.usage.sum())
+
+
+@pytest.mark.usefixtures("_two_nearest")
+def test_overlays_are_built_along_splits_whenever_the_rounds_have_doubled() -> None:
+    instance = uniform_instance(30, 20, 4)
+    built = list[int]()
+
+    def build(edges: CandidateEdges, usage: npt.NDArray[np.float64]) -> float:
+        overlay = weighted_greedy(edges, usage + 0.01, cap=instance.num_nodes, overload=0.0, seed=0)
+        assert not ob.PROBLEMS["min-tco"].violations(instance, overlay)
+        built.append(overlay.num_edges)
+        return overlay.num_edges
+
+    splitting = split_by_pricing(instance, stars(instance), Clock(None), _OF_MANY, build=build)
+    assert splitting.units <= UNIT * min(built)
+    assert 3 <= len(built) <= 5  # of 60 rounds
+    assert min(built) < stars(instance).num_edges
 
 
 @pytest.mark.usefixtures("_two_nearest")
