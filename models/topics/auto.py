@@ -60,14 +60,14 @@ class PartParameters:
     Attributes
     ----------
     share : float
-        The most of the time left that Greedy Merge on all nodes is expected to take. Overlays along a split of costs
-        are better: of 10,000,000 subscriptions it takes 800 s of a processor, by parts 90 s, with 35% more edges.
-    rows : int
-        Subscriptions of a part.
+        The most of the time left that Greedy Merge on all nodes is expected to take.
+    of_parts : float
+        What all parts take. Overlays along a split of costs are better, and need the rest: of 10,000,000 subscriptions
+        Greedy Merge takes 800 s of a processor, in ten parts 90 s, with 35% more edges.
     """
 
     share: float = 0.35
-    rows: int = 1_000_000
+    of_parts: float = 0.1
 
 
 LIMITS = SizeLimits()
@@ -76,11 +76,12 @@ _OF_LARGE = StartParameters(first_share=0.8, share=0.1)
 
 def starts_of_large(run: Run, parameters: PartParameters = PartParameters()) -> None:
     """Greedy Merge, and others; where it takes too long, on parts of the nodes and between representatives of each."""
-    instance, expected = run.instance, EXPECTED.expected(GREEDY_MERGE, run.instance) / processors(run.instance)
-    if run.objective.free and run.objective.first == "edges" and expected > parameters.share * run.clock.left:
-        merge = partial(
-            dc_gm, instance, eta=instance.num_topics, partitions=1 + instance.num_subscriptions // parameters.rows
-        )
+    instance, left = run.instance, run.clock.left
+    expected = EXPECTED.expected(GREEDY_MERGE, instance)
+    by_edges = run.objective.free and run.objective.first == "edges"
+    if by_edges and expected / processors(instance) > parameters.share * left > 0:
+        parts = math.ceil(expected / (parameters.of_parts * left))  # which take 1 ÷ parts of it
+        merge = partial(dc_gm, instance, eta=instance.num_topics, partitions=parts)
         if (overlay := finished_within(run.clock, merge, steps=math.inf)) is not None:
             run.take(overlay)
     else:

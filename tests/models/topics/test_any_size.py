@@ -5,12 +5,14 @@ import random
 import pytest
 
 import overlaybench as ob
+from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
 from overlaybench.instances.limits.problems import MEASURES, PartialTCO
 from overlaybench.instances.runtime.run import Clock, OutOfTime
 from overlaybench.instances.topics.objective import CONNECTED
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from overlaybench.models.limits.degree_limits import limited_model
 from overlaybench.models.topics.auto import PartParameters, starts_of_large
+from overlaybench.models.topics.best import PARAMETERS as PARAMETERS_OF_HEURISTICS
 from overlaybench.models.topics.compact.overlay_model import OverlayModel, Subproblem, build_model, requirements_of
 from overlaybench.models.topics.relaxation.topic_rows import count_links
 from overlaybench.models.topics.search.edge_minimisation import SearchSettings
@@ -90,8 +92,9 @@ def test_no_run_ends_empty_handed(seed: int) -> None:
 
 def test_without_time_for_greedy_merge_it_runs_on_parts_of_the_nodes() -> None:
     instance = uniform_instance(60, 12, 4, 3)
-    run = Run(instance, ob.PROBLEMS["min-tco"], Clock(600.0), SearchSettings())
-    starts_of_large(run, PartParameters(share=0.0, rows=60))
+    run = Run(instance, ob.PROBLEMS["min-tco"], Clock(1e6), SearchSettings())
+    expected = PARAMETERS_OF_HEURISTICS.expected(GREEDY_MERGE, instance)
+    starts_of_large(run, PartParameters(share=expected / 2e6, of_parts=expected / 4.5e6))
     in_parts = ob.solve(instance, "min-tco", "dc-gm", eta=12, partitions=5).value
     merged = ob.solve(instance, "min-tco", "gm").value
     assert in_parts is not None
