@@ -71,11 +71,16 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
     """
     from ..python_api.studies import StudyResults
     from ..studies.results import export, grouped, write_answers
+    from ..studies.results import results as results_of
 
     answers, common, all_runs = others["answers"], bool(others["common"]), bool(others["all_runs"])
     if common and not by:
         raise BadInput("--common: give --by as well, the columns whose groups are compared")
-    rows = StudyResults(folder).results(all_runs=all_runs, **key_values(where, "--where")).rows
+    chosen = key_values(where, "--where")
+    if by and not (answers or others["layout"]):
+        rows = results_of(folder, chosen, all_runs=all_runs, columns=by)
+    else:
+        rows = StudyResults(folder).results(all_runs=all_runs, **chosen).rows
     if others["layout"] is not None:
         _table(folder, rows, output, by=by, **others)
         return
@@ -128,7 +133,7 @@ def _names(folder: Path, rename: tuple[str, ...]) -> dict[str, str]:
 
 def _merged(runs: pd.DataFrame, by: Sequence[str]) -> str:
     """The variants that share a group."""
-    each = (dict.fromkeys(group["variant"]) for _, group in runs.groupby(list(by), dropna=False))
+    each = runs.groupby(list(by), dropna=False)["variant"].unique()
     return "; ".join(dict.fromkeys(", ".join(variants) for variants in each if len(variants) > 1))
 
 

@@ -18,6 +18,7 @@ from ..studies.columns import BOUND, VALUE, GapSteps, Steps
 from ..studies.paired import Paired
 from ..studies.plot import MEASURES
 from ..studies.proofs import TOLERANCE
+from ..studies.row import object_in
 from .against import means_chart
 from .curves import (
     Axis,
@@ -329,7 +330,7 @@ def growth(runs: pd.DataFrame) -> pd.DataFrame:
     medians (rising in size), exponent and intercept of the fit of ln(median) to ln(size).
     """
     ended = runs[~runs["status"].isin([Status.FAILED, *_AT_A_LIMIT])]
-    recipes = ended["recipe_fields"].tolist()
+    recipes = list(map(object_in, ended["recipe"]))
     found = []
     for measure, (_, _, least) in _MEASURES.items():
         for size in SIZES:

@@ -15,6 +15,7 @@ from ..figures.curves import Axis, curves
 from ..figures.style import Drawing, method_styles
 from ..report.domains import OF_RUN, Section, answered
 from ..studies.bounds import sorted_by
+from ..studies.row import object_in
 
 _PARTS = 30
 _BOUNDS = "snapshot_bounds"
@@ -45,7 +46,7 @@ def _best_bounds(runs: pd.DataFrame) -> dict[str, np.ndarray[Any, np.dtype[np.fl
     """The best bound of each snapshot, by the digest of the trace."""
     best: dict[str, np.ndarray[Any, np.dtype[np.float64]]] = {}
     for own in runs.itertuples():
-        if text := own.counter_values.get(_BOUNDS):
+        if text := object_in(own.counters).get(_BOUNDS):
             found = np.array([float(each) for each in str(text).split()])
             best[own.instance] = np.maximum(best.get(own.instance, found), found)
     return best

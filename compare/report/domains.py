@@ -14,6 +14,8 @@ from ..figures.charts import broker_charts, content_charts
 from ..figures.style import Drawing
 from ..intervals import mean_interval
 from ..studies.bounds import sorted_by
+from ..studies.columns import parameters
+from ..studies.row import object_in
 
 _BASELINE, _TREE, _LEAST = "random-assignment", "s0", "least-messages"
 _SHAPE = ["problem", "family", "users", "brokers", "channels", "access_to_core", "variant"]
@@ -41,8 +43,8 @@ class Section(NamedTuple):
 def answered(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
     """The runs with a value, with these parameters of their workload, NaN where it has none."""
     runs = rows[rows["value"].notna() & (rows["status"] != Status.FAILED)]
-    given = runs["recipe_fields"].map(lambda recipe: recipe.get("parameters", {}))
-    return runs.assign(**{name: given.map(lambda own, of=name: own.get(of)).astype(np.float64) for name in names})
+    given = parameters(runs)
+    return runs.assign(**{name: given.get(name, np.nan) for name in names}).astype(dict.fromkeys(names, np.float64))
 
 
 def _solutions(runs: pd.DataFrame, numbers: int) -> list[bytes]:
@@ -119,7 +121,8 @@ def broker_runs(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _counted(runs: pd.DataFrame, *names: str) -> pd.DataFrame:
     """The runs with these counters as columns, NaN where a run has none; only runs with the first."""
-    given = {name: [own.get(name, np.nan) for own in runs["counter_values"]] for name in names}
+    counters = list(map(object_in, runs["counters"]))
+    given = {name: [own.get(name, np.nan) for own in counters] for name in names}
     return runs.assign(**given).dropna(subset=[names[0]])
 
 
@@ -156,7 +159,7 @@ def system_series(runs: pd.DataFrame) -> pd.DataFrame:
     """Measures over time of runs of the system: a row for each run and bin, with `seconds` at its end."""
     found = []
     for own in runs.to_dict("records"):
-        if text := own["counter_values"].get("system_series"):
+        if text := object_in(own["counters"]).get("system_series"):
             found.append(pd.DataFrame(json.loads(text)).assign(**{name: own[name] for name in OF_RUN}))
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
@@ -185,7 +188,7 @@ def loss_table(runs: pd.DataFrame) -> pd.DataFrame:
     """
     given = runs[runs["bounded"] & runs["answer"].notna()]
     given = given.assign(links=_solutions(given, 2))
-    solved = given["counter_values"].map(lambda counters: counters.get("open", np.inf)) == 0
+    solved = given["counters"].map(lambda counters: object_in(counters).get("open", np.inf)) == 0
     least = given[(given["method"] == _LEAST) & solved]
     fewest = least.groupby(["instance", "links"])["value"].min().rename("fewest")
     compared = given[~given["exact"] & ~given["method"].isin([_LEAST, _TREE])]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS
@@ -17,6 +17,9 @@ from ...instances.topics.files import TOPICS
 from ...instances.topics.objective import Objective
 from .proofs import TOLERANCE, VERDICT, levels, tolerances, weakest
 from .row import object_in
+
+_PAIR = ["problem", "instance"]
+_OF_PAIRS = {*_PAIR, "key", "kind", "family", "method", "status", "value", "lower_bound", "counters"}
 
 
 class Implied(NamedTuple):
@@ -42,31 +45,29 @@ def proven(rows: pd.DataFrame) -> pd.DataFrame:
     for another problem), best_key, optimum (NaN unless proven), gap = (best − bound) ÷ best, proven (the level of the
     bound: the weakest of the runs behind it, see :func:`.levels`). Cost O(R + I·P) for R rows, I instances, P problems.
     """
-    rows = sized(rows)
-    grouped = rows.groupby(["problem", "instance"], sort=False)
-    pairs = grouped[["kind", "family", *sizes_of(rows), "extent", "volume"]].first()
-    pairs = pairs.assign(runs=grouped.size()).reset_index()
-    known = rows[rows["status"] != Status.FAILED].sort_values("key")  # ties do not depend on the order of rows
-    bounds = {(i, p): _Known(bound, (key,)) for i, p, bound, key in _best(known, "lower_bound", highest=True)}
-    if bounds:
-        links = implications(rows["problem"])
-        sizes = rows.drop_duplicates("instance").set_index("instance")["nodes"]
-        for instance in dict.fromkeys(instance for instance, _ in bounds):
-            _imply(bounds, instance, sizes[instance], links)
-    values = {
-        (i, p): (value, key)
-        for i, p, value, key in _best(_with_implied_values(known, pairs["problem"].unique()), "value")
-    }
-    at = list(zip(pairs["instance"], pairs["problem"], strict=True))
-    pairs["bound"], pairs["bound_keys"], pairs["bound_proof"] = (
-        [getattr(bounds.get(pair, _NOTHING), name) for pair in at] for name in _Known._fields
-    )
-    pairs["best"], pairs["best_key"] = ([values.get(pair, (math.nan, ""))[i] for pair in at] for i in (0, 1))
+    rows = sized(rows[[name for name in rows if name in _OF_PAIRS or name in (*sizes_of(rows), *measures_of(rows))]])
+    instance, digests = pd.factorize(rows["instance"])
+    problem, problems = pd.factorize(rows["problem"])
+    rows["case"] = instance * len(problems) + problem
+    pairs = rows.drop_duplicates("case")[["case", *_PAIR, "kind", "family", *sizes_of(rows), "extent", "volume"]]
+    pairs = pairs.assign(runs=pairs["case"].map(rows["case"].value_counts()))
+    known = rows[rows["status"] != Status.FAILED].sort_values("key", kind="stable")  # ties do not depend on the order
+    nodes = np.full(len(digests), np.nan)
+    nodes[instance] = rows["nodes"]
+    found = _bounds(known, nodes, problems)
+    at, of = np.divmod(pairs["case"].to_numpy(), max(1, len(problems)))
+    for name, entry in _Bounds.of(len(pairs))._asdict().items():
+        for number, each in enumerate(problems):
+            if each in found:
+                entry[of == number] = getattr(found[each], name)[at[of == number]]
+        pairs[name] = entry
+    best = _best(_with_implied_values(known, problems), "value").reindex(pairs["case"])
+    pairs["best"], pairs["best_key"] = best["value"].to_numpy(), best["key"].fillna("").to_numpy()
     pairs["optimum"] = pairs["best"].where(near(pairs["bound"], pairs["best"], pairs["problem"]))
     pairs["gap"] = relative_gaps(pairs["best"], pairs["bound"])
-    level = dict(zip(rows["key"], levels(rows), strict=True))
-    pairs["proven"] = [weakest([level[key] for key in keys]) for keys in pairs["bound_keys"]]
-    return sorted_by(pairs, "problem", "family", "extent", "volume", "instance")
+    level = dict(zip(rows["key"], levels(rows), strict=True)) if found else {}
+    pairs["proven"] = [weakest([level[key] for key in keys]) if keys else "" for keys in pairs["bound_keys"]]
+    return sorted_by(pairs.drop(columns="case"), "problem", "family", "extent", "volume", "instance")
 
 
 def with_bounds(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -75,12 +76,10 @@ def with_bounds(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     ratio = value ÷ bound is 1 if both are 0, and NaN for a failed run or without a positive bound; proven is the level
     of the row's own bound (:func:`.levels`).
     """
-    pairs = pairs[["problem", "instance", "bound", "optimum"]]
-    joined = rows.merge(pairs, on=["problem", "instance"], how="left").set_axis(rows.index)
-    value = joined["value"].astype(np.float64).where(joined["status"] != Status.FAILED)
-    both_zero = (value == 0) & (joined["bound"] == 0)
-    ratio = (value / joined["bound"].where(joined["bound"] > 0)).mask(both_zero, 1.0)
-    return joined.assign(ratio=ratio, proven=levels(rows))
+    known = rows[_PAIR].merge(pairs[[*_PAIR, "bound", "optimum"]], on=_PAIR, how="left").set_axis(rows.index)
+    value, bound = rows["value"].astype(np.float64).where(rows["status"] != Status.FAILED), known["bound"]
+    ratio = (value / bound.where(bound > 0)).mask((value == 0) & (bound == 0), 1.0)
+    return rows.assign(bound=bound, optimum=known["optimum"], ratio=ratio, proven=levels(rows))
 
 
 def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -103,7 +102,9 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
         sentence = f"status optimal with value {row.value:g} and lower bound {row.lower_bound:g}"
         add("optimal without proof", row, sentence, row.key)
     contradicted = set()
-    for at, group in optimal.groupby(["problem", "instance"], sort=False):
+    values = optimal.groupby(_PAIR, sort=False)["value"]
+    apart = optimal[~near(values.transform("min"), values.transform("max"), optimal["problem"])]
+    for at, group in apart.groupby(_PAIR, sort=False):
         low, high = group.loc[group["value"].idxmin()], group.loc[group["value"].idxmax()]
         if not near(low["value"], high["value"], low["problem"]):
             contradicted.add(at)
@@ -118,7 +119,7 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
             sentence += f" ({pair.bound_proof})" if pair.bound_proof else ""
             add("value below bound", pair, sentence, pair.best_key, *pair.bound_keys)
     infeasible = rows[rows["status"] == Status.INFEASIBLE].merge(
-        pairs[["problem", "instance", "best", "best_key"]], on=["problem", "instance"]
+        pairs[["problem", "instance", "best", "best_key"]], on=_PAIR
     )
     for row in infeasible[np.isfinite(infeasible["best"])].itertuples():
         sentence = f"{row.variant} proved that there is no answer, {names[row.best_key]} has one"
@@ -166,55 +167,89 @@ def relative_gaps(values: pd.Series[float], bounds: pd.Series[float]) -> pd.Seri
     return gaps.mask(values == bounds, 0.0)
 
 
-class _Known(NamedTuple):
-    """The best number known of an instance and problem, the runs behind it, and the implications used."""
+class _Bounds(NamedTuple):
+    """The best bound of a problem on each instance (NaN if none), the runs behind it, and the implications used."""
 
-    value: float
-    keys: tuple[str, ...]
-    proof: str = ""
+    bound: npt.NDArray[np.float64]
+    bound_keys: npt.NDArray[np.object_]
+    bound_proof: npt.NDArray[np.object_]
 
-
-_NOTHING, _UNBOUNDED = _Known(math.nan, ()), _Known(-math.inf, ())
-
-
-def _best(rows: pd.DataFrame, name: str, *, highest: bool = False) -> Iterator[tuple[str, str, float, str]]:
-    """Instance, problem, the best finite number of a column, and the key of the first row that has it."""
-    finite = rows[np.isfinite(pd.to_numeric(rows[name]).astype(np.float64))]
-    best = finite.sort_values(name, ascending=not highest, kind="stable").drop_duplicates(["instance", "problem"])
-    yield from zip(*(best[column].tolist() for column in ("instance", "problem", name, "key")), strict=True)
+    @classmethod
+    def of(cls, number: int) -> _Bounds:
+        """Without any."""
+        none = cls(np.full(number, np.nan), *np.empty((2, number), object))
+        none.bound_keys.fill(())
+        none.bound_proof.fill("")
+        return none
 
 
-def _with_implied_values(rows: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+def _bounds(rows: pd.DataFrame, nodes: npt.NDArray[np.float64], problems: Sequence[str]) -> dict[str, _Bounds]:
+    """The best bounds of each problem that has any, on all instances; `nodes` are theirs."""
+    found: dict[str, _Bounds] = {}
+    best = _best(rows, "lower_bound", highest=True)
+    instances, of = np.divmod(best.index.to_numpy(), max(1, len(problems)))
+    for number in np.unique(of):
+        own, at = best[of == number], instances[of == number]
+        found[problems[number]] = _Bounds.of(len(nodes))
+        found[problems[number]].bound[at] = own["lower_bound"]
+        found[problems[number]].bound_keys[at] = pd.Series([(key,) for key in own["key"]], dtype=object)
+    if found:
+        _imply(found, nodes, implications(problems))
+    return found
+
+
+def _best(rows: pd.DataFrame, name: str, *, highest: bool = False) -> pd.DataFrame:
+    """The best finite number of a column of each case, and the key of the first row that has it."""
+    numbers = rows[["case", "key"]].assign(**{name: pd.to_numeric(rows[name]).astype(np.float64)})
+    finite = numbers[np.isfinite(numbers[name])].sort_values(name, ascending=not highest, kind="stable")
+    return finite.drop_duplicates("case").set_index("case")
+
+
+def _with_implied_values(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """The rows, and after them one for each of the problems that an overlay is an answer to as well."""
-    answered = rows.loc[rows["value"].notna(), ["instance", "problem", "value", "key", "edges", "max_degree"]]
+    answered = rows.loc[rows["value"].notna(), ["case", "problem", "value", "key", "edges", "max_degree"]]
     problems = {name: PROBLEMS[name].objective for name in names if name in PROBLEMS}
     objectives = {name: each for name, each in problems.items() if isinstance(each, Objective)}
     implied = [answered]
-    for target, objective in objectives.items():
-        of = [name for name, other in objectives.items() if other.answers(objective) and not objective.weighted]
-        own = answered[answered["problem"].isin(of)]
-        measured = zip(own["edges"].tolist(), own["max_degree"].tolist(), strict=True)
-        found = [objective.value(edges, degree) for edges, degree in measured]
-        implied.append(own.assign(problem=target, value=np.array(found, np.float64)))
-    return pd.concat([answered, *implied[1:]])
+    for number, target in enumerate(names):
+        if (objective := objectives.get(target)) is not None:
+            of = [name for name, other in objectives.items() if other.answers(objective) and not objective.weighted]
+            own = answered[answered["problem"].isin(of)]
+            cases = own["case"] // len(names) * len(names) + number
+            implied.append(own.assign(case=cases, value=_by_row(objective.value, own[["edges", "max_degree"]])))
+    return pd.concat(implied)
 
 
-def _imply(bounds: dict[tuple[str, str], _Known], instance: str, nodes: float, links: Sequence[Implied]) -> None:
+def _by_row(function: Callable[..., float], arguments: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """A function of each row of numbers, called once for equal rows."""
+    different, at = arguments.drop_duplicates(), arguments.groupby(list(arguments), sort=False, dropna=False).ngroup()
+    found = np.array([function(*each) for each in different.itertuples(index=False)], np.float64)
+    return np.take(found, at.to_numpy())
+
+
+def _imply(bounds: dict[str, _Bounds], nodes: npt.NDArray[np.float64], links: Sequence[Implied]) -> None:
     """Apply every implication until none helps; false bounds can raise each other forever, hence the limit."""
     for _ in links:
         raised = False
         for target, one in links:
-            premises = [bounds.get((instance, name), _NOTHING) for name in one.premises]
-            if _NOTHING in premises:
+            if not all(name in bounds for name in one.premises):
                 continue
-            bound = one.bound(nodes, *(max(premise.value, 0.0) for premise in premises))
-            if PROBLEMS[target].integral and math.isfinite(bound):
-                bound = float(math.ceil(bound - TOLERANCE))
-            keys = dict.fromkeys(key for premise in premises for key in premise.keys)
-            proofs = dict.fromkeys([*(premise.proof for premise in premises), one.proof])
-            implied = _Known(bound, tuple(keys), "; ".join(filter(None, proofs)))
-            if math.isfinite(bound) and bound > bounds.get((instance, target), _UNBOUNDED).value:
-                bounds[instance, target], raised = implied, True
+            premises = [bounds[name] for name in one.premises]
+            known = np.flatnonzero(np.isfinite(np.sum([each.bound for each in premises], axis=0)))
+            given = pd.DataFrame({number: each.bound[known].clip(0.0) for number, each in enumerate(premises)})
+            given.insert(0, "nodes", nodes[known])
+            found = _by_row(one.bound, given)
+            if PROBLEMS[target].integral:
+                found = np.ceil(found - TOLERANCE)
+            best = bounds.get(target, _Bounds.of(len(nodes)))
+            higher = np.isfinite(found) & ~(found <= best.bound[known])
+            for at, bound in zip(known[higher].tolist(), found[higher].tolist(), strict=True):
+                keys = dict.fromkeys(key for each in premises for key in each.bound_keys[at])
+                proofs = dict.fromkeys([*(each.bound_proof[at] for each in premises), one.proof])
+                best.bound[at], best.bound_keys[at] = bound, tuple(keys)
+                best.bound_proof[at] = "; ".join(filter(None, proofs))
+            if higher.any():
+                bounds[target], raised = best, True
         if not raised:
             return
 
@@ -247,6 +282,6 @@ def sized(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _kinds(rows: pd.DataFrame) -> list[Kind[Any, Any]]:
-    present = set(rows["kind"])
+    present = set(rows["kind"].unique())
     others = KINDS.values() if present - {TOPICS.name} else ()  # their order is costly to know
     return [TOPICS, *(kind for kind in others if kind.name in present and kind is not TOPICS)]

@@ -15,10 +15,12 @@ import pyarrow.compute as pc
 from ...instances.contract.result import Status
 from ..catalogue import kind_named
 from .bounds import measures_of, proven, sizes_of, with_bounds
-from .row import SCHEMA, TYPED, object_in
+from .row import SCHEMA, object_in
 
 DERIVED = ("bound", "optimum", "ratio", "primal_integral", "dual_integral", "proven", "current")
 """Columns of the results that no row stores."""
+
+_BEFORE_SEED = r'^(\{"family": "(?:[^"\\]|\\.)*", )"seed": [0-9]+, '
 
 
 def parameters(rows: pd.DataFrame) -> pd.DataFrame:
@@ -27,9 +29,17 @@ def parameters(rows: pd.DataFrame) -> pd.DataFrame:
     A column each under its name in study.toml, missing where a row's workload has no such parameter or its instance is
     read from a file.
     """
-    limits = rows["problem"].map(limits_in)
-    of_problems = {name: limits.map(lambda given, name=name: given.get(name)) for each in limits for name in each}
-    return _spread(rows["recipe"], lambda recipe: recipe.get("parameters", {})).assign(**of_problems)
+    limits = {problem: limits_in(problem) for problem in rows["problem"].unique()}
+    names = dict.fromkeys(name for each in limits.values() for name in each)
+    of_problems = {name: rows["problem"].map({of: each.get(name) for of, each in limits.items()}) for name in names}
+    given = _spread(_forms(rows["recipe"]), lambda recipe: recipe.get("parameters", {}))
+    return given.set_axis(rows.index).assign(**of_problems)
+
+
+def _forms(recipes: pd.Series[str]) -> pa.DictionaryArray:
+    """The recipes (JSON) without their seeds, of which a million instances have a few."""
+    texts = pc.replace_substring_regex(pa.array(recipes, pa.string()), pattern=_BEFORE_SEED, replacement=r"\1")
+    return texts.dictionary_encode()
 
 
 def limits_in(problem: str) -> dict[str, float]:
@@ -44,7 +54,7 @@ def without_limit(problem: str, limit: str = r"[^@=]+") -> str:
 
 def varied_options(rows: pd.DataFrame) -> pd.DataFrame:
     """The options of methods that differ between the runs of one method on one problem: a column each."""
-    options = _spread(rows["options"], lambda given: given)
+    options = _spread(pa.array(rows["options"], pa.string()).dictionary_encode(), dict).set_axis(rows.index)
     groups = [rows["method"], rows["problem"]]
     return options[[name for name in options if (options[name].groupby(groups).nunique() > 1).any()]]
 
@@ -55,12 +65,14 @@ def researched(rows: pd.DataFrame) -> pd.DataFrame:
     Where a parameter has the name of a size, the size is in ``total_NAME``, and ``NAME`` is the parameter; rows without
     the parameter have the size there if the two agree in all rows that have both. A parameter whose name is that of
     another column is in ``parameter_NAME``, such an option in ``option_NAME``. The rows are all runs of a study
-    (:meth:`.Store.rows`): the bound of an instance is the best of them.
+    (:meth:`.Store.rows`): the bound of an instance is the best of them. Without their recipes or options there are no
+    parameters or options.
     """
     pairs = proven(rows)
-    rows = with_integrals(with_bounds(rows, pairs), pairs).drop(columns=list(TYPED.values()), errors="ignore")
+    rows = with_integrals(with_bounds(rows, pairs), pairs)
     sizes, taken = set(sizes_of(rows)), {*SCHEMA.names, *measures_of(rows), *DERIVED}
-    given = parameters(rows).rename(columns=lambda name: f"parameter_{name}" if name in taken - sizes else name)
+    given = parameters(rows) if "recipe" in rows else rows[[]]
+    given = given.rename(columns=lambda name: f"parameter_{name}" if name in taken - sizes else name)
     collided = [name for name in given.columns if name in rows.columns]
     totals = rows[collided].add_prefix("total_")
     for name in collided:
@@ -68,7 +80,8 @@ def researched(rows: pd.DataFrame) -> pd.DataFrame:
         if (given.loc[both, name] == rows.loc[both, name]).all():
             given[name] = rows[name].where(rows[name].notna(), given[name])
     taken |= {*rows.columns, *given.columns}
-    options = varied_options(rows).rename(columns=lambda name: f"option_{name}" if name in taken else name)
+    options = varied_options(rows) if "options" in rows else rows[[]]
+    options = options.rename(columns=lambda name: f"option_{name}" if name in taken else name)
     derived = [name for name in DERIVED if name in rows]
     names = rows.columns.drop([*collided, *derived]).tolist()
     for before, added in (
@@ -81,17 +94,17 @@ def researched(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([rows.drop(columns=collided), given, totals, options], axis=1)[names]
 
 
-def _spread(texts: pd.Series[str], fields: Callable[[Any], Mapping[str, Any]]) -> pd.DataFrame:
+def _spread(texts: pa.DictionaryArray, fields: Callable[[Any], Mapping[str, Any]]) -> pd.DataFrame:
     """A column for each field of JSON texts, each distinct text read once."""
-    read = {text: fields(object_in(text)) for text in texts.unique()}
+    read, at = [fields(object_in(text)) for text in texts.dictionary.to_pylist()], texts.indices.to_numpy()
     columns = {}
-    for name in dict.fromkeys(name for given in read.values() for name in given):
-        values = {text: given.get(name) for text, given in read.items()}
-        types = {type(value) for value in values.values() if value is not None}
+    for name in dict.fromkeys(name for given in read for name in given):
+        values = [given.get(name) for given in read]
+        types = {type(value) for value in values if value is not None}
         if len(types) > 1 and not types <= {int, float}:  # Parquet takes one type a column
-            values = {text: None if value is None else str(value) for text, value in values.items()}
-        columns[name] = texts.map(values)
-    return pd.DataFrame(columns, index=texts.index)
+            values = [None if value is None else str(value) for value in values]
+        columns[name] = pd.Series(values).take(at).set_axis(range(len(at)))
+    return pd.DataFrame(columns, index=range(len(at)))
 
 
 def varied(runs: pd.DataFrame) -> pd.DataFrame:
@@ -116,7 +129,7 @@ def chosen_parameters(runs: pd.DataFrame) -> list[str]:
     without any, the options with several values in one method.
     """
     by_family: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for recipe in map(object_in, runs["recipe"].unique()):
+    for recipe in map(object_in, _forms(runs["recipe"]).dictionary.to_pylist()):
         sample = {kind_named(recipe["file_kind"]).sizes[0]: recipe["sample"]} if recipe.get("sample") else {}
         own = {**sample, **recipe.get("parameters", {})}
         by_family.setdefault((recipe.get("family", ""), recipe.get("workload", "")), []).append(own)

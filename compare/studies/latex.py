@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from html import escape
 from textwrap import wrap
 from typing import Any, NamedTuple
@@ -278,8 +279,11 @@ def csv_text(table: pd.DataFrame) -> str:
 def _cell(entry: Any) -> Any:
     if isinstance(entry, (tuple, list)):
         entry = " ".join(map(str, entry))
-    if not isinstance(entry, str):
-        return entry
+    return _text_cell(entry) if isinstance(entry, str) else entry
+
+
+@lru_cache(maxsize=2**14)
+def _text_cell(entry: str) -> str:
     text = printable(entry)
     return f"'{text}" if _FORMULA.match(entry) else text
 

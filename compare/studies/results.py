@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...instances.contract.catalogue import PROBLEMS
 from ...instances.contract.errors import BadInput, unknown, unknown_ending
@@ -17,13 +19,16 @@ from ...instances.contract.result import Status
 from ..catalogue import METHODS, kind_named
 from ..intervals import mean_interval
 from .bounds import near
-from .columns import researched
+from .columns import DERIVED, researched
 from .latex import csv_text, results_latex, workbook
+from .row import SCHEMA
 from .store import Store
 from .task import is_key
 
 FORMATS = (".csv", ".json", ".parquet", ".tex", ".xlsx")
 _COUNTS = {"runs", "failed", "optimal", "instances", "of_instances", "ratio_instances", "reached"}
+_UNGROUPED = {"answer", "reason", "judge", "versions", "machine", "started", "code_version"}
+_SPREAD = {"recipe", "options"}  # stored columns from which others are made
 _OF_METHODS = {"method", "variant", "options", "exact"}
 _MEANS = (
     *("ratio", "value", "lower_bound", "primal_integral", "dual_integral"),
@@ -31,18 +36,32 @@ _MEANS = (
 )
 
 
-def results(folder: Path, where: Mapping[str, str] | None = None, *, all_runs: bool = False) -> pd.DataFrame:
+def results(
+    folder: Path,
+    where: Mapping[str, str] | None = None,
+    *,
+    all_runs: bool = False,
+    columns: Iterable[str] | None = None,
+) -> pd.DataFrame:
     """The finished runs of a study, a row a run, also while it is running, with the columns of docs/results.md.
 
     `where` keeps the rows whose columns have these values: ``{"problem": "min-tco", "nodes": "60"}``. With `all_runs`
     also the stored runs that are not part of the present study: of methods or instances that were removed from it, and
-    of other versions of the code. Bounds are the best of all rows, before any is left out by `where`. A folder without
+    of other versions of the code. Bounds are the best of all rows, before any is left out by `where`. With `columns`,
+    stored ones are left out that neither these, nor those in `where`, nor :func:`grouped` need. A folder without
     results, damaged ones, or of another version, and an unknown column are bad input.
     """
     store = Store.existing(folder)
     keys = store.keys()
-    rows = researched(store.rows(None if all_runs else keys))
-    rows["current"] = rows["key"].isin(keys.to_pylist())
+    left_out: set[str] = set()
+    if columns is not None:
+        named = {*columns, *(where or ())}
+        left_out = (_UNGROUPED if named - {*SCHEMA.names, *DERIVED} else _UNGROUPED | _SPREAD) - named
+    stored = [name for name in SCHEMA.names if name not in left_out]
+    rows = researched(store.rows(None if all_runs else keys, stored))
+    rows["current"] = not all_runs or pc.is_in(pa.array(rows["key"], pa.string()), value_set=keys).to_numpy(
+        zero_copy_only=False
+    )
     for column, wanted in (where or {}).items():
         _check_column(column, rows)
         having = rows[column].map(lambda value, wanted=wanted: _is(value, wanted)).astype(bool)
@@ -68,7 +87,7 @@ def grouped(rows: pd.DataFrame, by: Sequence[str], *, common: bool = False) -> p
         _check_column(column, rows)
     rows = rows.rename(columns={name: f"by_{name}" for name in set(by) & _COUNTS})
     names = [f"by_{name}" if name in _COUNTS else name for name in by]
-    failed, cases = rows["status"] == Status.FAILED, rows["instance"] + " " + rows["problem"]
+    failed, cases = rows["status"] == Status.FAILED, rows.groupby(["instance", "problem"], sort=False).ngroup()
     counted = rows.assign(
         runs=1,
         failed=failed.astype(int),
@@ -173,4 +192,4 @@ def _check_slip(column: str, wanted: str, known: set[str]) -> None:
 
 def _check_column(column: str, rows: pd.DataFrame) -> None:
     if column not in rows.columns:
-        raise unknown("column", column, rows.columns)
+        raise unknown("column", column, dict.fromkeys([*rows.columns, *SCHEMA.names]))

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS
-from ...instances.contract.errors import storable
+from ...instances.contract.errors import BadInput, storable
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
 from ...instances.runtime.run import Point
@@ -129,9 +129,6 @@ MEASURED = ("seconds", "cpu_seconds", "peak_memory", "machine", "started", "poin
 OBJECTS = ("recipe", "options", "counters", "versions", "machine")
 """The columns that hold a JSON object."""
 
-TYPED = {"recipe": "recipe_fields", "options": "option_values", "counters": "counter_values"}
-"""The columns of `OBJECTS` that :func:`spread` reads, and those with the objects read (:func:`typed`)."""
-
 _LIBRARIES = ("numpy", "numba", "scipy", "networkx", "highspy", "ortools", "PuLP")
 
 
@@ -231,12 +228,15 @@ def table_of(rows: list[dict[str, Any]]) -> pa.Table:
 @lru_cache(maxsize=2**14)
 def object_in(text: str) -> Mapping[str, Any]:
     """The JSON object in a column of `OBJECTS`; equal texts give one object, which is not to be changed."""
-    found: Mapping[str, Any] = json.loads(text)
-    return found
+    try:
+        found: Mapping[str, Any] = json.loads(text)
+        return found
+    except (ValueError, TypeError) as error:
+        raise BadInput(f"a row holds no JSON ({error}): see `overlaybench verify`") from None
 
 
 def spread(table: pa.Table) -> pd.DataFrame:
-    """Rows as a frame with typed columns: those of `TYPED`, one for each size and measure in place of the two maps.
+    """Rows as a frame, with a column for each size and measure in place of the two maps; other columns may be absent.
 
     Sizes are integers where all rows are of one kind, and NaN where a row's kind does not have them. Points stay in
     Arrow's column until they are asked for.
@@ -251,13 +251,7 @@ def spread(table: pa.Table) -> pd.DataFrame:
         for name in reversed(dict.fromkeys(name for kind in kinds for name in getattr(kind, column))):
             table = table.add_column(at, name, pc.map_lookup(maps, name, "last").cast(dtype))
     points = SCHEMA.field("points").type
-    return typed(table.to_pandas(types_mapper={points: pd.ArrowDtype(points)}.get))
-
-
-def typed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the columns of `TYPED`: the fields of the recipe, the options and the counters, each a mapping."""
-    read = {text: {each: object_in(each) for each in rows[text].unique()} for text in TYPED}
-    return rows.assign(**{name: [read[text][each] for each in rows[text]] for text, name in TYPED.items()})
+    return table.to_pandas(types_mapper={points: pd.ArrowDtype(points)}.get)
 
 
 @cache

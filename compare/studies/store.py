@@ -174,6 +174,8 @@ class Store:
                 raise store._other_format("results/3 or older")
             raise BadInput(f"{folder}: holds no results: run `overlaybench study SPEC.toml --out {folder}` first")
         store.plan()
+        with contextlib.suppress(NotImplementedError):  # this pool gives back what temporary columns had
+            pa.set_memory_pool(pa.jemalloc_memory_pool())
         return store
 
     @contextmanager
@@ -339,38 +341,41 @@ class Store:
         tables = [table.select(chosen) for table in self._journalled()]
         tables += [read_part(part, chosen) for part in self.parts()]
         stored = pa.concat_tables([pa.schema([SCHEMA.field(name) for name in chosen]).empty_table(), *tables])
+        del tables
+        order = pc.sort_indices(stored, sort_keys=[("key", "ascending"), ("started", "ascending")])
+        own = stored["key"].take(order)
+        kept = np.append(True, pc.not_equal(own[1:], own[:-1]))[: len(own)]
         if keys is not None:
             given = keys if isinstance(keys, pa.Array) else pa.array(list(keys), pa.string())
-            stored = stored.filter(pc.is_in(stored["key"], value_set=given))
-        stored = stored.sort_by([("key", "ascending"), ("started", "ascending")])
-        repeated = stored["key"].to_pandas().duplicated()
-        if repeated.any():
-            stored = stored.filter(pa.array(~repeated, pa.bool_()))
-        return stored.select(list(columns))
+            kept &= np.asarray(pc.is_in(own, value_set=given))
+        order, taken = order.filter(pa.array(kept)), dict[str, pa.ChunkedArray]()
+        for name in chosen:  # one by one: all at once would be in memory twice
+            taken[name] = stored[name].take(order)
+            stored = stored.drop_columns([name])
+        return pa.table({name: taken[name] for name in columns}, pa.schema([SCHEMA.field(name) for name in columns]))
 
-    def rows(self, keys: pa.Array | Iterable[str] | None = None) -> pd.DataFrame:
-        """The stored rows (of the given keys, if given), with typed columns: see `spread`.
+    def rows(self, keys: pa.Array | Iterable[str] | None = None, columns: Sequence[str] = SCHEMA.names) -> pd.DataFrame:
+        """The stored rows (of the given keys and columns, if given) as a frame: see `spread`.
 
         Runs of the present study have the families and recipes that it gives them, which may have changed since the
         run.
         """
-        rows, labels = self.table(keys), self.labels()
+        rows, names = self.table(keys, columns), [name for name in ("family", "recipe") if name in columns]
+        labels = self.labels(["key", *names])
         at = pc.index_in(rows["key"], value_set=labels["key"])
-        for name in ("family", "recipe"):
+        for name in names:
             own = pc.coalesce(labels[name].combine_chunks().take(at), rows[name])
             rows = rows.set_column(rows.column_names.index(name), name, own)
-        try:
-            return spread(rows)
-        except (ValueError, TypeError) as error:
-            raise BadInput(f"{self.folder}: a row holds no JSON ({error}): see `overlaybench verify`") from None
+        return spread(rows)
 
     def keys(self) -> pa.Array:
         """The keys of the plan's runs."""
-        return self.labels()["key"].combine_chunks()
+        return self.labels(["key"])["key"].combine_chunks()
 
-    def labels(self) -> pa.Table:
+    def labels(self, columns: Sequence[str] = _LABELS.names) -> pa.Table:
         """The key, family and recipe of each run of the plan, family and recipe null where the study gives none."""
-        return _read_table(self._plan, _LABELS) if self.has_plan else _LABELS.empty_table()
+        schema = pa.schema([_LABELS.field(name) for name in columns])
+        return _read_table(self._plan, schema) if self.has_plan else schema.empty_table()
 
     def parts(self) -> list[Path]:
         """The files of merged rows."""
@@ -406,7 +411,7 @@ def _made(store: Store, recipe: str, source: str) -> Any:
 
 def _read_table(file: Path, schema: pa.Schema) -> pa.Table:
     try:
-        table = pq.read_table(file, partitioning=None).select(schema.names).cast(schema)
+        table = pq.read_table(file, columns=schema.names, partitioning=None).select(schema.names).cast(schema)
         table.validate(full=True)
         return table.replace_schema_metadata(None)
     except (pa.ArrowException, KeyError, ValueError, OSError) as error:

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 import overlaybench as ob
-from overlaybench.compare.studies.row import typed
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 
 
@@ -81,7 +80,7 @@ def frame(*rows: dict[str, Any]) -> pd.DataFrame:
     floats = ("time_limit", "value", "lower_bound", "seconds", "edges", "max_degree", "average_degree", "peak_memory")
     whole = ("nodes", "topics", "subscriptions", "seed", "memory_limit")
     types = {**dict.fromkeys(floats, np.float64), **dict.fromkeys(whole, np.int64), "exact": bool}
-    return typed(table.astype(types))
+    return table.astype(types)
 
 
 # A path of 5 nodes is the best overlay of the first, a star of the second.

@@ -7,6 +7,7 @@ import pytest
 
 from overlaybench.compare.commands import results as command_of_results
 from overlaybench.compare.python_api import studies as study_results
+from overlaybench.compare.studies import results as module_of_results
 from overlaybench.compare.studies.columns import researched
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.report_rows import frame, run
@@ -29,7 +30,8 @@ def rows() -> pd.DataFrame:
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.setattr(study_results, "results", lambda *given, **others: rows())
+    for module in (study_results, module_of_results):
+        monkeypatch.setattr(module, "results", lambda *given, **others: rows())
     for name, value in {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}.items():
         monkeypatch.setenv(name, value)
     return monkeypatch
@@ -91,7 +93,7 @@ def test_groups_say_how_many_instances_they_have(shown: pytest.MonkeyPatch, caps
 def test_by_method_says_which_variants_it_merges(shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     two = rows().assign(problem="content-mst", method=["low-oda", "gm", "gm", "low-oda"])
     two["variant"] = ["low-oda k=2", "gm", "gm", "low-oda k=8"]
-    shown.setattr(study_results, "results", lambda *given, **others: two)
+    shown.setattr(module_of_results, "results", lambda *given, **others: two)
     for words, said in (
         (["--by", "method"], "one line for low-oda k=2, low-oda k=8: --by variant has a line each"),
         (["--by", "method", "--by", "variant"], ""),

@@ -24,7 +24,6 @@ from overlaybench.compare.report.page_data import overlay_data, plot_data
 from overlaybench.compare.report.tables import judged_runs, method_table, run_columns
 from overlaybench.compare.report.writing import sampled_runs, write_report
 from overlaybench.compare.studies.plot import Plot
-from overlaybench.compare.studies.row import typed
 from overlaybench.instances.topics.instance import TopicInstance
 from tests.compare.conftest import leave_out_pdf
 from tests.compare.report_rows import INSTANCES, PATH, STAR, STAR_EDGES, answered, frame, run, study_rows
@@ -349,7 +348,7 @@ def test_every_kind_of_instance_has_its_verdict_and_its_runs(tmp_path: Path) -> 
         run("content-steiner", "cp-sat", "c1", status="failed", reason="out of memory", **shape),
         run("min-tco", "ilp", value=4, status="optimal"),
     ]
-    table = typed(pd.DataFrame(rows))
+    table = pd.DataFrame(rows)
     page = assert_stands_alone(write(tmp_path, table))
     assert "4 runs" in page.text
     assert "out of memory" in page.text
