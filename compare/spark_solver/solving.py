@@ -34,7 +34,7 @@ from .splitting import improved
 from .tables import SparkTables, TableFiles, new_tables
 
 OPTIONS = (
-    Option("part_rows", 5_000_000, "subscriptions of a part", least=1),
+    Option("part_rows", 12_000_000, "subscriptions of a part", least=1),
     Option("core_rows", 20_000_000, "most subscriptions of the core, where parts look for candidates", least=1),
     Option("candidates", 8, "nodes of the core for each subscription of a part", least=1, most=64),
     Option("locality", "random", "what brings nodes into one part", choices=LOCALITIES),

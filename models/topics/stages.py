@@ -115,6 +115,11 @@ class Run:
                 if is_judged_within(self.instance, overlay, self.clock):
                     offer(overlay)
 
+    def show(self, overlay: Overlay) -> None:
+        """Offer a valid answer of a large instance before the stage ends, which may be late."""
+        if count_links(self.instance) > PARAMETERS.at_once and is_judged_within(self.instance, overlay, self.clock):
+            offer(overlay)
+
     def prove(self, bound: float) -> None:
         """Note a bound that the current stage proves."""
         if bound > self.bound:
@@ -223,6 +228,7 @@ def heuristic_starts(run: Run, parameters: StartParameters = PARAMETERS) -> None
         clock=run.clock.share(parameters.first_share),
         share=parameters.share,
         known_answer=run.best,
+        shown=run.show,
     )
     run.take(*run.starts)
     if run.earlier is not None and run.best is not None:

@@ -71,8 +71,9 @@ def heuristic_overlays(
     clock: Clock,
     share: float = 1.0,
     known_answer: Overlay | None = None,
+    shown: Callable[[Overlay], object] = lambda overlay: None,
 ) -> list[Overlay]:
-    """The overlays of the problem's own heuristics with their default options, the best first.
+    """The overlays of the problem's own heuristics with their default options, the best first; each is `shown` at once.
 
     The first one has all of the time, those after it a share: fast ones come first, then the promising ones. If one of
     them does not end, a known answer, or :func:`any_overlay`, stands for it. Of a problem of others, heuristics for the
@@ -85,7 +86,9 @@ def heuristic_overlays(
     for method, one in sorted(known, key=lambda each: each[0].pace > _FAST and not is_promising(*each)):
         solve = partial(method.by_default, instance, one, seed=seed, threads=processors(instance))
         proposal = _run(solve, instance, clock if all(answer is None for answer in answers.values()) else part)
-        answers[method.name] = None if proposal is None else proposal.answer
+        answer = answers[method.name] = None if proposal is None else proposal.answer
+        if answer is not None and not problem.objective.starts:
+            shown(answer)
     overlays = [overlay for method, _ in known if (overlay := answers[method.name]) is not None]
     if len(overlays) < len(known) or not known:
         overlays += any_overlay(instance, problem) if known_answer is None else [known_answer]
