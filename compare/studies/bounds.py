@@ -224,7 +224,8 @@ def _by_row(function: Callable[..., float], arguments: pd.DataFrame) -> npt.NDAr
     """A function of each row of numbers, called once for equal rows."""
     different, at = arguments.drop_duplicates(), arguments.groupby(list(arguments), sort=False, dropna=False).ngroup()
     found = np.array([function(*each) for each in different.itertuples(index=False)], np.float64)
-    return np.take(found, at.to_numpy())
+    values: npt.NDArray[np.float64] = found[at.to_numpy()]
+    return values
 
 
 def _imply(bounds: dict[str, _Bounds], nodes: npt.NDArray[np.float64], links: Sequence[Implied]) -> None:
