@@ -48,6 +48,8 @@ class StartParameters:
         answer comes before.
     presolving : float
         Seconds, at most, of presolve, for each pair of topics of a node: without the time, there is none.
+    leaves : int
+        Subscriptions up to which presolve takes leaves away: to move an overlay may cost O(edges) for each of them.
     first_share, share : float
         The part of the time left that the first heuristic has, and that all others have together.
     """
@@ -55,6 +57,7 @@ class StartParameters:
     at_once: int = 1_000_000
     few_rows: int = 20_000
     presolving: float = 5e-7
+    leaves: int = 4_000_000
     first_share: float = 1.0
     share: float = 0.5
 
@@ -151,7 +154,8 @@ class Run:
         if self.reduced is None:
             steps = float((np.diff(self.instance.node_offsets).astype(np.float64) ** 2).sum())
             wanted = self.presolve and PARAMETERS.presolving * steps < self.clock.left
-            self.reduced = presolved(self.instance, implied=wanted and implied, leaves=wanted and leaves)
+            leaves = wanted and leaves and self.instance.num_subscriptions <= PARAMETERS.leaves
+            self.reduced = presolved(self.instance, implied=wanted and implied, leaves=leaves)
             begin_proof(self.settings.proof, self.instance, self.problem, self.reduced)
             self.counters |= self.reduced.counters
         return self.reduced
