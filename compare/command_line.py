@@ -175,7 +175,8 @@ def cli(context: click.Context) -> None:
 def main() -> NoReturn:
     """Run the command line; bad input is one line and exit status 2, a signal one line and 128 + its number."""
     received = handle_signals()
-    os.environ.setdefault("PANDAS_COPY_ON_WRITE", "1")  # half the memory; pandas reads it when it is imported
+    os.environ.setdefault("PANDAS_COPY_ON_WRITE", "1")  # half the memory; read, as the next one, by an import
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "jemalloc")  # gives back what temporary columns had
     try:
         message, status = _run()
     except KeyboardInterrupt:  # a second one

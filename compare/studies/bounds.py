@@ -106,10 +106,9 @@ def disagreements(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     apart = optimal[~near(values.transform("min"), values.transform("max"), optimal["problem"])]
     for at, group in apart.groupby(_PAIR, sort=False):
         low, high = group.loc[group["value"].idxmin()], group.loc[group["value"].idxmax()]
-        if not near(low["value"], high["value"], low["problem"]):
-            contradicted.add(at)
-            sentence = " and ".join(f"{one['variant']} proved {one['value']:g} optimal" for one in (low, high))
-            add("two optima", low, sentence, low["key"], high["key"])
+        contradicted.add(at)
+        sentence = " and ".join(f"{one['variant']} proved {one['value']:g} optimal" for one in (low, high))
+        add("two optima", low, sentence, low["key"], high["key"])
     close = near(pairs["best"], pairs["bound"], pairs["problem"])
     for pair in pairs[(pairs["best"] < pairs["bound"]) & ~close].itertuples():
         if (pair.problem, pair.instance) not in contradicted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from json import JSONDecodeError
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,10 @@ def results(
         named = {*columns, *(where or ())}
         left_out = (_UNGROUPED if named - {*SCHEMA.names, *DERIVED} else _UNGROUPED | _SPREAD) - named
     stored = [name for name in SCHEMA.names if name not in left_out]
-    rows = researched(store.rows(None if all_runs else keys, stored))
+    try:
+        rows = researched(store.rows(None if all_runs else keys, stored))
+    except (JSONDecodeError, TypeError) as error:
+        raise BadInput(f"{folder}: a row holds no JSON ({error}): see `overlaybench verify`") from None
     rows["current"] = not all_runs or pc.is_in(pa.array(rows["key"], pa.string()), value_set=keys).to_numpy(
         zero_copy_only=False
     )

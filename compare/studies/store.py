@@ -174,8 +174,6 @@ class Store:
                 raise store._other_format("results/3 or older")
             raise BadInput(f"{folder}: holds no results: run `overlaybench study SPEC.toml --out {folder}` first")
         store.plan()
-        with contextlib.suppress(NotImplementedError):  # this pool gives back what temporary columns had
-            pa.set_memory_pool(pa.jemalloc_memory_pool())
         return store
 
     @contextmanager

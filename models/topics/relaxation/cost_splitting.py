@@ -122,7 +122,7 @@ def split_costs(
     span = spanning(edges)
     offsets, order = edges.links_by_edge
     costs = costs_of(edges, weighted)
-    shares = np.repeat(costs / edges.common.astype(np.float64), edges.common) if shares is None else shares[order]
+    shares = (first_shares(edges, costs) if shares is None else shares)[order]
     shares = shares.astype(np.float64 if instance.num_subscriptions <= FEW_SUBSCRIPTIONS else np.float32, copy=False)
     best = Splitting.of(edges)
     if not len(edges):
@@ -485,7 +485,7 @@ def split_by_pricing(
     if len(listed.links.edge) >= _FEW * count_links(instance):
         return split_for(target, clock, rounds=given.rounds, progress=progress, enough=enough)
     best, length = Splitting.of(listed), given.shortest
-    shares: Reals | None = _first_shares(listed, costs_of(listed, weighted), given)
+    shares: Reals | None = first_shares(listed, costs_of(listed, weighted), given.rarity)
     seconds = time.perf_counter() - begin  # of the next pricing, at most
     while best.rounds < given.rounds and not best.converged and clock.left > _LONGER * seconds:
         part = clock.share(1.0, clock.left - _LONGER * seconds)
@@ -514,10 +514,10 @@ def split_by_pricing(
     return best
 
 
-def _first_shares(edges: CandidateEdges, costs: Reals, given: PricingParameters) -> Reals:
-    """Each edge's cost, split among its topics by their rarity; one share a link."""
-    rarity = np.diff(edges.instance.topic_offsets).astype(np.float64) ** -given.rarity
-    parts = np.repeat(rarity, np.diff(edges.links.offsets))
+def first_shares(edges: CandidateEdges, costs: Reals, rarity: float = 0.0) -> Reals:
+    """Each edge's cost, split among its topics in proportion to |V_t|^−rarity; one share a link."""
+    sizes = np.maximum(1, np.diff(edges.instance.topic_offsets)).astype(np.float64)
+    parts = np.repeat(sizes**-rarity, np.diff(edges.links.offsets))
     return parts * (costs / np.bincount(edges.links.edge, parts, len(edges)))[edges.links.edge]
 
 
