@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from overlaybench.compare.command_line import cli
+from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.result import Result
 
 Answer = TypeVar("Answer")
@@ -37,6 +38,13 @@ def output_of(*words: object) -> str:
     done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.output
+
+
+def refusal_of(*words: object) -> str:
+    """The message of a command that must refuse its input."""
+    done = CliRunner().invoke(cli, [str(word) for word in words])
+    assert isinstance(done.exception, BadInput), done.output
+    return str(done.exception)
 
 
 def assert_latex_compiles(

@@ -291,24 +291,6 @@ def test_keys_of_several_columns_differ_where_a_column_does(rows: list[tuple[str
     assert instance.num_topics == len(set(rows))
 
 
-def test_an_option_given_twice_is_an_error(tmp_path: Path, run: Run) -> None:
-    file = written(tmp_path / "a.csv", "node,topic\na,x\nb,x\n")
-    for words in (
-        ("solve", file, "--method", "gm", "--method", "gm-m"),
-        ("solve", file, "--seed", "1", "--seed=1"),
-        ("solve", file, "-o", tmp_path / "o.json", "--output", tmp_path / "p.json"),
-        ("check", file, file, "--problem", "min-tco", "--problem", "min-tco"),
-        ("study", file, "--out", tmp_path, "--out", tmp_path),
-        ("library", "run", "gm", "--time-limit", "1", "--time-limit", "2"),
-        ("solve", file, "--json", "--json"),
-        ("solve", file, "--option", "k=2", "--option", "k=3"),
-        ("generate", "zipf", "--nodes", "5", "--nodes", "6", "-o", tmp_path / "z.json"),
-    ):
-        status, out, err = run(*words)
-        assert (status, out, "twice" in err) == (2, "", True), (words, err)
-    assert run("solve", file, "--method", "gm", "--node-column", "node", "--topic-column", "topic")[0] == 0
-
-
 DIALECTS = [
     "node;topic\nann;a\nbob;a\nbob;b\ncid;b\n",
     "sep=;\nnode;topic\nann;a\nbob;a\nbob;b\ncid;b\n",

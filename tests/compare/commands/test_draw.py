@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from overlaybench.instances.contract.errors import BadInput
 from tests.outcomes import output_of
 
 TRIANGLE = {"ann": ["a", "b"], "bob": ["a", "c"], "cid": ["b", "c"], "dee": ["a", "b", "c"]}
@@ -44,22 +43,6 @@ def test_draw_writes_the_instance_or_answers_found_by_methods(words: tuple[str, 
     shown = picture.read_text()
     assert "ann" in shown
     assert ("gm (feasible)" in shown) == bool(words)
-
-
-@pytest.mark.parametrize(
-    ("words", "match"),
-    [
-        (("-o", "x.gif"), r"x.gif: unknown ending '.gif': use .svg, .pdf"),
-        (("-o", "x.svg", "--by-topic"), "are about answers: name an ANSWER or a --method"),
-        (("-o", "x.html", "--step"), "--step shows the choices of one --method: give one"),
-        (("-o", "x.html", "--step", "--method", "ilp"), "method 'ilp' has no greedy choices to show"),
-        (("-o", "x.svg", "--step", "--method", "gm"), "unknown ending '.svg': use .html, .pdf"),
-        (("-o", "x.svg", "--method", "gm", "--option", "runs"), "write it as KEY=VALUE"),
-    ],
-)
-def test_what_cannot_be_drawn_is_bad_input(words: tuple[str, ...], match: str, file: Path) -> None:
-    with pytest.raises(BadInput, match=match):
-        output_of("draw", file, *words)
 
 
 @pytest.mark.slow

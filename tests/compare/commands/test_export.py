@@ -94,23 +94,6 @@ def test_an_answer_is_converted_and_checked_in_the_other_format(files: tuple[Pat
     assert run("check", files[0], out, "--problem", "min-tco").exit_code == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "fragment"),
-    [
-        (["instance", "{file}", "{answer}"], "takes no ANSWER"),
-        (["answer", "{file}"], "takes an ANSWER"),
-        (["gossipsub", "{file}"], "takes an ANSWER or --mesh"),
-        (["gossipsub", "{file}", "{answer}", "--mesh", "3"], "takes an ANSWER or --mesh"),
-        (["answer", "{file}", "{answer}", "--mesh", "3"], "--mesh is for gossipsub"),
-    ],
-)
-def test_what_does_not_fit_is_refused(files: tuple[Path, Path], words: list[str], fragment: str) -> None:
-    given = [word.format(file=files[0], answer=files[1]) for word in words]
-    ended = run("export", *given, "-o", files[0].with_name("out.json"))
-    assert ended.exit_code != 0
-    assert fragment in str(ended.exception) + ended.output
-
-
 @pytest.mark.interpreted
 @pytest.mark.parametrize("ending", [".lp", ".mps", ".opb"])
 def test_a_model_is_exported_with_its_optimum_and_a_table_of_columns(tmp_path: Path, ending: str) -> None:

@@ -13,6 +13,7 @@ import overlaybench as ob
 from overlaybench.compare.claims.statements import statements
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.commands.listing import explain, explanations
+from tests.outcomes import output_of
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def test_without_a_word_the_index_names_everything_on_one_screen() -> None:
 
 
 def test_in_a_pipe_every_row_is_one_line_with_its_options() -> None:
-    lines = CliRunner().invoke(cli, ["list", "methods"]).output.splitlines()
+    lines = output_of("list", "methods").splitlines()
     low_oda = next(line for line in lines if line.split()[:1] == ["low-oda"])
     assert "min-tco, minmax-tco, low-tco" in low_oda
     assert "k=3.0 ties=lowest" in low_oda
@@ -77,11 +78,11 @@ def test_a_method_is_explained_with_guarantee_options_source_and_example(termina
 
 
 def test_problems_claims_and_methods_of_several_kinds_are_explained() -> None:
-    out = CliRunner().invoke(cli, ["list", "content-mst"]).output
+    out = output_of("list", "content-mst")
     assert "steiner-mixing" in out
     assert not {"ring-per-topic", "zipf"} & set(out.split())
     assert len(explanations("ilp")) == len(ob.METHODS["ilp"].members) == 4
-    out = CliRunner().invoke(cli, ["list", "P1.L6.6"]).output
+    out = output_of("list", "P1.L6.6")
     assert "Lemma 6.6" in out
     assert "overlaybench claims P1.L6.6 --quick" in out
 
@@ -108,8 +109,7 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 @pytest.mark.parametrize("words", list(commands()), ids=" ".join)
 def test_the_help_of_each_command_ends_with_an_example_that_parses(words: tuple[str, ...]) -> None:
-    help_text = CliRunner().invoke(cli, [*words, "--help"]).stdout
-    lines = help_text.partition("Example:\n")[2].splitlines()
+    lines = output_of(*words, "--help").partition("Example:\n")[2].splitlines()
     assert lines
     for line in lines:
         parsed(line)
@@ -146,5 +146,4 @@ def parsed(line: str) -> None:
 def test_examples_run_one_after_the_other(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for line in (line for one in explanations(name) for line in one.examples):
-        done = CliRunner().invoke(cli, shlex.split(line)[1:])
-        assert done.exit_code == 0, (line, done.output, done.exception)
+        output_of(*shlex.split(line)[1:])

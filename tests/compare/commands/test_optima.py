@@ -4,11 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import overlaybench as ob
-from overlaybench.compare.command_line import cli
-from overlaybench.compare.commands.solving import optima
+from tests.outcomes import output_of
 
 PATH = {"ann": ["x"], "bob": ["x", "y"], "cid": ["y", "z"], "dan": ["z", "y"]}
 
@@ -21,22 +19,17 @@ def file(tmp_path: Path) -> Path:
 
 def test_json_lists_overlays_and_classes_by_label(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "all.json"
-    done = CliRunner().invoke(optima, [str(file), "--json", "-o", str(out), "--proof", str(tmp_path / "proofs")])
-    assert done.exit_code == 0, done.output
-    shown = json.loads(done.output)
+    shown = json.loads(output_of("optima", file, "--json", "-o", out, "--proof", tmp_path / "proofs"))
     assert shown == json.loads(out.read_text())
     assert (shown["value"], shown["complete"], len(shown["overlays"])) == (3, True, 2)
     classes = {(u, v): name for u, v, name, _ in shown["edges"]}
     assert classes == {("ann", "bob"): "every", ("cid", "dan"): "every", ("bob", "cid"): "some", ("bob", "dan"): "some"}
     assert [note for note in shown["notes"] if "proven: min-tco 3 is optimal" in note]
-    checked = CliRunner().invoke(cli, ["check-proof", str(file), str(tmp_path / "proofs" / "edges.proof.gz")])
-    assert checked.exit_code == 0
-    assert checked.output.startswith("shared: of 4 pairs")
+    assert output_of("check-proof", file, tmp_path / "proofs" / "edges.proof.gz").startswith("shared: of 4 pairs")
 
 
 def test_a_picture_has_the_backbone_and_the_others(file: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(optima, [str(file), "-o", str(tmp_path / "shared.svg")])
-    assert done.exit_code == 0, done.output
+    output_of("optima", file, "-o", tmp_path / "shared.svg")
     labels = (tmp_path / "shared.svg").read_text()
     assert "in every optimum" in labels
     assert labels.count("stroke-opacity: 0.55") == 2, "each edge of one of the two"

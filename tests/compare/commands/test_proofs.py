@@ -94,24 +94,11 @@ def test_a_changed_proof_or_instance_is_named(run: Run, tmp_path: Path) -> None:
     assert "the instance has" in run("check-proof", other, proof)[1]
 
 
-def test_bad_input_is_one_line_and_leaves_no_file(run: Run, tmp_path: Path) -> None:
-    file, proof = written("uniform", tmp_path, ".json"), tmp_path / "proof.gz"
+def test_a_kind_that_the_checker_does_not_know_is_refused(run: Run, tmp_path: Path) -> None:
     network = tmp_path / "network.json"
     ob.KINDS["brokers"].write(ob.generate("brokers-sparse"), network)
-    before = sorted(tmp_path.iterdir())
-    for words, message in (
-        (("solve", file, "--method", "gm", "--proof", proof), "method 'gm' writes no proofs for min-tco: leave it out"),
-        (("solve", file, "--method", "branch-and-cut", "--proof", tmp_path), "is not a regular file"),
-        (("solve", file, "--method", "branch-and-cut", "--proof", tmp_path / "no" / "p.gz"), "cannot be written"),
-        (("check-proof", file, proof), "cannot be read"),
-        (("check-proof", tmp_path / "no.json", file), "cannot be read"),
-        (("check-proof", tmp_path / "no.xyz", file), "unknown ending"),
-        (("check-proof", network, file), "the checker knows no instances of the kind 'brokers'"),
-    ):
-        status, out, err = run(*words)
-        assert (status, out, err.count("\n")) == (2, "", 1)
-        assert message in err
-    assert sorted(tmp_path.iterdir()) == before
+    said = refusal(run, "check-proof", network, network)
+    assert "the checker knows no instances of the kind 'brokers'" in said
 
 
 def test_a_run_without_a_complete_proof_keeps_the_old_file(tmp_path: Path) -> None:

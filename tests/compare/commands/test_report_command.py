@@ -10,17 +10,15 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 
 from overlaybench.compare.commands import studies
-from overlaybench.compare.commands.studies import report
 from overlaybench.compare.figures.style import FigureOptions
 from overlaybench.compare.report import writing
 from overlaybench.compare.studies.plot import Plot
 from overlaybench.compare.studies.store import Plan
-from overlaybench.instances.contract.errors import BadInput
 from tests.compare.figures.test_charts import at
 from tests.compare.report_rows import frame
+from tests.outcomes import output_of
 
 SPEC = '[report]\nplots = [{ x = "nodes", y = "time" }]'
 
@@ -65,13 +63,8 @@ def given(stub: None, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return kept
 
 
-def invoke(*words: str) -> None:
-    result = CliRunner().invoke(report, ["folder", *words], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-
-
 def test_without_options_the_plots_are_those_of_the_study_file(given: dict[str, Any]) -> None:
-    invoke()
+    output_of("report", "folder")
     assert given["plots"] == (Plot("nodes", "time"),)
     assert given["figure_options"] == FigureOptions()
     assert len(given["rows"]) == 1
@@ -79,13 +72,13 @@ def test_without_options_the_plots_are_those_of_the_study_file(given: dict[str, 
 
 def test_a_large_report_says_at_once_what_is_written(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(studies, "_MANY", 1)
-    said = CliRunner().invoke(report, ["folder"], catch_exceptions=False).output
-    assert "writing the report of 1 runs" in said
+    assert "writing the report of 1 runs" in output_of("report", "folder")
 
 
 def test_the_options_of_the_command_line_reach_the_report(given: dict[str, Any]) -> None:
     figures = ("--width", "84mm", "--font", "serif", "--font-size", "8", "--formats", "pdf,svg,pdf")
-    invoke("--all", "--x", "alpha", "--group", "family", "--plot", "x=nodes,y=degree", "--plot", "x=alpha", *figures)
+    plots = ("--x", "alpha", "--group", "family", "--plot", "x=nodes,y=degree", "--plot", "x=alpha")
+    output_of("report", "folder", "--all", *plots, *figures)
     assert given["plots"] == (Plot("alpha", "ratio", "family"), Plot("nodes", "degree"), Plot("alpha"))
     assert given["figure_options"].width == pytest.approx(84 / 25.4)
     assert replace(given["figure_options"], width=0) == FigureOptions(
@@ -94,27 +87,11 @@ def test_the_options_of_the_command_line_reach_the_report(given: dict[str, Any])
     assert (len(given["rows"]), given["notes"]) == (2, [])
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--y", "time"], "--y: give --x as well"),
-        (["--plot", "nodes"], "--plot nodes: write it as KEY=VALUE"),
-        (["--plot", "x=nodes,z=1"], "unknown key 'z'"),
-        (["--width", "3.4"], "--width 3.4: write a number and its unit"),
-        (["--formats", "svg,gif"], "unknown format 'gif' of figures"),
-    ],
-)
-def test_bad_options_are_found_before_anything_is_read(given: dict[str, Any], words: list[str], message: str) -> None:
-    with pytest.raises(BadInput, match=message):
-        invoke(*words)
-    assert not given
-
-
 @pytest.mark.usefixtures("no_charts", "stub")
 def test_several_folders_have_an_index_beside_them(tmp_path: Path) -> None:
-    folders = [str(tmp_path / name) for name in ("a b", "<c>")]
-    result = CliRunner().invoke(report, [*folders, folders[0], "--formats", "svg"], catch_exceptions=False)
-    assert result.output.splitlines()[-1] == str(tmp_path / "reports.html")
+    folders = [tmp_path / name for name in ("a b", "<c>")]
+    printed = output_of("report", *folders, folders[0], "--formats", "svg")
+    assert printed.splitlines()[-1] == str(tmp_path / "reports.html")
     html = (tmp_path / "reports.html").read_text(encoding="utf-8")
     body = html[html.index("<main") : html.index("</main>")]
     assert re.findall(r'<a href="([^#"]*)">(.*?)</a>', body) == [
@@ -127,5 +104,5 @@ def test_several_folders_have_an_index_beside_them(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_charts", "stub")
 def test_a_report_of_one_folder_writes_no_index(tmp_path: Path) -> None:
-    CliRunner().invoke(report, [str(tmp_path / "a"), "--formats", "svg"], catch_exceptions=False)
+    output_of("report", tmp_path / "a", "--formats", "svg")
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]

@@ -26,6 +26,7 @@ from overlaybench.compare.studies.store import Store
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.studies.without_spark import study_done_in
 from tests.models.checker.tiny import checker
+from tests.outcomes import output_of
 
 Study = tuple[Path, LibraryTable, Store]
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
@@ -90,9 +91,8 @@ def resummed(folder: Path) -> None:
 @pytest.mark.interpreted
 def test_two_archives_are_equal_byte_for_byte(study: Study, archive: Path, tmp_path: Path) -> None:
     folder, _, store = study
-    words = ["library", "archive", str(store.folder), str(archive), "--table", str(folder)]
-    done = CliRunner().invoke(cli, [*words, "-o", str(tmp_path / "b.tar.zst")], catch_exceptions=False)
-    assert "6 lines, 5 with an answer, 4 with a proof" in done.output
+    words = ("library", "archive", store.folder, archive, "--table", folder, "-o", tmp_path / "b.tar.zst")
+    assert "6 lines, 5 with an answer, 4 with a proof" in output_of(*words)
     assert (tmp_path / "b.tar.zst").read_bytes() == archive.read_bytes()
 
 
@@ -113,8 +113,7 @@ def test_python_alone_in_an_empty_folder_finds_nothing_wrong(folder: Path, tmp_p
 
 def test_an_archive_is_a_source_of_another_one(study: Study, archive: Path, tmp_path: Path) -> None:
     folder, table, _ = study
-    words = ["library", "archive", str(archive), "--table", str(folder), "-o", str(tmp_path / "again.tar.zst")]
-    CliRunner().invoke(cli, words, catch_exceptions=False)
+    output_of("library", "archive", archive, "--table", folder, "-o", tmp_path / "again.tar.zst")
     assert (tmp_path / "again.tar.zst").read_bytes() == archive.read_bytes()
     assert write_archive(table, [], tmp_path / "none.tar.zst")[1:] == (0, 0, ())
     with unpacked(tmp_path / "none.tar.zst") as root:
@@ -258,11 +257,7 @@ def test_a_file_changed_missing_or_added_is_found_by_its_checksum(name: str, fol
 
 
 def test_the_command_checks_by_this_packages_own_checker(archive: Path, folder: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(cli, ["library", "check", str(archive)], catch_exceptions=False)
-    assert (done.exit_code, done.output.splitlines()[-1].split(": ")[1]) == (
-        0,
-        "5 values and 4 bounds checked, 0 faults",
-    )
+    assert output_of("library", "check", archive).endswith(": 5 values and 4 bounds checked, 0 faults\n")
     (folder / "check_all.py").write_text("print('all is fine')\n")
     all_edges(folder)
     resummed(folder)
@@ -274,16 +269,6 @@ def test_the_command_checks_by_this_packages_own_checker(archive: Path, folder: 
     done = CliRunner().invoke(cli, ["library", "check", str(tmp_path / "forged.tar.zst")], catch_exceptions=False)
     assert done.exit_code == 1
     assert "wrong: a, min-tco" in done.output
-
-
-def test_what_is_no_archive_is_bad_input(tmp_path: Path) -> None:
-    (tmp_path / "no.tar.zst").write_bytes(b"nothing")
-    for name in ("no.tar.zst", "absent.tar.zst"):
-        done = CliRunner().invoke(cli, ["library", "check", str(tmp_path / name)])
-        assert isinstance(done.exception, BadInput)
-        assert name in str(done.exception)
-    done = CliRunner().invoke(cli, ["library", "archive", "-o", str(tmp_path / "a.zip")])
-    assert isinstance(done.exception, BadInput)
 
 
 @pytest.mark.parametrize(

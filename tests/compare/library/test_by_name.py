@@ -4,14 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import overlaybench as ob
-from overlaybench.compare.command_line import cli
 from overlaybench.compare.library.table import read_table
 from overlaybench.compare.studies.library_entries import library_entry
 from overlaybench.compare.studies.study import read_study
 from tests.outcomes import output_of as run
+from tests.outcomes import refusal_of
 
 SMALL = "small-uniform-20-20-5-s0"
 ABSENT = next(entry.name for entry in read_table().entries.values() if entry.needs)
@@ -44,9 +43,8 @@ def test_an_unknown_name_gives_the_three_nearest() -> None:
     with pytest.raises(ob.BadInput) as error:
         ob.load("small-uniform-20-20-5-s9")
     assert sum(f"'{name}'" in str(error.value) for name in read_table().entries) == 3
-    done = CliRunner().invoke(cli, ["solve", "@nowhere"])
-    assert isinstance(done.exception, ob.BadInput)
-    assert "nearest" in str(done.exception) or "did you mean" in str(done.exception)
+    refusal = refusal_of("solve", "@nowhere")
+    assert "nearest" in refusal or "did you mean" in refusal
 
 
 def test_an_instance_that_needs_data_of_others_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,13 +57,6 @@ def test_an_instance_that_needs_data_of_others_says_so_in_one_line(monkeypatch: 
     with pytest.raises(ob.BadInput, match=f"'{ABSENT}' is not here: no such data") as error:
         ob.load(ABSENT)
     assert "\n" not in str(error.value)
-
-
-def test_a_problem_of_another_kind_and_columns_are_refused() -> None:
-    for words in (("--problem", "steiner"), ("--node-column", "who")):
-        done = CliRunner().invoke(cli, ["solve", f"@{SMALL}", *words])
-        assert isinstance(done.exception, ob.BadInput)
-        assert f"@{SMALL}" in str(done.exception)
 
 
 def test_a_file_with_such_a_name_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from msgspec import structs
 
 from overlaybench.compare.catalogue import kind_named
-from overlaybench.compare.command_line import cli
 from overlaybench.compare.library.study import library_runs, select_pairs, study_text, update_table, with_digests
 from overlaybench.compare.library.table import LibraryTable, read_table, score_methods, write_table
 from overlaybench.compare.studies.row import table_of
 from overlaybench.compare.studies.store import Store, write_part
 from overlaybench.instances.contract.errors import BadInput
 from tests.compare.studies.without_spark import study_done_in
+from tests.outcomes import output_of, refusal_of
 
 Rows = tuple[Path, list[dict[str, Any]]]
 """The folder of a study and its rows."""
@@ -139,29 +138,24 @@ def test_the_commands_list_get_score_update_and_draw(
     page = tmp_path / "page.md"
     page.write_text("# Mine\n<!-- the table -->\n<!-- end of the table -->\n")
 
-    def run(*words: str) -> str:
-        done = CliRunner().invoke(cli, ["library", *words, "--table", str(tables)], catch_exceptions=False)
-        assert done.exit_code == 0
-        return done.output
+    def run(*words: object) -> str:
+        return output_of("library", *words, "--table", tables)
 
-    assert "6 runs taken in, 2 with a certified bound" in run("update", str(store.folder), "--page", str(page))
+    assert "6 runs taken in, 2 with a certified bound" in run("update", store.folder, "--page", page)
     assert "## Proven: 2" in page.read_text()
     assert "small" in run("list")
-    assert "2 of 2" in run("score", str(store.folder))
-    run("get", "a", "-o", str(tmp_path / "a.json"))
+    assert "2 of 2" in run("score", store.folder)
+    run("get", "a", "-o", tmp_path / "a.json")
     assert kind_named("topics").read(tmp_path / "a.json", {}).instance.digest == table.entry("a").digest
-    run("map", "-o", str(tmp_path / "map.svg"))
+    run("map", "-o", tmp_path / "map.svg")
     assert b"proven in 60 s" in (tmp_path / "map.svg").read_bytes()
 
 
 def test_update_writes_no_table_where_it_cannot_write_the_page(tables: Path, rows: Rows, tmp_path: Path) -> None:
     before = (tables / "records.csv").read_bytes()
     store = stored(rows, tmp_path / "s")
-    done = CliRunner().invoke(
-        cli, ["library", "update", str(store.folder), "--page", str(tmp_path / "none.md"), "--table", str(tables)]
-    )
-    assert isinstance(done.exception, BadInput)
-    assert "none.md" in str(done.exception)
+    page = tmp_path / "none.md"
+    assert "none.md" in refusal_of("library", "update", store.folder, "--page", page, "--table", tables)
     assert (tables / "records.csv").read_bytes() == before
 
 
@@ -172,11 +166,9 @@ def test_a_run_over_the_library_is_a_study_that_goes_on_and_grows(
 ) -> None:
     out = tmp_path / "out"
 
-    def run(*words: str) -> str:
-        given = ["library", "run", *words, "--out", str(out), "--table", str(tables), "--master", "local[1]", "--quiet"]
-        done = CliRunner().invoke(cli, given, catch_exceptions=False)
-        assert done.exit_code == 0
-        return done.output
+    def run(*words: object) -> str:
+        given = ("--out", out, "--table", tables, "--master", "local[1]", "--quiet")
+        return output_of("library", "run", *words, *given)
 
     assert "2 runs: 2 feasible" in run("gm", "--time-limit", "5")
     assert "4 runs: 2 feasible, 2 optimal" in run("gm", "branch-and-cut", "--time-limit", "5")
