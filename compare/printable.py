@@ -1,12 +1,16 @@
-"""Values and texts as terminals, CSV and data frames show them."""
+"""Values and texts as terminals, CSV, data frames and pages show them."""
 
 from __future__ import annotations
 
+import gzip
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..instances.contract.numbers import ratio, short
+from ..instances.contract.terms import said
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,3 +53,25 @@ def markdown_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Itera
     """The lines of a table in Markdown."""
     first, *others = ([cell.replace("|", "\\|").replace("\n", " ").rstrip() for cell in row] for row in (heads, *rows))
     yield from (f"| {' | '.join(row)} |" for row in (first, ["---"] * len(first), *others))
+
+
+def template(name: str) -> Any:
+    """A template of a page (Jinja) by its path in this folder, such as ``report/report.html``; it escapes all texts.
+
+    Filters: `tojson` for the data of a script element, `said` for words of the trade, `compressed` for hidden rows.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    dumps = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
+    environment.policies["json.dumps_kwargs"] = dumps
+    environment.filters["said"] = said
+    environment.filters["compressed"] = lambda rows: b64encode(gzip.compress(str(rows).encode(), mtime=0)).decode()
+    return environment.get_template(name)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from html import escape
 from io import StringIO
 from pathlib import Path
-from string import Template
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -18,7 +15,6 @@ import pandas as pd
 from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
 
 from ...instances.contract.catalogue import PROBLEMS, kind_of
 from ...instances.contract.errors import BadInput
@@ -31,6 +27,7 @@ from ...instances.runtime.compiled import interpreted_first
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import named_part
+from ..printable import template
 from ..studies.bounds import problem_order
 from ..studies.proofs import TOLERANCE
 from .files import figure_with_printable_texts
@@ -45,7 +42,6 @@ _PANEL, _COLUMNS, _LINE = 3.4, 3, 0.0185  # inches, panels side by side, and inc
 _LEAST_PANEL = 2.2  # inches
 _HANDLE = 10  # letters before the text of an entry of the legend
 _PAGE_PANEL = 4.0  # inches
-_TEMPLATE = Path(__file__).with_name("drawing.html")
 
 
 class Cell(NamedTuple):
@@ -242,50 +238,19 @@ def save_page(path: Path, title: str, instance: Any, *answers: Any, options: Dra
     """
     with styled(ON_PAGE):
         cells = cells_of(instance, answers, replace(options, figure=ON_PAGE))
-        shown = [page_panel(cell, f"drawing{index}") for index, cell in enumerate(cells, 1)]
-    write_page(path, title, f'<div class="panels">{"".join(shown)}</div>{swatches(cells[0].panels.legend())}')
+        write_page(path, "figures/drawing.html", cells, title=title)
 
 
-def swatches(entries: Sequence[Line2D]) -> str:
-    """A legend as a list of a page, empty without entries."""
-    items = "".join(f"<li>{_swatch(entry)} {escape(str(entry.get_label()))}</li>" for entry in entries)
-    return f'<ul class="legend" aria-label="Legend">{items}</ul>' if items else ""
+def write_page(path: Path, name: str, cells: Sequence[Cell], **given: Any) -> None:
+    """Write a page of panels and their legend by a template; identifiers in panel k start with ``drawing`` and k."""
+    panels = [(cell, _page_svg(cell, f"drawing{number}")) for number, cell in enumerate(cells)]
+    atomic_write(path, template(name).render(panels=panels, legend=cells[0].panels.legend(), **given))
 
 
-def write_page(path: Path, title: str, body: str) -> None:
-    """Write a self-contained page with this title and this content of its main part, which is HTML."""
-    text = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(title=escape(title), body=body)
-    atomic_write(path, text)
-
-
-def embedded_json(data: Any) -> str:
-    """Data as JSON within a script element; no text in it can end the element."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
-
-
-def page_panel(cell: Cell, name: str) -> str:
-    """A panel as a figure of a page, its caption above; `name` starts the identifiers in it."""
+def _page_svg(cell: Cell, name: str) -> str:
     figure = NotebookFigure(figsize=(_PAGE_PANEL, _PAGE_PANEL * cell.panels.shape), layout="constrained")
     cell.panels.paint(figure.add_subplot(), cell.number, cell.part)
-    facts = "".join(f"<br>{escape(line)}" for line in cell.facts.split("\n") if line)
-    title, svg = escape(cell.title), drawing(figure, name, "").svg
-    return (
-        f"<figure><figcaption><strong>{title}</strong>{facts}</figcaption>"
-        f'<div class="paper" role="img" aria-label="{title}">{svg}</div></figure>'
-    )
-
-
-def _swatch(entry: Line2D) -> str:
-    """A line of the entry's colour, width and dashes, or its marker."""
-    shapes = {"o": '<circle cx="14" cy="7" r="5"', "s": '<rect x="9" y="2" width="10" height="10"'}
-    if shape := shapes.get(str(entry.get_marker())):
-        mark = f'{shape} fill="{entry.get_markerfacecolor()}" stroke="#222222"/>'
-    else:
-        dashes = ' stroke-dasharray="5 3"' if entry.get_linestyle() == "--" else ""
-        width = max(1.5, entry.get_linewidth())
-        mark = f'<path d="M0 7H28" stroke="{entry.get_color()}" stroke-width="{width:g}"{dashes}/>'
-    return f'<svg width="28" height="14" aria-hidden="true">{mark}</svg>'
+    return drawing(figure, name, "").svg
 
 
 _LARGEST = 80

@@ -2,7 +2,7 @@
 const steps = JSON.parse(document.getElementById("steps").textContent);
 const slider = document.getElementById("step");
 const now = document.getElementById("now");
-const part = (name, number) => document.getElementById(`drawing-${name}-${number}`);
+const part = (name, number) => document.getElementById(`drawing0-${name}-${number}`);
 
 function show(number) {
   steps.forEach((step, index) => {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from html import escape
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_pdf import PdfPages
@@ -17,7 +17,7 @@ from ...instances.contract.files import atomic_write, make_folder
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.result import Trace
 from ...instances.topics.instance import TopicInstance
-from .draw import ON_PAGE, Cell, embedded_json, grid, page_panel, write_page
+from .draw import ON_PAGE, Cell, grid, write_page
 from .files import figure_with_printable_texts
 from .panels import CENTRE, HERE, PLAIN, GraphAxes, Panels, TopicOverlays
 from .style import DEFAULT, DrawOptions, drawing, styled
@@ -25,7 +25,6 @@ from .style import DEFAULT, DrawOptions, drawing, styled
 MOST_FRAMES = 300
 _WIDTH = 4.2  # inches
 _TOPICS_SHOWN = 12
-_NUMBER = ' class="number"'
 
 
 class SteppedOverlay(Panels):
@@ -90,7 +89,8 @@ def save_steps(stepped: SteppedOverlay, path: Path, title: str) -> None:
     check_steps_path(path)
     if path.suffix == ".html":
         with styled(ON_PAGE):
-            write_page(path, title, _page(stepped))
+            shown = Cell(stepped, 0, -1, "The overlay after the step shown; its edges are marked")
+            write_page(path, "figures/steps.html", [shown], title=title, **_page_of(stepped))
         return
     with styled(replace(stepped.options.figure, formats=("svg",))):
         if path.suffix == ".pdf":
@@ -114,32 +114,11 @@ def _write_pages(stepped: SteppedOverlay, file: Path) -> None:
             pages.savefig(figure_with_printable_texts(frame, all_letters=True))
 
 
-def _page(stepped: SteppedOverlay) -> str:
-    """The figure, the slider, the text of each step, and the table of all."""
-    trace, count = stepped.trace, len(stepped.trace)
-    names = ("step", "choice", trace.measure, "ties")
-    head = "".join(f'<th scope="col"{"" if name == "choice" else _NUMBER}>{escape(name)}</th>' for name in names)
-    rows = "".join(
-        f'<tr id="row-{number}"><td class="number"><button type="button" value="{number}">{number}</button></td>'
-        f'<td>{escape(trace.choice(step))}</td><td class="number">{step.gain:.6g}</td>'
-        f'<td class="number">{step.ties}</td></tr>'
-        for number, step in enumerate(trace, 1)
-    )
-    steps = [{"title": stepped.title(number), "text": stepped.text(number)} for number in range(1, count + 1)]
-    script = Path(__file__).with_name("stepping.js").read_text(encoding="utf-8")
-    shown = Cell(stepped, 0, -1, "The overlay after the step shown; its edges are marked")
-    return f"""<div class="steps">
-{page_panel(shown, "drawing")}
-<section aria-label="Steps">
-<div class="controls">
-<button type="button" id="back" aria-label="Step back">◀</button>
-<input type="range" id="step" min="0" max="{count}" value="{count}" aria-label="Step">
-<button type="button" id="forward" aria-label="Step forward">▶</button>
-</div>
-<output id="now" for="step" aria-live="polite">{count} steps.</output>
-<div class="scroll" tabindex="0" role="region" aria-label="All steps"><table><thead><tr>{head}</tr></thead>
-<tbody>{rows}</tbody></table></div>
-</section></div>
-<script type="application/json" id="steps">{embedded_json(steps)}</script>
-<script>
-{script}</script>"""
+def _page_of(stepped: SteppedOverlay) -> dict[str, Any]:
+    """What the page shows beside the overlay: the text of each step, and the table of all."""
+    trace = stepped.trace
+    return {
+        "measure": trace.measure,
+        "steps": [{"title": stepped.title(k), "text": stepped.text(k)} for k in range(1, len(trace) + 1)],
+        "rows": [(trace.choice(step), f"{step.gain:.6g}", step.ties) for step in trace],
+    }

@@ -20,7 +20,7 @@ from ...instances.contract.time_units import SECOND
 from ...instances.over_time.link_log import LinkLog, Moment
 from ...instances.over_time.timed import microseconds
 from ...instances.over_time.trace import TopicTrace
-from ..figures.draw import ON_PAGE, cells_of, embedded_json, page_panel, swatches, write_page
+from ..figures.draw import ON_PAGE, cells_of, write_page
 from ..figures.panels import CENTRE, HERE, PLAIN, Edge, GraphAxes, Panels, dot, line
 from ..figures.style import DEFAULT, DrawOptions, styled
 
@@ -113,25 +113,7 @@ def save_replay(path: Path, title: str, trace: Any, *answers: Any, options: Draw
             if count > most:
                 raise BadInput(f"a page of {count:,} {noun}: at most {most:,}: draw fewer answers, or one time by --at")
         frames = _frames(panels, [each for each in answers if isinstance(each, Result)])
-        shown = "".join(page_panel(cell, f"drawing{number}") for number, cell in enumerate(cells))
-        legend = swatches(panels.legend())
-    last = len(frames["frames"]) - 1
-    script = Path(__file__).with_name("replay.js").read_text(encoding="utf-8")
-    body = f"""<section aria-label="Time">
-<div class="controls">
-<button type="button" id="play" aria-pressed="false">Play</button>
-<input type="range" id="time" min="0" max="{last}" value="0" aria-label="Time">
-<button type="button" id="back" aria-label="One step back">◀</button>
-<button type="button" id="forward" aria-label="One step forward">▶</button>
-</div>
-<output id="now" class="moment" for="time" aria-live="polite"></output>
-</section>
-<div class="panels">{shown}</div>
-{legend}
-<script type="application/json" id="replay">{embedded_json(frames)}</script>
-<script>
-{script}</script>"""
-    write_page(path, title, body)
+        write_page(path, "over_time/replay.html", cells, title=title, replay=frames)
 
 
 def _frames(panels: TraceOverlays, results: list[Result[Any]]) -> dict[str, Any]:

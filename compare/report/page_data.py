@@ -6,7 +6,6 @@ import json
 import string
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..figures.charts import chosen_charts
 from ..figures.curves import outline
-from ..figures.draw import embedded_json
 from ..figures.style import method_styles
 from ..studies.bounds import problem_order, sizes_of
 from ..studies.columns import varied
@@ -28,7 +26,6 @@ from ..studies.plot import MEASURES, Plot
 
 MOST_NODES = 60
 MOST_BYTES = 1_500_000
-_OWN = ("page.js", "tables.js", "plots.js", "overlays.js")
 _TEXTS = ("problem", "label", "family", "status")
 _TAKEN = (*_TEXTS, *MEASURES, "run", "instance", "proven", "seed", "bound", "runs", "instances", "lowest", "highest")
 _NODES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
@@ -37,23 +34,15 @@ _NODES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
 def interactive(
     runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance], plots: Sequence[Plot] = ()
 ) -> dict[str, Any]:
-    """The template's variables of the scripts: the page's own, the library of plots, and the data that they read.
+    """The template's variables for its scripts: the library of plots, and the data that they read.
 
     `runs` are those of `judged_runs`; `load_instance` maps a digest to its instance.
     """
-    overlays = overlay_data(runs, load_instance)
     return {
-        "scripts": page_scripts(*_OWN),
         "library": plot_library() if len(runs) else "",
-        "plot_json": Markup(embedded_json(plot_data(runs, plots))) if len(runs) else "",
-        "overlay_json": Markup(embedded_json(overlays)) if overlays else "",
-        "left_out": overlays["left_out"] if overlays else "",
+        "plot_data": plot_data(runs, plots) if len(runs) else None,
+        "overlay_data": overlay_data(runs, load_instance),
     }
-
-
-def page_scripts(*names: str) -> Markup:
-    """Scripts of this folder as one."""
-    return Markup("\n".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in names))
 
 
 def plot_library() -> Markup:

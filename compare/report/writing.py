@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +14,6 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS
@@ -24,15 +21,14 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, make_folder
 from ...instances.contract.numbers import number, ratio, seconds
 from ...instances.contract.result import Status
-from ...instances.contract.terms import said
 from ...instances.topics.files import TOPICS
 from ...instances.topics.instance import TopicInstance
 from ..catalogue import named_part
 from ..figures.against import default_plots, plot_drawing, plot_table
 from ..figures.charts import TOPIC_CHARTS, anytime_chart, overview_chart
-from ..figures.draw import embedded_json, overlay_drawing
+from ..figures.draw import overlay_drawing
 from ..figures.style import DEFAULT_OPTIONS, Drawing, FigureOptions, styled
-from ..printable import printable, printable_rows
+from ..printable import printable, printable_rows, template
 from ..studies.bounds import disagreements, implications, problem_order, proven
 from ..studies.latex import called, csv_text, latex_table
 from ..studies.plot import MEASURES, Plot, report_of
@@ -41,7 +37,7 @@ from ..studies.proofs import LEVELS
 from ..studies.store import Store
 from .cells import Anchors, File, PageTable, carried, linked, listed_runs, run_links, table
 from .domains import Section
-from .page_data import interactive, page_scripts
+from .page_data import interactive
 from .tables import (
     effort_table,
     failure_table,
@@ -159,19 +155,19 @@ def write_report(
     apart = figure_options != on_page
     drawn = partial(_drawn, study.shown, parts, load_instance, plotted, bar or Bar(0, "", quiet=True))
     figures = drawn(replace(on_page, formats=()) if apart else on_page)
-    shown = [_on_page(drawings) for drawings in figures]
     if len(study.shown) < len(study.runs):
         notes = [*notes, _SAMPLE_NOTE.format(len(study.shown), len(study.runs))]
     content = study.content([printable(note) for note in (*notes, *missing)])
-    html = template("report.html").render(
+    html = template("report/report.html").render(
         **content,
         **interactive(study.shown, load_instance, [plot for plot, _ in plotted]),
         title=title,
         spec=spec,
-        narrow=Markup(_narrow_overview(study.shown)),
-        overview=[one for one in shown[0] if one[0].name == "overview"],
-        figures=[one for one in shown[0] if one[0].name != "overview"],
-        parts=list(zip(parts, shown[1:], strict=True)),
+        narrow=_narrow_overview(study.shown),
+        live=_LIVE,
+        overview=[one for one in figures[0] if one.name == "overview"],
+        figures=[one for one in figures[0] if one.name != "overview"],
+        parts=list(zip(parts, figures[1:], strict=True)),
         endings=figure_options.formats,
         packed=len(study.shown) > PACKED_FROM,
     )
@@ -223,27 +219,6 @@ def _narrow_overview(runs: pd.DataFrame) -> str:
     with styled(FigureOptions(width=_NARROW, formats=())):
         drawn = overview_chart(runs, "overview-narrow")
         return "" if drawn is None else drawn.svg
-
-
-def _on_page(drawings: Sequence[Drawing]) -> list[tuple[Drawing, Markup, Markup]]:
-    """Each figure with its picture, and its specification as JSON where the page shows it with tooltips, or ""."""
-    specs = ["" if one.chart is None else embedded_json(one.chart) for one in drawings]
-    shown = (Markup(spec if len(spec) < _LIVE else "") for spec in specs)
-    return [(one, Markup(one.svg), spec) for one, spec in zip(drawings, shown, strict=True)]
-
-
-def template(name: str) -> Any:
-    """A template of the pages, with the filters that they use."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["said"] = said
-    environment.filters["compressed"] = lambda rows: b64encode(gzip.compress(str(rows).encode(), mtime=0)).decode()
-    return environment.get_template(name)
 
 
 _SAMPLE_NOTE = (
@@ -561,11 +536,10 @@ def write_index(pages: Mapping[Path, str]) -> Path:
         summaries.append(summary.assign(**study))
     studies, problems = pd.DataFrame(totals), pd.concat(summaries, ignore_index=True)
     heads = {"failed": "failed runs", "seconds": "total time"}
-    html = template("index.html").render(
+    html = template("report/index.html").render(
         title="Reports of studies",
         studies=table(studies, _TOTALS, heads=heads),
         problems=table(problems, ("study", *summary_columns(problems)), heads=heads),
-        scripts=page_scripts("page.js", "tables.js"),
     )
     atomic_write(into / "reports.html", html)
     return into / "reports.html"

@@ -41,7 +41,7 @@ def test_a_page_has_every_step_in_words_and_its_edges_in_a_group(tmp_path: Path)
     count = len(steps.trace)
     listed = shown_data(page, "steps")
     assert [step["title"] for step in listed] == [steps.title(number) for number in range(1, count + 1)]
-    assert all(f'id="drawing-step-{number}"' in text for number in range(1, count + 1))
+    assert all(f'id="drawing0-step-{number}"' in text for number in range(1, count + 1))
     assert "src=" not in text
     save_steps(stepped(), tmp_path / "again.html", "Greedy Merge")
     assert (tmp_path / "again.html").read_bytes() == page.read_bytes()
@@ -111,8 +111,8 @@ def test_the_slider_steps_by_keyboard(browser: Browser, width: int, scheme: Them
         for _ in range(2):
             page.keyboard.press("ArrowRight")
         assert page.locator("#now").inner_text().startswith(steps.title(3))
-        assert page.locator("#drawing-step-3").is_visible()
-        assert not page.locator("#drawing-step-4").is_visible()
+        assert page.locator("#drawing0-step-3").is_visible()
+        assert not page.locator("#drawing0-step-4").is_visible()
         page.keyboard.press("End")
         assert page.locator("#now").inner_text().startswith(steps.title(len(steps.trace)))
         page.locator("#row-2 button").press("Enter")
