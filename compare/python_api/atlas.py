@@ -93,7 +93,7 @@ def atlas(
     return _shown(survey, cells)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Atlas(ResultTable):
     """A survey of every instance up to a size: a table that shows itself, and the instance that matters.
 
@@ -117,8 +117,8 @@ class Atlas(ResultTable):
     ({'1': 54, '3/2': 5}, {'1': 59})
     """
 
-    survey: Survey | None = None
-    cells: Sequence[AtlasCell] = ()
+    survey: Survey
+    cells: Sequence[AtlasCell]
     instance: TopicInstance | None = None
     values: Mapping[str, int] | None = None
 
@@ -135,7 +135,6 @@ class Atlas(ResultTable):
 
     def document(self) -> dict[str, Any]:
         """All of it as one JSON object."""
-        assert self.survey is not None
         named = {name: getattr(self.survey, name) for name in ("method", "problem", "claim", "where")}
         topics = None
         if self.instance is not None:

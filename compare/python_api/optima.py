@@ -134,7 +134,7 @@ def _drawn(instance: TopicInstance, found: Any, title: str, facts: str, options:
     return shared_figure(instance, found, title, facts, options or DEFAULT)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class Optima(ResultTable):
     """The optimal overlays of an instance, and the class of each edge: a table that shows and draws itself.
 
@@ -165,13 +165,13 @@ class Optima(ResultTable):
     0 edges in every one, 3 in some, 0 in none
     """
 
-    instance: TopicInstance | None = None
-    problem: str = ""
-    value: int | None = None
-    within: int = 0
-    overlays: tuple[Overlay, ...] = ()
-    complete: bool = False
-    counts: Mapping[str, int] | None = None
+    instance: TopicInstance
+    problem: str
+    value: int | None
+    within: int
+    overlays: tuple[Overlay, ...]
+    complete: bool
+    counts: Mapping[str, int]
 
     def edges(self, name: str) -> list[tuple[str, str]]:
         """The edges of a class, by the labels of their ends."""
@@ -182,7 +182,6 @@ class Optima(ResultTable):
 
     def document(self) -> dict[str, Any]:
         """All of it as one JSON object."""
-        assert self.instance is not None
         label = self.instance.node_label
         names = ("problem", "value", "within", "complete", "counts")
         overlays = [[[label(u), label(v)] for u, v in overlay.edges.tolist()] for overlay in self.overlays]

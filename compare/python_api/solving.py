@@ -429,7 +429,7 @@ def tracked(items: Sequence[Item], names: Sequence[str]) -> Iterator[Item]:
         bar.clear()
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class MethodComparison(ResultTable):
     """The results of several methods on one instance: a table with a row a method.
 
@@ -453,11 +453,11 @@ class MethodComparison(ResultTable):
     2
     """
 
-    problem: str = ""
-    methods: tuple[str, ...] = ()
-    results: tuple[Result[Any], ...] = ()
-    bound: float | None = None
-    bound_by: str = ""
+    problem: str
+    methods: tuple[str, ...]
+    results: tuple[Result[Any], ...]
+    bound: float | None
+    bound_by: str
 
     @property
     def ratios(self) -> tuple[float | None, ...]:

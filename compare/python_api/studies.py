@@ -211,11 +211,11 @@ class StudyResults:
 AnyStudy = str | Path | StudyResults
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class PairedTable(ResultTable):
     """The result of :func:`paired`; `comparisons` has one :class:`.Paired` a problem."""
 
-    comparisons: tuple[Paired, ...] = ()
+    comparisons: tuple[Paired, ...]
 
     @property
     def shown(self) -> pd.DataFrame:

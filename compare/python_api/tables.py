@@ -156,11 +156,11 @@ class ResultTable:
         return pd.DataFrame(texts)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, kw_only=True)
 class PivotTable(ResultTable):
     """The result of :meth:`ResultTable.pivot`; `best` is a mask of its cells."""
 
-    best: pd.DataFrame | None = None
+    best: pd.DataFrame
 
     def to_latex(self, label: str = "", names: Mapping[str, str] | None = None) -> str:
         """A table for LaTeX's booktabs, the best cells bold."""
@@ -183,5 +183,4 @@ class PivotTable(ResultTable):
     def _pivot(self) -> Pivot:
         from ..studies.pivot import Pivot
 
-        assert self.best is not None
         return Pivot(self.rows, self.best, self.title)
