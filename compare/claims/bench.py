@@ -20,7 +20,7 @@ from ..studies.columns import parameters
 from ..studies.isolation import IsolatedRun
 from ..studies.row import object_in, row, spread, table_of
 from ..studies.run_table import run_table
-from ..studies.store import Index, Store, StoredInstance
+from ..studies.store import Store, index_of
 from ..studies.study import Runs, Study
 from ..studies.task import Recipe, Recipes, derived_seed, freeze
 from .contribution_table import BY_TABLE
@@ -148,7 +148,8 @@ def rows_here(experiment: Experiment, methods: Mapping[str, Method[Any, Any]]) -
     """Run an experiment in this process, with the given algorithms, and return its rows."""
     study = experiment.study("here")
     instances = {recipe.to_json(): recipe.make() for recipe in experiment.recipes}
-    made = Index.of({line: StoredInstance(instance.digest, 0) for line, instance in instances.items()})
+    digests = [instance.digest for instance in instances.values()]
+    made = index_of(list(instances), digests, [0] * len(digests), [""] * len(digests))
     rows = []
     for task in run_table(study, made):
         instance, method = instances[task.recipe], methods[task.method]

@@ -23,8 +23,8 @@ from ..library.study import known_times
 from ..printable import printable
 from ..studies.plot import MEASURES, Plot, plot_of
 from ..studies.progress import RunTally, saved
-from ..studies.run_table import run_table, variant_of
-from ..studies.store import Index, Store
+from ..studies.run_table import run_table
+from ..studies.store import INDEX, Store, index_of, positions
 from ..studies.study import Study, read_study, study_schema
 from .options import ARCHIVE, FILE, MASTER, QUIET, Positive, figure_options, key_values, trade_option
 
@@ -120,14 +120,14 @@ def dry_run_report(asked: Study, store: Store, master: str) -> str:
     """What a study would run, by problem and method, and the time of it; instances that are not stored have none."""
     from ..studies.spark_session import local_cores
 
-    index, texts = store.index() if store.has_plan else Index(), asked.recipes.texts()
-    unknown = np.flatnonzero(index.positions(texts) < 0)
+    index, texts = store.index() if store.has_plan else INDEX.empty_table(), asked.recipes.texts()
+    unknown = np.flatnonzero(positions(index, texts) < 0)
     for _, _, remarks in asked.files(map(asked.recipes.__getitem__, unknown.tolist())):
         for remark in remarks:
             click.echo(f"overlaybench: {remark}", err=True)
     new, none = texts.take(pa.array(unknown)), [""] * len(unknown)  # each counts as an instance of its own
     sizes = asked.recipes.by_form([form.size for form in asked.recipes.forms], unknown)
-    index = index.with_entries(new, new, sizes, none)
+    index = pa.concat_tables([index, index_of(new, new, sizes, none)])
     table, done = run_table(asked, index), store.done()
     table = table.keyed(done)
     left, cores = table.missing(done), local_cores(master) or 1
@@ -136,7 +136,7 @@ def dry_run_report(asked: Study, store: Store, master: str) -> str:
     tally.learn(known_times(group.method for group, _ in counts))
     work = tally.work
     most = sum(n * (of.time_limit if of.exact else tally.expected(of, size)) for (of, size), n in counts.items())
-    known = index.table["instance"].take(pa.array(index.positions(texts)))
+    known = index["instance"].take(pa.array(positions(index, texts)))
     counted = f"{len(known.unique())} instances, {len(table)} runs"
     if len(unknown):
         counted = f"at most {counted} (equal instances count once when they are made)"
@@ -144,7 +144,7 @@ def dry_run_report(asked: Study, store: Store, master: str) -> str:
     lines += asked.notes
     of_variants = Counter[tuple[str, str]]()
     for (group, _), runs in counts.items():
-        of_variants[group.problem, variant_of(group)] += runs
+        of_variants[group.problem, group.variant] += runs
     lines += [f"{runs:8}  {problem}  {variant}" for (problem, variant), runs in sorted(of_variants.items())]
     short = "less than 1 s to go" if len(left) else "nothing to go"
     about = work.about(work.left / cores) or short

@@ -173,7 +173,7 @@ class StudyResults:
     def instance(self, digest: str) -> Any:
         """An instance of the study by its digest: the column ``instance`` of the results."""
         store = Store.existing(self.path)
-        known = store.index().table.to_pandas().set_index("instance")["recipe"]
+        known = store.index().to_pandas().set_index("instance")["recipe"]
         if digest not in known:
             raise BadInput(f"{self.path}: has no instance '{digest}': see the column instance of its results")
         return store.instance(known[[digest]].iloc[0], digest)

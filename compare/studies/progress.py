@@ -24,8 +24,8 @@ from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.numbers import duration
 from ...instances.runtime.status_line import StatusLine, in_notebook
-from .run_table import RunGroup
 from .store import Store
+from .task import RunGroup
 
 _PLAIN_SECONDS, _SAVED_SECONDS = 15.0, 5.0
 _LEAST_BAR = 8

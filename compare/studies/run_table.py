@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,43 +14,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..catalogue import METHODS, method_named, problem_named, version_of
-from .store import Index, Store
-from .task import TOGETHER, Recipes, Task, derived_seed, options_json, writes_proofs
+from ..catalogue import method_named, problem_named, version_of
+from .store import Store, positions
+from .task import TOGETHER, Recipes, RunGroup, Task, derived_seed, options_json, writes_proofs
 
 if TYPE_CHECKING:
     from .study import Runs, Study
 
 Numbers = npt.NDArray[np.int64]
 _SAME_RUN = ("instance", "problem", "method", "options", "seed", "code_version")
-
-
-class RunGroup(NamedTuple):
-    """What the runs of one variant of a method on one problem have in common; `options` are JSON."""
-
-    problem: str
-    method: str
-    options: str
-    time_limit: float
-    memory_limit: int
-    code_version: str
-    proof: bool = False
-
-    @property
-    def exact(self) -> bool:
-        """Whether the method proves optimality when given time."""
-        return METHODS[self.method].exact
-
-    def keys(self, digests: Iterable[str], seeds: Iterable[int]) -> list[str]:
-        """The keys of runs (:attr:`.Task.key`) on these instances."""
-        before = f"{self.code_version}\0"
-        between = f"\0{self.memory_limit}\0{self.method}\0{self.options}\0{self.problem}\0"
-        after = f"\0{self.time_limit}" + ("\0proof" if self.proof else "")
-        pairs = zip(digests, seeds, strict=True)
-        return [
-            hashlib.sha256(f"{before}{digest}{between}{seed}{after}".encode()).hexdigest()[:32]
-            for digest, seed in pairs
-        ]
 
 
 @dataclass(frozen=True)
@@ -84,7 +55,7 @@ class RunTable:
             recipe=recipe.to_json(),
             family=recipe.family,
             seed=int(self.seed[number]),
-            **group._asdict(),
+            **asdict(group),
         )
 
     def __iter__(self) -> Iterator[Task]:
@@ -112,7 +83,7 @@ class RunTable:
         for number, group in enumerate(self.groups):
             if not group.proof and writes_proofs(group.method, group.problem):
                 own = missing[self.group[missing] == number]
-                proven = pa.array(self._keys(own, group._replace(proof=True)), pa.string())
+                proven = pa.array(self._keys(own, replace(group, proof=True)), pa.string())
                 stored = pc.is_in(proven, value_set=done)
                 mask = np.zeros(len(self), bool)
                 mask[own[stored.to_numpy(zero_copy_only=False)]] = True
@@ -134,9 +105,8 @@ class RunTable:
         for row in own.to_dict("records"):
             number = number_of[row["key"]]
             group = groups[of_runs[number]]
-            wanted = group._replace(
-                time_limit=time_limit or group.time_limit, memory_limit=memory_limit or group.memory_limit
-            )
+            limits = time_limit or group.time_limit, memory_limit or group.memory_limit
+            wanted = replace(group, time_limit=limits[0], memory_limit=limits[1])
             same = alike[tuple(row[name] for name in _SAME_RUN)]
             within = same["time_limit"].between(row["time_limit"], wanted.time_limit) & same["memory_limit"].between(
                 row["memory_limit"], wanted.memory_limit
@@ -145,9 +115,7 @@ class RunTable:
             if last is None or last["status"] in statuses:
                 of_runs[number] = groups.index(wanted) if wanted in groups else len(groups)
                 groups += [wanted] if wanted not in groups else []
-                keys[number] = replace(
-                    self.task(number), time_limit=wanted.time_limit, memory_limit=wanted.memory_limit
-                ).key
+                keys[number] = wanted.keys([row["instance"]], [row["seed"]])[0]
             else:
                 keys[number] = last["key"]
         return replace(self, keys=pa.array(keys, pa.string()), groups=tuple(groups), group=of_runs)
@@ -171,15 +139,13 @@ class RunTable:
         return group.keys(digests, self.seed[numbers].tolist())
 
 
-def run_table(study: Study, index: Index) -> RunTable:
+def run_table(study: Study, index: pa.Table) -> RunTable:
     """Every run of a study on the instances in the index, each once."""
-    at = index.positions(study.recipes.texts())
-    known, digests, sizes, sources = (
-        pa.array(at, mask=at < 0),
-        *(index.table[n] for n in ("instance", "size", "source")),
-    )
-    digests, sources = (each.combine_chunks().take(known).fill_null("") for each in (digests, sources))
-    sizes = sizes.combine_chunks().take(known).fill_null(0).to_numpy(zero_copy_only=False)
+    at = positions(index, study.recipes.texts())
+    known = pa.array(at, mask=at < 0)
+    digests, sources, sizes = (index[name].combine_chunks().take(known) for name in ("instance", "source", "size"))
+    digests, sources = digests.fill_null(""), sources.fill_null("")
+    sizes = sizes.fill_null(0).to_numpy(zero_copy_only=False)
     forms, groups = np.repeat(np.arange(len(study.recipes.forms)), np.diff(study.recipes.starts)), dict[RunGroup, int]()
     columns: list[tuple[Numbers, Numbers, Numbers, pa.Array, Numbers]] = []
     for number, runs in enumerate(study.runs):
@@ -229,7 +195,7 @@ def _each_once(table: RunTable, runs: Numbers) -> RunTable:
     with_proof = [number for number, group in enumerate(table.groups) if group.proof]
     replaced: list[str] = []
     for number in with_proof:
-        replaced += table._keys(np.flatnonzero(table.group == number), table.groups[number]._replace(proof=False))
+        replaced += table._keys(np.flatnonzero(table.group == number), replace(table.groups[number], proof=False))
     if replaced:
         own = table.keys.take(pa.array(kept))
         kept = kept[~pc.is_in(own, value_set=pa.array(replaced, pa.string())).to_numpy(zero_copy_only=False)]
@@ -245,8 +211,3 @@ def _in_order(table: RunTable) -> RunTable:
 def _taken(table: RunTable, numbers: Numbers) -> RunTable:
     columns = {name: getattr(table, name)[numbers] for name in ("recipe", "group", "seed")}
     return replace(table, keys=table.keys.take(pa.array(numbers)), **columns)
-
-
-def variant_of(group: RunGroup) -> str:
-    """The method with the options that differ from its defaults."""
-    return Task("", "", "", seed=0, **group._asdict()).variant

@@ -26,7 +26,7 @@ from .proofs import run_with_evidence, without_evidence
 from .row import object_in, row, to_bytes
 from .run_table import Numbers, RunTable, run_table
 from .spark_session import PlugIns, executors_on
-from .store import Index, Plan, RowWriter, Store
+from .store import INDEX, Plan, RowWriter, Store, index_of, positions
 from .study import Study
 from .task import Recipe, Task
 
@@ -76,7 +76,7 @@ def run_study(
         for remark in store.recover():
             print(f"overlaybench: {remark}", file=sys.stderr, flush=True)
         index = _with_contents(store.index(), store)
-        unknown = np.flatnonzero(index.positions(texts) < 0)
+        unknown = np.flatnonzero(positions(index, texts) < 0)
         del texts  # a million recipes take 130 MB
         trim_heap()
         new = map(study.recipes.__getitem__, unknown.tolist())
@@ -101,7 +101,7 @@ def run_study(
                         table = _planned(study, index, store, again)
                         _note_equal(table, bar)
                     assert table is not None
-                    index = Index()  # its texts take more than the table
+                    index = INDEX.empty_table()  # its texts take more than the table
                     trim_heap()
                     _run_all(executors, table, store, plug_ins, bar, begun)
         assert table is not None
@@ -116,18 +116,17 @@ def _plug_ins(study: Study) -> PlugIns:
     )
 
 
-def _with_contents(index: Index, store: Store) -> Index:
+def _with_contents(index: pa.Table, store: Store) -> pa.Table:
     """The index without instances of files whose kept content is gone."""
-    wanted = index.table.column("source").combine_chunks().unique().to_pylist()
+    wanted = index["source"].combine_chunks().unique().to_pylist()
     there = {file.name.partition(".")[0] for file in store.instances.glob("[!.]*")}
     lost = [digest for digest in wanted if digest and digest not in there]
     if not lost:
         return index
-    kept = ~np.isin(index.table["source"].to_numpy(), lost)
-    return Index(index.table.filter(pa.array(kept)))
+    return index.filter(pa.array(~np.isin(index["source"].to_numpy(), lost)))
 
 
-def _planned(study: Study, index: Index, store: Store, again: Again | None) -> RunTable:
+def _planned(study: Study, index: pa.Table, store: Store, again: Again | None) -> RunTable:
     limits = list(store.plan().limits) if store.has_plan else []
     table = run_table(study, index).keyed(store.done())
     if again is not None:
@@ -176,7 +175,7 @@ def _make(
     store: Store,
     plug_ins: PlugIns,
     bar: Bar,
-) -> Index:
+) -> pa.Table:
     """Have the instances made that the index lacks; what it has then is stored, also now and then before."""
     path_of, index = executors.path_of, store.index()
     written, total = time.monotonic(), 0
@@ -188,7 +187,7 @@ def _make(
         nonlocal written, index, total
         recipes, files = zip(*items, strict=True)
         digests, sizes = zip(*results, strict=True)
-        index = index.with_entries(recipes, digests, sizes, [Path(file).stem for file in files])
+        index = pa.concat_tables([index, index_of(recipes, digests, sizes, [Path(file).stem for file in files])])
         total += len(items)
         if time.monotonic() > written + _INDEX_SECONDS:
             store.write_index(index)

@@ -36,7 +36,12 @@ JOURNAL, PART = "rows.journal", ".parquet"
 
 _DIGEST = re.compile(r"[0-9a-f]{8,128}")
 _LABELS = pa.schema([("key", pa.string()), ("family", pa.string()), ("recipe", pa.string())])
-_INDEX = pa.schema([("recipe", pa.string()), ("instance", pa.string()), ("size", pa.int64()), ("source", pa.string())])
+INDEX = pa.schema([("recipe", pa.string()), ("instance", pa.string()), ("size", pa.int64()), ("source", pa.string())])
+"""Of an index: a recipe (JSON), the digest and the first size (|V|) of its instance, and its source.
+
+The source is the digest of the instance in the file that the recipe names, whose content is in the folder, or "".
+"""
+
 _PLAN = b"overlaybench"
 _PART_ROWS, _PART_BYTES = 20_000, 2**26
 _SYNC_EVERY = 1.0
@@ -46,57 +51,19 @@ _MAGIC = b"\xffrows/4\n"
 _AGAIN = "run the study again, which repeats its runs"
 
 
-class StoredInstance(msgspec.Struct, frozen=True):
-    """What is known of a recipe's instance: its digest, and the first size of its kind (|V|).
-
-    `source` is the digest of the instance in the file that the recipe names, whose content is in the folder, or "".
-    """
-
-    digest: str
-    size: int
-    source: str = ""
+def index_of(*columns: Sequence[Any]) -> pa.Table:
+    """An index of instances: their recipes, digests, sizes and sources (`INDEX`)."""
+    return pa.table(list(columns), schema=INDEX)
 
 
-class Index:
-    """The instances of recipes (JSON), as columns."""
-
-    def __init__(self, table: pa.Table | None = None) -> None:
-        self.table = _INDEX.empty_table() if table is None else table
-
-    @classmethod
-    def of(cls, entries: Mapping[str, StoredInstance]) -> Index:
-        """An index with these entries."""
-        columns = [[getattr(one, name) for one in entries.values()] for name in ("digest", "size", "source")]
-        return cls(pa.table([list(entries), *columns], schema=_INDEX))
-
-    def __len__(self) -> int:
-        return int(self.table.num_rows)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Index) and bool(self.table.equals(other.table))
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def with_entries(self, *columns: Sequence[Any]) -> Index:
-        """An index with more entries: recipes, digests, sizes and sources."""
-        return Index(pa.concat_tables([self.table, pa.table(list(columns), schema=_INDEX)]))
-
-    def positions(self, recipes: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int64]:
-        """The row of each recipe, −1 where it has none."""
-        positions = np.full(len(recipes), -1, np.int64)
-        for begin in range(0, len(self), _SOUGHT):  # what Arrow holds of all texts would be twice their size
-            found = pc.index_in(recipes, value_set=self.table["recipe"].slice(begin, _SOUGHT))
-            new = np.asarray(pc.fill_null(found, -1)).astype(np.int64)
-            positions = np.where((positions < 0) & (new >= 0), new + begin, positions)
-        return positions
-
-    def entry(self, recipe: str) -> StoredInstance | None:
-        """The entry of a recipe."""
-        at = int(self.positions(pa.array([recipe]))[0])
-        if at < 0:
-            return None
-        row = self.table.slice(at, 1).to_pylist()[0]
-        return StoredInstance(row["instance"], row["size"], row["source"])
+def positions(index: pa.Table, recipes: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """The row of an index that each recipe has, −1 where it has none."""
+    rows = np.full(len(recipes), -1, np.int64)
+    for begin in range(0, len(index), _SOUGHT):  # what Arrow holds of all texts would be twice their size
+        found = pc.index_in(recipes, value_set=index["recipe"].slice(begin, _SOUGHT))
+        new = np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+        rows = np.where((rows < 0) & (new >= 0), new + begin, rows)
+    return rows
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -154,7 +121,7 @@ class Store:
         """Refuse a study that shares neither its name nor a recipe (JSON) with the folder's present one."""
         if self.has_plan:
             present = self.plan().name
-            if present != name and (self.index().positions(recipes) < 0).all():
+            if present != name and (positions(self.index(), recipes) < 0).all():
                 raise BadInput(
                     f"{self.folder}: holds the study '{present}', which shares no instance with '{name}': choose "
                     "another folder, or add --grow to keep both in this one"
@@ -270,13 +237,13 @@ class Store:
             "another folder, or read this one with the version that wrote it"
         )
 
-    def index(self) -> Index:
-        """The instances known so far, by recipe."""
-        return Index(_read_table(self._index, _INDEX)) if self._index.is_file() else Index()
+    def index(self) -> pa.Table:
+        """The instances known so far (`INDEX`)."""
+        return _read_table(self._index, INDEX) if self._index.is_file() else INDEX.empty_table()
 
-    def write_index(self, index: Index) -> None:
+    def write_index(self, index: pa.Table) -> None:
         """Replace the index of recipes."""
-        atomic_write(self._index, lambda file: pq.write_table(index.table, file, compression="zstd"))
+        atomic_write(self._index, lambda file: pq.write_table(index, file, compression="zstd"))
 
     def source(self, key: FileKey, digest: str) -> Path:
         """Where the instance with this digest is kept that was read from a file of a study."""
@@ -392,7 +359,7 @@ class Store:
 @lru_cache(maxsize=2)
 def _sources(store: Store, changed: int) -> Mapping[str, str]:
     """The digests of the files' contents from which recipes make instances, by recipe."""
-    rows = store.index().table.filter(pc.field("source") != "").to_pylist()
+    rows = store.index().filter(pc.field("source") != "").to_pylist()
     return {row["recipe"]: row["source"] for row in rows}
 
 

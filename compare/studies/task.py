@@ -181,30 +181,21 @@ def _read(key: FileKey) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """A run, keyed by everything that decides its result: not by recipe (JSON) and family of the instance (its digest).
+class RunGroup:
+    """What the runs of one variant of a method on one problem have in common.
 
     `options` has all of the method's, defaults included, as JSON with sorted keys; limits are seconds, and MiB for the
-    solver process and its children. With `proof` the run writes one: its key is another one, and it can replace the
-    same run without.
+    solver process and its children. With `proof` the runs write one: their keys are others, and they can replace the
+    same runs without.
     """
 
-    instance: str
-    recipe: str
-    family: str
     problem: str
     method: str
     options: str
-    seed: int
     time_limit: float
     memory_limit: int
     code_version: str
     proof: bool = False
-
-    @property
-    def key(self) -> str:
-        """32 hexadecimal digits: the same task has the same key on every machine."""
-        return derived(*(str(getattr(self, name)) for name in _KEYED), *(["proof"] if self.proof else []))
 
     @property
     def exact(self) -> bool:
@@ -219,11 +210,38 @@ class Task:
         plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in chosen.items()}  # 8 for 8.0
         return " ".join([self.method, *(f"{name}={value}" for name, value in plain.items())])
 
+    def keys(self, digests: Iterable[str], seeds: Iterable[int]) -> list[str]:
+        """The keys of runs on the instances with these digests: 32 hexadecimal digits, the same on every machine.
+
+        They depend on everything that decides a result: not on the recipe and the family of the instance.
+        """
+        before = f"{self.code_version}\0"
+        between = f"\0{self.memory_limit}\0{self.method}\0{self.options}\0{self.problem}\0"
+        after = f"\0{self.time_limit}" + ("\0proof" if self.proof else "")
+        pairs = zip(digests, seeds, strict=True)
+        return [
+            hashlib.sha256(f"{before}{digest}{between}{seed}{after}".encode()).hexdigest()[:32]
+            for digest, seed in pairs
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task(RunGroup):
+    """A run of a group: on an instance (its digest, its recipe as JSON and its family), with a seed."""
+
+    instance: str
+    recipe: str
+    family: str
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The key of the run (:meth:`RunGroup.keys`)."""
+        return self.keys([self.instance], [self.seed])[0]
+
 
 STORED = tuple(field.name for field in fields(Task) if field.name != "proof")
 """The fields of a task that its row has."""
-
-_KEYED = sorted({*STORED} - {"recipe", "family"})
 
 
 def task_of(row: Mapping[str, Any]) -> Task:
@@ -247,11 +265,6 @@ def options_json(options: Mapping[str, Value]) -> str:
     return json.dumps(dict(sorted(options.items())), ensure_ascii=False)
 
 
-def derived(*parts: str) -> str:
-    """32 hexadecimal digits that depend on every part."""
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-
-
 def derived_seed(*parts: str) -> int:
     """A seed below 2^31 (the range every solver takes) that depends on every part."""
-    return int(derived(*parts)[:8], 16) % 2**31
+    return int(hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8], 16) % 2**31

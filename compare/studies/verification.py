@@ -119,7 +119,7 @@ class StoredItems:
         self._store, self._rows = store, rows.sort_by("instance")
         self._proofs = {file.name for file in store.proofs.glob("*")}
         self.kept: dict[str, str] = {}
-        for entry in store.index().table.filter(pc.field("source") != "").to_pylist():
+        for entry in store.index().filter(pc.field("source") != "").to_pylist():
             with suppress(ValueError, TypeError, AttributeError, BadInput):
                 file = store.source(Recipe.from_json(entry["recipe"]).file_key, entry["source"])
                 self.kept[entry["recipe"]] = str(file)

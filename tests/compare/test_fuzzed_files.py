@@ -29,7 +29,7 @@ from overlaybench.compare.studies.isolation import IsolatedRun, memory_bounded
 from overlaybench.compare.studies.library_entries import Entry
 from overlaybench.compare.studies.results import results, write_answers
 from overlaybench.compare.studies.row import row, to_bytes
-from overlaybench.compare.studies.store import Index, Plan, RowWriter, Store, StoredInstance, checksum
+from overlaybench.compare.studies.store import Plan, RowWriter, Store, checksum, index_of
 from overlaybench.compare.studies.study import read_study
 from overlaybench.compare.studies.task import Recipe, Task
 from overlaybench.instances.contract.kind import AS_STORED
@@ -196,8 +196,9 @@ def store_case(name: str, folder: Path) -> Case:
     store, (instance, result) = Store(folder / "out"), solved("topics")
     store.open_for(STUDY)
     recipe = Recipe("u", 1, "uniform", tuple(sorted(SHAPES["topics"][3].items()))).to_json()
-    store.write_index(Index.of({recipe: StoredInstance(instance.digest, 5)}))
-    task = Task(instance.digest, recipe, "u", "min-tco", "gm", "{}", 1, 2.0, 100, "abc")
+    store.write_index(index_of([recipe], [instance.digest], [5], [""]))
+    run = {"instance": instance.digest, "recipe": recipe, "family": "u", "seed": 1}
+    task = Task("min-tco", "gm", "{}", 2.0, 100, "abc", **run)
     store.write_plan(Plan("n", [], STUDY), [pa.table({"key": [task.key]})])
     writer = RowWriter(store)
     writer.add(to_bytes([row(task, instance, IsolatedRun(result, 1.0, 1.0))]))

@@ -25,7 +25,7 @@ from overlaybench.compare.studies import spark_study
 from overlaybench.compare.studies.results import results
 from overlaybench.compare.studies.run_table import run_table
 from overlaybench.compare.studies.spark_session import PlugIns, find_plug_ins
-from overlaybench.compare.studies.store import Index, Store, StoredInstance
+from overlaybench.compare.studies.store import Store, index_of
 from overlaybench.compare.studies.study import Study, read_study
 from overlaybench.compare.studies.task import Task
 from overlaybench.instances.contract.catalogue import WORKLOADS, Catalogue, modules_beside
@@ -113,7 +113,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def tasks(folder: Path) -> list[Task]:
     study = read_study(folder / "study.toml")
-    return list(run_table(study, Index.of({each.to_json(): StoredInstance("ab" * 16, 6) for each in study.recipes})))
+    known = len(study.recipes)
+    return list(run_table(study, index_of(study.recipes.texts(), ["ab" * 16] * known, [6] * known, [""] * known)))
 
 
 def test_a_study_names_plug_ins_by_their_own_names(folder: Path) -> None:

@@ -170,10 +170,9 @@ def content_rows() -> pd.DataFrame:
             recipe = Recipe("P4", seed, workload="content", parameters=freeze(given)).to_json()
             for problem in CONTENT_PROBLEMS:
                 for name in NAMES:
-                    task = Task(
-                        instance.digest, recipe, "P4", problem.name, name, "{}" if name != "greedy-packing" else
-                        json.dumps({"order": "given"}), seed, 9.0, 9, "abc",
-                    )  # fmt: skip
+                    options = "{}" if name != "greedy-packing" else json.dumps({"order": "given"})
+                    run = {"instance": instance.digest, "recipe": recipe, "family": "P4", "seed": seed}
+                    task = Task(problem.name, name, options, 9.0, 9, "abc", **run)
                     result = ob.METHODS[name].run(instance, problem, seed=seed)
                     found.append(row(task, instance, IsolatedRun(result, 1.0)))
     return spread(table_of(found))

@@ -15,8 +15,8 @@ from overlaybench.compare.commands.studies import status_of
 from overlaybench.compare.studies import progress
 from overlaybench.compare.studies.progress import Bar, RunTally, StudyWork, saved
 from overlaybench.compare.studies.row import SCHEMA, table_of
-from overlaybench.compare.studies.run_table import RunGroup
 from overlaybench.compare.studies.store import Plan, Store
+from overlaybench.compare.studies.task import RunGroup
 from overlaybench.instances.contract.numbers import duration
 
 

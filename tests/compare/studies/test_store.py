@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import overlaybench as ob
 from overlaybench.compare.studies.isolation import IsolatedRun
 from overlaybench.compare.studies.row import SCHEMA, object_in, of_bytes, row, to_bytes
-from overlaybench.compare.studies.store import Index, Plan, RowWriter, Store, StoredInstance
+from overlaybench.compare.studies.store import Plan, RowWriter, Store, index_of
 from overlaybench.compare.studies.task import FileKey, Recipe, Task, options_json
 from overlaybench.instances.topics.files import TOPICS
 from tests.properties import property_test
@@ -98,7 +98,7 @@ def test_the_content_of_a_file_is_kept_once_and_read_in_place_of_the_file(tmp_pa
     digest = store.add_source(key, key.read().instance)
     assert digest == store.add_source(key, key.read().instance) == PATH.digest
     assert [kept.name for kept in store.instances.iterdir()] == [f"{digest}.parquet"]
-    store.write_index(Index.of({recipe.to_json(): StoredInstance(digest, 3, digest)}))
+    store.write_index(index_of([recipe.to_json()], [digest], [3], [digest]))
     file.unlink()
     assert store.instance(recipe.to_json(), digest) == PATH
     with pytest.raises(ob.BadInput, match="gives another instance than 0"):

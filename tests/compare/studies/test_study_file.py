@@ -12,10 +12,10 @@ from overlaybench.compare.command_line import cli
 from overlaybench.compare.library.study import known_times
 from overlaybench.compare.studies import study as study_module
 from overlaybench.compare.studies.progress import RunTally
-from overlaybench.compare.studies.run_table import RunGroup, RunTable, run_table
-from overlaybench.compare.studies.store import Index, Store, StoredInstance
+from overlaybench.compare.studies.run_table import RunTable, run_table
+from overlaybench.compare.studies.store import Store, index_of
 from overlaybench.compare.studies.study import Study, read_study
-from overlaybench.compare.studies.task import Task
+from overlaybench.compare.studies.task import RunGroup, Task
 
 SPEC = """
 name = "trial"
@@ -57,9 +57,9 @@ def study_of(tmp_path: Path, text: str) -> Study:
 
 
 def table_of(study: Study) -> RunTable:
-    instances = {recipe.to_json(): recipe.make() for recipe in study.recipes}
-    index = {text: StoredInstance(each.digest, each.num_nodes) for text, each in instances.items()}
-    return run_table(study, Index.of(index))
+    made = [recipe.make() for recipe in study.recipes]
+    sizes = [each.num_nodes for each in made]
+    return run_table(study, index_of(study.recipes.texts(), [each.digest for each in made], sizes, [""] * len(made)))
 
 
 def tasks_of(study: Study) -> list[Task]:
