@@ -291,19 +291,23 @@ class Batches(ABC, Generic[Item]):
     """The items that are still to be done, in batches."""
 
     def __init__(self) -> None:
-        self.alone: deque[Item] = deque()
+        self.alone, self._returned = deque[Item](), deque[Item]()
 
     @abstractmethod
     def next(self, cores: int) -> list[Item]:
-        """The next items that are to be done together; none if there are no more."""
+        """The next new items that are to be done together; none if there are no more."""
 
-    @abstractmethod
     def back(self, items: Sequence[Item]) -> None:
         """Take items back that were not begun."""
+        self._returned.extendleft(reversed(items))
 
     def taken(self, cores: int) -> list[Item]:
-        """The next batch: first each of those that were with an item that killed its worker."""
-        return [self.alone.popleft()] if self.alone else self.next(cores)
+        """The next batch: first each of those that were with an item that killed its worker, then what came back."""
+        if self.alone:
+            return [self.alone.popleft()]
+        if self._returned:
+            return [self._returned.popleft() for _ in range(max(1, len(self._returned) // (2 * cores)))]
+        return self.next(cores)
 
 
 def run_batches(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache, lru_cache, partial
-from itertools import chain, islice
+from itertools import islice
 from multiprocessing.util import Finalize
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -162,8 +161,8 @@ class _Instances(Batches[tuple[str, str]]):
         return batch
 
     def back(self, items: Sequence[tuple[str, str]]) -> None:
+        super().back(items)
         if items:
-            self._items, self._left = chain(items, self._items), self._left + len(items)
             self._together = max(1, self._together // 2)
 
 
@@ -238,15 +237,13 @@ class _Runs(Batches[tuple[Task, str]]):
     def __init__(self, table: RunTable, missing: Numbers, tally: RunTally, store: Store) -> None:
         super().__init__()
         self._table, self._missing, self._tally, self._store = table, missing, tally, store
-        self._at, self._returned = 0, deque[tuple[Task, str]]()
+        self._at = 0
         kinds = np.stack([table.group[missing], table.sizes[table.recipe[missing]]])
         kinds, of_runs = np.unique(kinds, axis=1, return_inverse=True)
         self._kinds = [(table.groups[group], size) for group, size in kinds.T.tolist()]
         self._kind_of_run = of_runs.ravel()
 
     def next(self, cores: int) -> list[tuple[Task, str]]:
-        if self._returned:
-            return [self._returned.popleft() for _ in range(max(1, len(self._returned) // (2 * cores)))]
         if self._at == len(self._missing):
             return []
         seconds = np.array([self._tally.expected(*kind) for kind in self._kinds]) + _OVERHEAD_SECONDS
@@ -259,9 +256,6 @@ class _Runs(Batches[tuple[Task, str]]):
         at = int(self._table.recipe[number])
         source = self._table.sources[at].as_py()
         return str(self._store.source(self._table.recipes[at].file_key, source)) if source else ""
-
-    def back(self, items: Sequence[tuple[Task, str]]) -> None:
-        self._returned.extendleft(reversed(items))
 
 
 def _run_all(executors: Executors, table: RunTable, store: Store, plug_ins: PlugIns, bar: Bar, begun: float) -> None:

@@ -30,6 +30,7 @@ from ..catalogue import kind_named
 from .isolation import memory_bounded
 from .row import FORMAT, SCHEMA, of_bytes, spread
 from .task import FileKey, Recipe
+from .toml_tables import located
 
 JOURNAL, PART = "rows.journal", ".parquet"
 """The file of rows that are not in a part yet, and the ending of parts."""
@@ -366,10 +367,8 @@ def _sources(store: Store, changed: int) -> Mapping[str, str]:
 @lru_cache(maxsize=2)
 def _made(store: Store, recipe: str, source: str) -> Any:
     """The instance that a recipe makes; a file whose content is kept is not read again."""
-    try:
+    with located(str(store.folder)):
         made = Recipe.from_json(recipe)
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        raise BadInput(f"{store.folder}: a row has no recipe of an instance: see `overlaybench verify`") from None
     with memory_bounded("the instance"):
         return made.make(store.source(made.file_key, source) if source else None)
 

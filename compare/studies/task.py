@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...instances.contract.errors import BadInput
 from ...instances.contract.kind import AS_STORED, LoadedInstance
 from ...instances.contract.option import Value
 from ..catalogue import METHODS, kind_named, workload_named
@@ -91,10 +92,13 @@ class Recipe:
 
     @classmethod
     def from_json(cls, text: str) -> Recipe:
-        """The recipe that :meth:`to_json` wrote."""
-        fields = json.loads(text)
-        frozen: dict[str, Any] = {name: freeze(fields[name]) for name in ("parameters", "columns") if name in fields}
-        return cls(**{**fields, **frozen})
+        """The recipe that :meth:`to_json` wrote; any other text is bad input."""
+        try:
+            fields = json.loads(text)
+            frozen: dict[str, Any] = {key: freeze(fields[key]) for key in ("parameters", "columns") if key in fields}
+            return cls(**{**fields, **frozen})
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            raise BadInput("a row has no recipe of an instance: see `overlaybench verify`") from None
 
 
 def freeze(parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -9,7 +9,6 @@ import os
 import random
 import re
 import tempfile
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,13 +28,13 @@ from ...instances.contract.result import Status
 from ...instances.runtime.run import Point, Trajectory
 from ..catalogue import METHODS, version_of, workload_version
 from .bounds import disagreements, exceeds, proven
-from .executors import DEATHS, Batches, Executors, LocalProcesses, one_by_one, one_done, run_batches, work_of
+from .executors import DEATHS, Batches, LocalProcesses, one_by_one, one_done, run_batches, work_of
 from .isolation import Solver, memory_bounded
 from .progress import Bar
 from .proofs import faults_of_evidence, has_evidence, without_digest
 from .row import MEASURED, OBJECTS, SCHEMA, impossible, object_in, of_instance, of_result, of_task, spread
 from .spark_session import PlugIns, executors_on, find_plug_ins, local_cores
-from .spark_study import job_of, run_task
+from .spark_study import Start, job_of, run_task
 from .store import PART, Store, read_journal, read_part
 from .task import Recipe, is_key, options_json, task_of
 
@@ -55,8 +54,6 @@ Item = tuple[Row, Evidence]
 
 Checked = tuple[list[Fault], bool]
 """The faults of a row, and whether it was checked against its instance."""
-
-Apply = Callable[["StoredItems", PlugIns], list[Checked]]
 
 _TOGETHER, _BATCH_SECONDS = 100, 5.0
 _MOST_SECONDS = 300.0
@@ -83,7 +80,14 @@ class Verification:
 
 
 def verify(
-    folder: Path, master: str, archive: Path | None = None, *, share: float = 0.0, seed: int = 0, quiet: bool = True
+    folder: Path,
+    master: str,
+    archive: Path | None = None,
+    *,
+    share: float = 0.0,
+    seed: int = 0,
+    quiet: bool = True,
+    start: Start | None = None,
 ) -> Verification:
     """Check every stored row, and what rows say of each other.
 
@@ -92,108 +96,32 @@ def verify(
     checked again. No bound of a row may lie above a valid answer's value on the same instance, directly or by an
     implication between problems.
 
-    Rows are checked by processes on the cores of a `master` ``local[…]``, else on that Spark cluster. A `share` of the
-    runs, drawn at random by `seed`, is repeated and compared (:func:`.faults_of_rerun`). A folder without results, with
-    a damaged plan or of another version is bad input.
+    Rows are checked by processes on the cores of a `master` ``local[…]``, else on that Spark cluster; `start` gives
+    other executors. A `share` of the runs, drawn at random by `seed`, is repeated and compared
+    (:func:`.faults_of_rerun`). A folder without results, with a damaged plan or of another version is bad input.
     """
     store, cores = Store.existing(folder), local_cores(master)
-
-    def apply(items: StoredItems, plug_ins: PlugIns) -> list[Checked]:
-        with Bar(len(items), "rows checked", quiet=quiet) as bar:
-            if cores:
-                with LocalProcesses(min(cores, len(items))) as processes:
-                    return checked_by(processes, items, plug_ins, bar)
-            bar.waiting("Spark")
-            with executors_on(master, store.folder / "spark.log", archive, plug_ins) as executors:
-                for file in set(items.kept.values()):
-                    executors.send(Path(file))
-                return checked_by(executors, items, plug_ins, bar)
-
-    return verified(store, apply, share=share, seed=seed)
-
-
-class StoredItems:
-    """Rows with their evidence, those of one instance together; each is a Python object only where it is taken."""
-
-    def __init__(self, store: Store, rows: pa.Table) -> None:
-        self._store, self._rows = store, rows.sort_by("instance")
-        self._proofs = {file.name for file in store.proofs.glob("*")}
-        self.kept: dict[str, str] = {}
-        for entry in store.index().filter(pc.field("source") != "").to_pylist():
-            with suppress(ValueError, TypeError, AttributeError, BadInput):
-                file = store.source(Recipe.from_json(entry["recipe"]).file_key, entry["source"])
-                self.kept[entry["recipe"]] = str(file)
-
-    def __len__(self) -> int:
-        return int(self._rows.num_rows)
-
-    def between(self, begin: int, end: int) -> list[Item]:
-        """Those with these numbers."""
-        return [(row, self._evidence(row)) for row in self._rows.slice(begin, end - begin).to_pylist()]
-
-    def _evidence(self, row: Row) -> Evidence:
-        file = self._store.proof(row["key"])
-        proof = file.read_bytes() if file.name in self._proofs and is_key(row["key"]) else None
-        return Evidence(self.kept.get(row["recipe"], ""), proof)
-
-
-class _Items(Batches[Item]):
-    """The rows to be checked, those of one instance together."""
-
-    def __init__(self, items: StoredItems) -> None:
-        super().__init__()
-        self._items, self._at, self._returned = items, 0, deque[Item]()
-
-    def next(self, cores: int) -> list[Item]:
-        if self._returned:
-            return [self._returned.popleft()]
-        begin, left = self._at, len(self._items) - self._at
-        self._at += min(_TOGETHER, max(1, left // (4 * cores)), left)
-        return self._items.between(begin, self._at)
-
-    def back(self, items: Sequence[Item]) -> None:
-        self._returned.extendleft(reversed(items))
-
-
-def checked_by(executors: Executors, items: StoredItems, plug_ins: PlugIns, bar: Bar) -> list[Checked]:
-    """Have rows checked."""
-    checked: list[Checked] = []
-
-    def receive(_: object, found: list[Checked]) -> None:
-        checked.extend(found)
-        bar.show(len(checked))
-
-    check = partial(check_item, executors.path_of)
-    work = work_of(one_by_one(check), begin=plug_ins.register, seconds=_BATCH_SECONDS)
-    run_batches(executors, _Items(items), work, receive, lambda running: None)
-    return checked
-
-
-def check_item(path_of: Callable[[Path], Path], item: Item, is_dead: bool = False) -> Checked:
-    """Check a row; whatever it holds, nothing is raised."""
-    row, evidence = item
-    if evidence.kept:
-        evidence = evidence._replace(kept=str(path_of(Path(evidence.kept))))
-    key = str(row.get("key"))
-    if is_dead:
-        return [(key, f"checking it ends the process that does, {DEATHS} times")], True
-    faults = [(key, fault) for fault in faults_of_row(row, evidence)]
-    return faults, bool(faults) or _generated(row["recipe"], evidence.kept) == row["instance"]
-
-
-def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -> Verification:
-    """As :func:`verify`, where `apply` has parts of the rows checked."""
     rows, faults = _stored_rows(store)
-    plan, notes = store.plan(), list[str]()
+    plan, notes, workloads = store.plan(), list[str](), set[str]()
     try:
         find_plug_ins(plan.spec)
     except (BadInput, ValueError, AttributeError, TypeError, KeyError, RecursionError):
         faults.append(("plan.parquet", "the text of its study is no study"))
     used = {name: set(rows[name].unique().to_pylist()) for name in ("method", "problem", "recipe")}
-    workloads = {_workload(recipe) for recipe in used["recipe"]}
+    for recipe in used["recipe"]:
+        with suppress(BadInput):
+            workloads.add(str(Recipe.from_json(recipe).workload))
     plug_ins = PlugIns.among(methods=used["method"], problems=used["problem"], workloads=workloads)
     proofs = sum(map(has_evidence, rows["counters"].to_pylist()))
-    checked = apply(StoredItems(store, rows), plug_ins) if rows.num_rows else []
+    checked: list[Checked] = []
+    if rows.num_rows:
+        with Bar(rows.num_rows, "rows checked", quiet=quiet) as bar:
+            if cores:
+                start = start or (lambda plug_ins: LocalProcesses(cores))
+            else:
+                bar.waiting("Spark")
+                start = start or partial(executors_on, master, store.folder / "spark.log", archive)
+            checked = _checked_by(start, store, rows, plug_ins, bar)
     faults += [fault for found, _ in checked for fault in found]
     wrong = pa.array({key for key, _ in faults}, pa.string())
     sound = rows.filter(pc.invert(pc.is_in(rows["key"], value_set=wrong)))
@@ -217,11 +145,57 @@ def verified(store: Store, apply: Apply, *, share: float = 0.0, seed: int = 0) -
     return Verification(answered, proofs, repeated, tuple(sorted(set(faults))), tuple(notes))
 
 
-def _workload(recipe: str) -> str:
-    try:
-        return str(Recipe.from_json(recipe).workload)
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        return ""
+class _Items(Batches[Item]):
+    """The rows to be checked with their evidence, those of one instance together."""
+
+    def __init__(self, store: Store, rows: pa.Table) -> None:
+        super().__init__()
+        self._store, self._rows, self._at = store, rows.sort_by("instance"), 0
+        self._proofs = {file.name for file in store.proofs.glob("*")}
+        self.kept: dict[str, str] = {}
+        for entry in store.index().filter(pc.field("source") != "").to_pylist():
+            with suppress(ValueError, TypeError, AttributeError):
+                file = store.source(Recipe.from_json(entry["recipe"]).file_key, entry["source"])
+                self.kept[entry["recipe"]] = str(file)
+
+    def next(self, cores: int) -> list[Item]:
+        begin, left = self._at, self._rows.num_rows - self._at
+        self._at += min(_TOGETHER, max(1, left // (4 * cores)), left)
+        return [(row, self._evidence(row)) for row in self._rows.slice(begin, self._at - begin).to_pylist()]
+
+    def _evidence(self, row: Row) -> Evidence:
+        file = self._store.proof(row["key"])
+        proof = file.read_bytes() if file.name in self._proofs and is_key(row["key"]) else None
+        return Evidence(self.kept.get(row["recipe"], ""), proof)
+
+
+def _checked_by(start: Start, store: Store, rows: pa.Table, plug_ins: PlugIns, bar: Bar) -> list[Checked]:
+    """Have rows checked."""
+    checked, items = list[Checked](), _Items(store, rows)
+
+    def receive(_: object, found: list[Checked]) -> None:
+        checked.extend(found)
+        bar.show(len(checked))
+
+    with start(plug_ins) as executors:
+        for file in set(items.kept.values()):
+            executors.send(Path(file))
+        check = one_by_one(partial(_check_item, executors.path_of))
+        work = work_of(check, begin=plug_ins.register, seconds=_BATCH_SECONDS)
+        run_batches(executors, items, work, receive, lambda running: None)
+    return checked
+
+
+def _check_item(path_of: Callable[[Path], Path], item: Item, is_dead: bool) -> Checked:
+    """Check a row; whatever it holds, nothing is raised."""
+    row, evidence = item
+    if evidence.kept:
+        evidence = evidence._replace(kept=str(path_of(Path(evidence.kept))))
+    key = str(row.get("key"))
+    if is_dead:
+        return [(key, f"checking it ends the process that does, {DEATHS} times")], True
+    faults = [(key, fault) for fault in faults_of_row(row, evidence)]
+    return faults, bool(faults) or _generated(row["recipe"], evidence.kept) == row["instance"]
 
 
 NO_EVIDENCE = Evidence()

@@ -34,9 +34,6 @@ class Numbers(Batches[int]):
     def next(self, cores: int) -> list[int]:
         return [self.left.popleft() for _ in range(min(self.together, len(self.left)))]
 
-    def back(self, items: Sequence[int]) -> None:
-        self.left.extendleft(reversed(items))
-
 
 def squared(number: int, is_dead: bool) -> tuple[int, bool]:
     if number == POISON and not is_dead:

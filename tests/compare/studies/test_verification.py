@@ -23,23 +23,18 @@ import overlaybench as ob
 from overlaybench.compare.command_line import cli
 from overlaybench.compare.studies import verification
 from overlaybench.compare.studies.row import COLUMNS, table_of, to_bytes
-from overlaybench.compare.studies.spark_session import PlugIns
 from overlaybench.compare.studies.store import _FRAME, _MAGIC, Store, checksum, write_part
 from overlaybench.compare.studies.task import STORED, Recipe, Task
 from overlaybench.compare.studies.verification import (
-    Checked,
     Fault,
     Rerun,
-    StoredItems,
     Verification,
-    check_item,
     faults_of_rerun,
     faults_of_row,
-    verified,
     verify,
 )
 from tests.compare.loopback_cluster import loopback_cluster
-from tests.compare.studies.without_spark import study_done_in
+from tests.compare.studies.without_spark import in_this_process, study_done_in
 
 pytestmark = pytest.mark.interpreted
 
@@ -96,13 +91,9 @@ def of_others(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return study_done_in(tmp_path_factory.mktemp("others"), SPEC_OF_OTHERS)
 
 
-def checked_here(store: Store, *, rows: bool = True, **given: Any) -> Verification:
-    """What verify finds, without Spark; without `rows`, each by itself is not checked."""
-
-    def apply(items: StoredItems, plug_ins: PlugIns) -> list[Checked]:
-        return [check_item(lambda file: file, item) for item in items.between(0, len(items)) if rows]
-
-    return verified(store, apply, **given)
+def checked_here(store: Store, **given: Any) -> Verification:
+    """What verify finds, without Spark."""
+    return verify(store.folder, "none", start=in_this_process, **given)
 
 
 def rows_of(store: Store) -> list[Row]:
@@ -456,7 +447,7 @@ def test_a_run_that_cannot_be_repeated_here_is_a_remark(honest: Store, monkeypat
         raise ob.BadInput("no module 'own'")
 
     monkeypatch.setattr(verification, "rerun", lacking)
-    found = checked_here(honest, rows=False, share=0.1, seed=1)
+    found = checked_here(honest, share=0.1, seed=1)
     assert (found.repeated, found.faults, len(found.notes)) == (0, (), 2)
     assert "cannot be repeated: no module 'own'" in found.notes[0]
 
