@@ -33,7 +33,7 @@ from .relaxation.node_cover import node_cover
 from .relaxation.presolve import PRESOLVE
 from .relaxation.separation import Goal
 from .relaxation.topic_rows import CandidateEdges, count_links
-from .stages import PARAMETERS, STARTS, Run, Stage, first_answers, is_searched, solve_in_stages
+from .stages import STARTS, Run, Stage, first_answers, is_searched, solve_in_stages
 
 _PRICING, _LP_STALL = PricingParameters(smoothing=0.005, stall=2e-5), 1e-3
 _BUILD_EVERY, _STEPS = 10, 10_000
@@ -164,12 +164,7 @@ def bounds(run: Run) -> None:
     factors = (False, True) if objective.first == "product" else (objective.of_degree,)
     reduced = run.reduce(implied=True, leaves=objective == CONNECTED)
     instance, by, start = reduced.instance, run.by, None
-    if (
-        run.best is not None
-        and objective.free
-        and not objective.of_degree
-        and count_links(instance) > PARAMETERS.at_once
-    ):
+    if run.best is not None and objective.free and not objective.of_degree and run.is_large:
         start = reduced.moved(run.best)
     if objective.weighted and run.instance.total_cost(stars(run.instance).edges) >= MOST_PROVEN:
         by = "fitting"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,8 +70,9 @@ INFEASIBLE = "no topic-connected overlay keeps the limits of the objective"
 class Run:
     """What is asked and what is known; the instance has the objective's costs.
 
-    `answers` are valid, in the order in which they were found; `starts` those of heuristics, the best first. The bound
-    is −inf where no stage proves one. `earlier` is an overlay of these nodes that is to be repaired.
+    `answers` are valid, in the order in which they were found; `best` is the first of least `value`, infinite without
+    one; `starts` are those of heuristics, the best first. The bound is −inf where no stage proves one. `earlier` is an
+    overlay of these nodes that is to be repaired.
     """
 
     instance: TopicInstance
@@ -90,38 +91,31 @@ class Run:
     counters: dict[str, float | str] = field(default_factory=dict)
     reduced: Presolved | None = None
     stage: str = ""
-    _value: float = math.inf
-    _best: Overlay | None = None
-    _simple: tuple[int, int] | None = None
+    value: float = math.inf
+    best: Overlay | None = None
 
     @property
     def objective(self) -> Objective:
         objective: Objective = self.problem.objective
         return objective
 
-    @property
-    def best(self) -> Overlay | None:
-        """The best answer so far, the first of equals."""
-        return self._best
-
-    @property
-    def value(self) -> float:
-        """Its value, infinite without one."""
-        return self._value
-
     def take(self, *overlays: Overlay) -> None:
         """Note valid answers of the current stage, and offer each better one."""
         for overlay in overlays:
             self.answers.append(overlay)
-            if (value := self.problem.value(self.instance, overlay)) < self._value:
-                self._best, self._value, self.counters["value_by"] = overlay, value, self.stage
-                if is_judged_within(self.instance, overlay, self.clock):
-                    offer(overlay)
+            if (value := self.problem.value(self.instance, overlay)) < self.value:
+                self.best, self.value, self.counters["value_by"] = overlay, value, self.stage
+                self.show(overlay)
 
     def show(self, overlay: Overlay) -> None:
-        """Offer a valid answer of a large instance before the stage ends, which may be late."""
-        if count_links(self.instance) > PARAMETERS.at_once and is_judged_within(self.instance, overlay, self.clock):
+        """Offer a valid answer, where there is time to judge it."""
+        if is_judged_within(self.instance, overlay, self.clock):
             offer(overlay)
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether heuristics may end late: what they find is offered at once."""
+        return count_links(self.instance) > PARAMETERS.at_once
 
     def prove(self, bound: float) -> None:
         """Note a bound that the current stage proves."""
@@ -134,20 +128,18 @@ class Run:
         self.infeasible = outcome.answer is None and bound == math.inf
         if outcome.answer is not None:
             self.take(outcome.answer)
-            if self.earlier is None and self.problem.value(self.instance, outcome.answer) == self._value:
-                self._best = outcome.answer  # of equals, the search's own; of repairs, that of fewest changes
+            if self.earlier is None and self.problem.value(self.instance, outcome.answer) == self.value:
+                self.best = outcome.answer  # of equals, the search's own; of repairs, that of fewest changes
         if math.isfinite(bound):
             self.prove(bound)
         self.stopped |= outcome.stopped
         self.reason = outcome.reason or self.reason
         self.counters |= outcome.counters
 
-    @property
+    @cached_property
     def simple_bounds(self) -> tuple[int, int]:
         """Bounds on edges and degree without pairs of nodes."""
-        if self._simple is None:
-            self._simple = quick_bounds(self.instance)
-        return self._simple
+        return quick_bounds(self.instance)
 
     def reduce(self, *, implied: bool, leaves: bool) -> Presolved:
         """The presolved instance, once; the proof begins with the steps."""
@@ -208,7 +200,7 @@ def first_answers(run: Run, *, always: bool = False) -> None:
 
     Time O(Σ|T_v| log Σ|T_v|), and that of :func:`.quick_bounds`.
     """
-    is_large = count_links(run.instance) > PARAMETERS.at_once or run.instance.num_subscriptions > PARAMETERS.few_rows
+    is_large = run.is_large or run.instance.num_subscriptions > PARAMETERS.few_rows
     if always or on_trial.get() or is_large:
         if run.objective.cap is not None:  # no overlay may keep it
             simple_bound(run)
@@ -232,7 +224,7 @@ def heuristic_starts(run: Run, parameters: StartParameters = PARAMETERS) -> None
         clock=run.clock.share(parameters.first_share),
         share=parameters.share,
         known_answer=run.best,
-        shown=run.show,
+        shown=run.show if run.is_large else None,
     )
     run.take(*run.starts)
     if run.earlier is not None and run.best is not None:

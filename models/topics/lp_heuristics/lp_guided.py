@@ -71,7 +71,7 @@ def heuristic_overlays(
     clock: Clock,
     share: float = 1.0,
     known_answer: Overlay | None = None,
-    shown: Callable[[Overlay], object] = lambda overlay: None,
+    shown: Callable[[Overlay], object] | None = None,
 ) -> list[Overlay]:
     """The overlays of the problem's own heuristics with their default options, the best first; each is `shown` at once.
 
@@ -87,7 +87,7 @@ def heuristic_overlays(
         solve = partial(method.by_default, instance, one, seed=seed, threads=processors(instance))
         proposal = _run(solve, instance, clock if all(answer is None for answer in answers.values()) else part)
         answer = answers[method.name] = None if proposal is None else proposal.answer
-        if answer is not None and not problem.objective.starts:
+        if answer is not None and not problem.objective.starts and shown is not None:
             shown(answer)
     overlays = [overlay for method, _ in known if (overlay := answers[method.name]) is not None]
     if len(overlays) < len(known) or not known:

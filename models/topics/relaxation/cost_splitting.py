@@ -19,7 +19,7 @@ import numpy as np
 from ....heuristics.graph import root_of
 from ....heuristics.topics.kernels.interest import Interest, edge_costs, unit_costs
 from ....heuristics.topics.local_search.overlay_search import nearest_pairs
-from ....instances.contract.arrays import Flags, Ids, Offsets, Reals, offsets_of
+from ....instances.contract.arrays import Flags, Ids, Offsets, Reals
 from ....instances.contract.overlay import Overlay
 from ....instances.runtime.compiled import kernel
 from ....instances.runtime.run import Clock
@@ -119,7 +119,6 @@ def split_costs(
     bytes for each link of an edge to a topic.
     """
     edges = CandidateEdges(instance, all_pairs(instance)) if among is None else among
-    span = spanning(edges)
     offsets, order = edges.links_by_edge
     costs = costs_of(edges, weighted)
     shares = (first_shares(edges, costs) if shares is None else shares)[order]
@@ -128,13 +127,12 @@ def split_costs(
     if not len(edges):
         best.converged = True
         return best
-    direction, length, since, mark = np.zeros_like(shares), step, 0, 0
+    span, direction, length, since, mark = spanning(edges), np.zeros_like(shares), step, 0, 0
     centre = shares
     for number in range(rounds):
         if clock.passed:
             break
-        units = rounded_shares(shares, costs, offsets, order)
-        total, in_tree = span(units)
+        total, in_tree = span(rounded_shares(shares, costs, offsets, order))
         usage, squared = _average(direction, in_tree, max(1 / (number + 1), smoothing), offsets, order)
         best.rounds = number + 1
         if total > best.units:
@@ -214,16 +212,9 @@ def _trees_of(split: Splitting) -> tuple[Ids, Offsets, Units]:
 def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[int, Flags]]:
     """The function from links' weights to the total of minimum spanning trees of all topics, and their links."""
     topic_offsets, links = edges.instance.topic_offsets, edges.links
-    sizes, counts = np.diff(topic_offsets), np.diff(links.offsets)
-    is_dense = sizes**2 <= _SPARSE * counts
-    dense = np.flatnonzero(np.repeat(is_dense, counts))
-    first, a, b = np.repeat(topic_offsets[:-1][is_dense], counts[is_dense]), links.a[dense], links.b[dense]
-    ends = np.concatenate([first + a, first + b])
-    order = np.argsort(ends, kind="stable")
-    starts = offsets_of(ends, int(topic_offsets[-1]))
-    others, via = np.concatenate([b, a])[order], np.concatenate([dense, dense])[order]
+    starts, others, via = _neighbours(topic_offsets, links)
     parts = np.searchsorted(links.offsets, np.linspace(0, links.offsets[-1], _PARTS + 1)).tolist()
-    parts[0], parts[-1] = 0, len(sizes)
+    parts[0], parts[-1] = 0, len(topic_offsets) - 1
 
     def span(weight: Units) -> tuple[int, Flags]:
         in_tree = np.zeros(len(weight), np.bool_)
@@ -235,6 +226,25 @@ def spanning(edges: CandidateEdges) -> Callable[[Units], tuple[int, Flags]]:
             return sum(apply(total, parts[:-1], parts[1:])), in_tree
 
     return span
+
+
+@kernel
+def _neighbours(topic_offsets: Offsets, links: TopicEdges) -> tuple[Offsets, Ids, Ids]:
+    """The links of each subscription to a topic of many links: CSR offsets, other ends, numbers."""
+    dense = np.flatnonzero(np.diff(topic_offsets) ** 2 <= _SPARSE * np.diff(links.offsets))
+    starts = np.zeros(topic_offsets[-1] + 1, np.int64)
+    for t in dense:
+        for k in range(links.offsets[t], links.offsets[t + 1]):
+            starts[topic_offsets[t] + links.a[k] + 1] += 1
+            starts[topic_offsets[t] + links.b[k] + 1] += 1
+    starts = np.cumsum(starts)
+    others, via, at = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32), starts[:-1].copy()
+    for t in dense:
+        for k in range(links.offsets[t], links.offsets[t + 1]):
+            for one, other in ((links.a[k], links.b[k]), (links.b[k], links.a[k])):
+                others[at[topic_offsets[t] + one]], via[at[topic_offsets[t] + one]] = other, k
+                at[topic_offsets[t] + one] += 1
+    return starts, others, via
 
 
 @kernel
@@ -258,7 +268,7 @@ def _span(
     links: TopicEdges,
     starts: Offsets,
     others: Ids,
-    via: Offsets,
+    via: Ids,
     weight: Units,
     in_tree: Flags,
 ) -> np.int64:
@@ -429,7 +439,7 @@ _OF_MANY = PricingParameters(
     builds=3,
     stall=2e-5,
 )
-_OF_MOST = replace(_OF_MANY, shortest=4, growth=2.0)
+_OF_MOST = replace(_OF_MANY, shortest=4, growth=2.0, listed=0.25)
 
 
 def pricing_parameters(instance: TopicInstance, of_few: PricingParameters = PricingParameters()) -> PricingParameters:

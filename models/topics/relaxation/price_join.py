@@ -165,6 +165,9 @@ def pairs_above(
             if found is None:
                 return None
             keys, ratios = np.concatenate([keys, found[0]]), np.concatenate([ratios, found[1]])
+            if len(keys) > most:  # some twice: how many hangs on the multiples that threads began with
+                keys, index = np.unique(keys, return_index=True)
+                ratios = ratios[index]
             if len(keys) > most:
                 least = float(np.partition(ratios, len(ratios) - most - 1)[len(ratios) - most - 1])
             keys, ratios = keys[ratios > least], ratios[ratios > least]  # a thread may have begun with a smaller one
