@@ -1,10 +1,10 @@
 """The names of the package: each is imported from its file at its first use."""
 
+from .compare.atlas.python_api import Atlas as Atlas
+from .compare.atlas.python_api import atlas as atlas
 from .compare.catalogue import METHODS as METHODS
 from .compare.figures.draw import draw as draw
 from .compare.figures.style import DrawOptions as DrawOptions
-from .compare.python_api.atlas import Atlas as Atlas
-from .compare.python_api.atlas import atlas as atlas
 from .compare.python_api.instances import generate as generate
 from .compare.python_api.instances import load as load
 from .compare.python_api.instances import methods as methods

@@ -7,13 +7,13 @@ from fractions import Fraction
 from pathlib import Path
 from textwrap import fill
 
+from overlaybench.compare.atlas.every_instance import number_of_instances
 from overlaybench.compare.atlas.record import AtlasEntry, entries_on_record
 from overlaybench.compare.atlas.small_optima import PROBLEMS as LISTED
 from overlaybench.compare.atlas.small_optima import smallest_value
 from overlaybench.compare.catalogue import METHODS
 from overlaybench.compare.claims.search import CONSTRUCTIONS
 from overlaybench.instances.contract.catalogue import PROBLEMS
-from overlaybench.instances.topics.every_instance import number_of_instances
 from overlaybench.instances.topics.instance import TopicInstance
 
 PAGE = Path(__file__).with_name("atlas.md")
@@ -46,7 +46,7 @@ spreads it over a Spark cluster, with the same bytes. From Python: `ob.atlas("gm
 Three things make it a proof. The number of instances of every size equals the count by Burnside's lemma, which needs
 no enumeration. The optimum is the first of all graphs on the nodes, by rising value, that serves every topic; it is
 compared with a brute force and with branch-and-cut. The search of ties gives the overlays of the methods themselves,
-edge by edge, on all instances of up to five nodes and five topics (`tests/heuristics/topics/test_every_tie.py`).
+edge by edge, on all instances of up to five nodes and five topics (`tests/compare/atlas/test_every_tie.py`).
 """
 
 

@@ -1,4 +1,4 @@
-"""Graphs as kernels take them."""
+"""Graphs and sets as kernels take them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..instances.contract.arrays import Ids, Offsets, offsets_of
-from ..instances.runtime.compiled import kernel
+from ..instances.runtime.compiled import kernel, wrapping_kernel
 
 
 class Graph(NamedTuple):
@@ -39,3 +39,12 @@ def root_of(parent: Ids | Offsets, node: int) -> int:
         parent[node] = parent[parent[node]]
         node = parent[node]
     return node
+
+
+@wrapping_kernel
+def bit_count(bits: int) -> int:
+    """The number of bits that are set, of 64."""
+    word = np.int64(bits)
+    pairs = word - (word >> 1 & 0x5555555555555555)
+    fours = (pairs & 0x3333333333333333) + (pairs >> 2 & 0x3333333333333333)
+    return int(((fours + (fours >> 4) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101) >> 56)

@@ -23,7 +23,7 @@ import numpy as np
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import atomic_write, make_folder
-from ...instances.topics.every_instance import Rows, check_size, instances, members_of, number_of_instances
+from .every_instance import Rows, check_size, instances, members_of, number_of_instances
 from .surveys import EXCLUDED, RANDOM, UNIT, Survey, SurveyRow, merged
 
 _MOST_PIECES, _PIECES_A_PART, _PREFIXES_A_PIECE = 512, 32, 8

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...instances.contract.errors import BadInput
-from ...instances.topics.every_instance import Rows, node_sets
+from .every_instance import Rows, node_sets
 
 Numbers = npt.NDArray[np.int64]
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*(?:[-:][A-Za-z_\d][\w.]*)*(?:\[[^\]]*\])?")

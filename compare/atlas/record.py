@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from ...instances.contract.files import atomic_write
-from ...instances.topics.every_instance import number_of_instances
 from .cells import AtlasCell
+from .every_instance import number_of_instances
 from .surveys import BEST, RANDOM, WORST
 
 FILE = Path(__file__).with_suffix(".json")

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.topics.tie_breaking.small_graphs import SmallGraphs, entry_of, small_graphs
 from ...instances.contract.arrays import Ids, Offsets
 from ...instances.runtime.compiled import in_place_kernel, kernel
-from ...instances.topics.every_instance import Rows, node_sets
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import TOPIC_PROBLEMS
+from .every_instance import Rows, node_sets
+from .small_graphs import SmallGraphs, entry_of, small_graphs
 
 _CONNECTED, _STAR, _TWO = range(3)
 _RULES = {"connected": _CONNECTED, "star": _STAR, "diameter-2": _TWO}

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...heuristics.topics.tie_breaking.every_tie import TIES, TieValues, values_under_ties
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.method import Method
 from ...instances.contract.option import Value
-from ...instances.topics.every_instance import Rows, instance_of, members_of
 from ..catalogue import method_named, problem_named, version_of
+from .every_instance import Rows, instance_of, members_of
+from .every_tie import TIES, TieValues, values_under_ties
 from .expressions import QUANTITIES, Expression, Numbers, parsed, quantities_of
 from .small_optima import PROBLEMS, optima_of
 

@@ -13,8 +13,8 @@ from ...instances.topics.constructions import (
     nested_subscriptions,
     weighted_nested_subscriptions,
 )
-from ...instances.topics.every_instance import instance_of
 from ...instances.topics.instance import TopicInstance
+from ..atlas.every_instance import instance_of
 from ..atlas.record import entries_on_record
 from ..atlas.surveys import WORST
 from ..catalogue import METHODS

@@ -16,9 +16,9 @@ from ...instances.contract.files import atomic_write, read_text
 from ...instances.contract.method import Method
 from ...instances.contract.problem import family_of
 from ...instances.contract.result import Status
-from ...instances.topics.every_instance import MOST_NODES, MOST_TOPICS, instance_of, number_of_instances
 from ...instances.topics.instance import TopicInstance
 from ..atlas.cells import sizes, surveyed
+from ..atlas.every_instance import MOST_NODES, MOST_TOPICS, instance_of, number_of_instances
 from ..atlas.record import AtlasEntry, entries_on_record, entry_of
 from ..atlas.small_optima import PROBLEMS, smallest_value
 from ..atlas.surveys import WORST, Survey, Term

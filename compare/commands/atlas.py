@@ -42,8 +42,8 @@ def atlas(
     max_size, min_size (subscribers of a topic). A method in a claim has its worst value over all ties, or with
     [ties=best], lowest or highest another one.
     """
+    from ..atlas.python_api import atlas as surveyed
     from ..atlas.surveys import OWN
-    from ..python_api.atlas import atlas as surveyed
 
     if output is not None:
         check_ending(output, (".json", *TOPICS.endings))

@@ -25,8 +25,8 @@ from ...instances.over_time.link_log import LinkLog
 from ...instances.over_time.trace import LEAVE, TopicTrace
 from ...instances.runtime.compiled import kernel
 from ...instances.runtime.run import Clock
+from ..graph import bit_count
 from ..topics.greedy_merge import greedy_merge
-from ..topics.tie_breaking.small_graphs import bit_count
 from .kernels.broken_topics import (
     Broken,
     begin_step,

@@ -1,13 +1,9 @@
 """Greedy Merge (P1 §6.1): always the edge that unites most topic components.
 
-:func:`add_edges` is the loop of all greedy methods that add one edge at a time; a :class:`Rule` says which one.
+:func:`add_edges` is the loop of all greedy methods that add one edge at a time; an :class:`.EdgeRule` says which one.
 """
 
 from __future__ import annotations
-
-import math
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +14,11 @@ from ...instances.contract.overlay import Overlay
 from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, heuristic
+from .kernels.idle_edges import add_zero_contribution_edges
 from .kernels.interest import TopicComponents, unit_costs, unite
 from .kernels.partial_overlay import ANY_DEGREE, OverlayBuild, PartialOverlay
 from .mst_per_topic import spanning_trees
-from .tie_breaking.every_tie import GreedyRule, edge_rule
-from .tie_breaking.tie_search import EdgeSteps, heaviest
+from .tie_breaking.greedy_rule import EdgeRule
 from .tie_breaking.ties import HIGHEST, RANDOM, TIES, TieOrder, tie_order
 
 RUNS = Option("runs", 1, "how often to run, each time on the edges not used yet", least=1)
@@ -80,7 +76,7 @@ def greedy_merge(
     edges, counters, done = partial.edges, partial.counters(), 1
     while done < runs and len(partial.edges):
         partial = PartialOverlay(instance, order, used=np.sort(edges), threads=threads)
-        add_edges(partial, Rule(limits_degree=False))
+        add_edges(partial, EdgeRule(limits_degree=False))
         edges = np.concatenate([edges, partial.edges])
         counters = {name: counters[name] + more for name, more in partial.counters().items()}
         done += 1
@@ -88,21 +84,7 @@ def greedy_merge(
     return OverlayBuild(Overlay.from_edges(instance.num_nodes, ends), counters | {"runs": done})
 
 
-class Rule(NamedTuple):
-    """The choice of a greedy method between two edges: e1 contributes most among the edges that raise the maximum
-    degree least, e2 among all edges. The method adds e1 unless e2 contributes more than ``threshold(contribution of
-    e1)``.
-    """
-
-    limits_degree: bool = True
-    """Whether degrees count; else every edge raises the maximum degree least, and e1 is e2."""
-    threshold: Callable[[int], float] = lambda contribution: math.inf if contribution else 0
-    """Not decreasing, at least its argument, and 0 at 0: if no e1 contributes, e2 is added."""
-    add_idle: Callable[[PartialOverlay, int], None] | None = None
-    """Adds every e1 of contribution 0, given the maximum degree."""
-
-
-def add_edges(partial: PartialOverlay, rule: Rule) -> None:
+def add_edges(partial: PartialOverlay, rule: EdgeRule) -> None:
     """Add edges by a rule until none contributes (P1 §6.1; P2 §3; P3, Algorithms 1 and 2).
 
     While some edge leaves the maximum degree unchanged, e1 joins two nodes below the maximum degree, the eligible
@@ -128,9 +110,9 @@ def add_edges(partial: PartialOverlay, rule: Rule) -> None:
             return
         if not contribution and not rule.limits_degree:
             return  # all edges that still contribute are used
-        if not contribution and rule.add_idle is not None:
-            rule.add_idle(partial, max_degree)
-        if partial.add_best(of_all, above=rule.threshold(contribution)):
+        if not contribution and rule.adds_idle:
+            add_zero_contribution_edges(partial, max_degree)
+        if partial.add_best(of_all, above=rule.threshold(contribution) if contribution else 0):
             max_degree += 1
             of_eligible[:] = of_all
         else:
@@ -139,10 +121,10 @@ def add_edges(partial: PartialOverlay, rule: Rule) -> None:
 
 def extend_greedily(partial: PartialOverlay) -> None:
     """Add Greedy Merge's edges until every topic is connected. Cost as for :func:`greedy_merge`."""
-    add_edges(partial, Rule(limits_degree=False))
+    add_edges(partial, EdgeRule(limits_degree=False))
 
 
-def grown(instance: TopicInstance, order: TieOrder, rule: Rule) -> OverlayBuild:
+def grown(instance: TopicInstance, order: TieOrder, rule: EdgeRule) -> OverlayBuild:
     """The overlay that a rule builds from the one without edges. Cost as for :func:`add_edges`."""
     partial = PartialOverlay(instance, order)
     add_edges(partial, rule)
@@ -179,21 +161,15 @@ def _stars(components: TopicComponents, highest: bool) -> npt.NDArray[np.int64]:
     return edges[:num_edges].copy()
 
 
-def _rule(*, runs: int, threads: int) -> GreedyRule:
+def _rule(*, runs: int, threads: int) -> EdgeRule:
     if runs != 1:
         raise BadInput("a trace, ties=worst, ties=best and the atlas are for one run: leave option 'runs' at 1")
-    return edge_rule(limits_degree=False)
-
-
-def _steps(instance: TopicInstance, *, runs: int, threads: int) -> EdgeSteps:
-    _rule(runs=runs, threads=threads)
-    return EdgeSteps(instance, lambda contributions, degrees: heaviest(contributions), "components")
+    return EdgeRule(limits_degree=False)
 
 
 GREEDY_MERGE = greedy_merge.method(
     "gm",
     TOPIC_CONNECTED,
-    steps=_steps,
     rule=_rule,
     summary="Greedy Merge: the edge that unites most topic components",
     source="P1 §6.1, §6.4",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec
 
 from ...instances.contract.method import Method, Proposal
@@ -12,7 +12,8 @@ from ...instances.contract.overlay import Overlay
 from ...instances.topics.instance import TopicInstance
 from ...instances.topics.problems import AnyTopicProblem
 from .kernels.partial_overlay import OverlayBuild
-from .tie_breaking.tie_search import TIES_OR_EXTREMES, GreedySteps, SolveUnderTies
+from .tie_breaking.greedy_rule import GreedyRule
+from .tie_breaking.tie_search import TIES_OR_EXTREMES, GreedySteps, SolveUnderTies, steps_by
 from .tie_breaking.ties import TIES
 
 TOPIC_CONNECTED = ("min-tco", "minmax-tco", "low-tco")
@@ -50,6 +51,7 @@ class Heuristic(Generic[Given]):
         name: str,
         problems: tuple[str, ...],
         *,
+        rule: Callable[..., GreedyRule] | None = None,
         steps: Callable[..., GreedySteps] | None = None,
         traced: Callable[..., GreedySteps] | None = None,
         inputs: tuple[str, ...] = (),
@@ -57,13 +59,15 @@ class Heuristic(Generic[Given]):
     ) -> Method[TopicInstance, Overlay]:
         """The method of this heuristic; a time limit does not interrupt it.
 
-        `steps`, `traced`, callable, optional: the steps of a greedy method, as :class:`.SolveUnderTies` takes
-        them: the option ``ties`` then has the values ``worst`` and ``best``, and runs have a trace. `traced` is
-        `steps` where it is not given. `**fields`: further fields of :class:`.Method`.
+        `rule`, callable, optional: takes the options but ``ties`` and returns what a greedy method does next. With the
+        option ``ties``, it then has the values ``worst`` and ``best``, and runs have a trace: by `steps` and `traced`,
+        as :class:`.SolveUnderTies` takes them, where these are not :func:`.steps_by` the rule. `**fields`: further
+        fields of :class:`.Method`.
         """
         solve: Callable[..., Proposal[Overlay]] = self._solve
         options = self._options
-        if steps is not None:
+        if rule is not None and TIES in options:
+            steps = steps or partial(steps_by, rule)
             options = tuple(TIES_OR_EXTREMES if option == TIES else option for option in options)
             solve, inputs = SolveUnderTies(self._solve, steps, traced or steps), (*inputs, "trace")
         return Method(
@@ -74,6 +78,7 @@ class Heuristic(Generic[Given]):
             compiled=True,
             inputs=inputs,
             anytime=False,
+            rule=rule,
             **fields,
         )
 

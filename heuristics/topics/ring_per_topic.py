@@ -19,7 +19,7 @@ from ...instances.contract.result import Step, Trace
 from ...instances.topics.instance import TopicInstance
 from .heuristic import TOPIC_CONNECTED, heuristic
 from .kernels.partial_overlay import OverlayBuild
-from .tie_breaking.every_tie import RING_RULE, GreedyRule
+from .tie_breaking.greedy_rule import EdgeRule, RingRule
 from .tie_breaking.tie_search import EdgeSteps, check_traceable, trace_with_labels
 
 ORDERS = ("number", "random", "random-per-topic")
@@ -107,7 +107,7 @@ def _solve(
 
 def _trace(instance: TopicInstance, *, order: str, seed: int) -> Trace:
     """The edges in the order of the rings; nothing is compared, so no step has ties."""
-    steps = EdgeSteps(instance, lambda contributions, degrees: [])
+    steps = EdgeSteps(instance, EdgeRule())
     state, listed = steps.start(), list[Step]()
     for u, v in np.sort(_rings(instance, order, seed), axis=1).tolist():
         if not steps.has_edge(state, (u, v)):
@@ -116,10 +116,10 @@ def _trace(instance: TopicInstance, *, order: str, seed: int) -> Trace:
     return trace_with_labels(instance, listed, steps.measure)
 
 
-def _rule(order: str) -> GreedyRule:
+def _rule(order: str) -> RingRule:
     if order == "random-per-topic":
         raise BadInput("option 'order': the atlas has rings in one order of the nodes: choose number or random")
-    return RING_RULE
+    return RingRule()
 
 
 RING_PER_TOPIC = replace(

@@ -109,7 +109,7 @@ class Method(Generic[Instance, Answer]):
         (topics), or its rank among the methods of its kind.
     rule : callable, optional
         Takes the options but ``ties`` and returns what the exhaustive search of ties on small instances needs
-        (:mod:`overlaybench.heuristics.topics.tie_breaking.every_tie`); BadInput for options that it lacks.
+        (:mod:`overlaybench.heuristics.topics.tie_breaking.greedy_rule`); BadInput for options that it lacks.
     members : tuple of Method
         The methods of this name that :meth:`joined` combines; empty for a method of its own.
 

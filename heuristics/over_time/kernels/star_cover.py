@@ -8,7 +8,7 @@ import numpy as np
 
 from ....instances.contract.arrays import Ids
 from ....instances.runtime.compiled import in_place_kernel, kernel
-from ...topics.tie_breaking.small_graphs import bit_count
+from ...graph import bit_count
 from .living_overlay import Changes, LivingOverlay, add_link, is_preferred
 
 MOST_TOPICS = 12  # of an exact cover

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from ....instances.topics.instance import TopicInstance
-from ..greedy_merge import Rule, add_edges
+from ..greedy_merge import add_edges, grown
 from ..heuristic import TOPIC_CONNECTED, heuristic
 from ..kernels.partial_overlay import OverlayBuild, PartialOverlay
-from ..tie_breaking.every_tie import edge_rule
-from ..tie_breaking.tie_search import Edge, EdgeSteps, heaviest, least_raising
+from ..tie_breaking.greedy_rule import EdgeRule
 from ..tie_breaking.ties import TIES, tie_order
 
 
@@ -34,29 +30,18 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Ove
     >>> gm_m(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    partial = PartialOverlay(instance, tie_order(ties, seed))
-    extend_gm_m(partial)
-    return OverlayBuild(partial.overlay(), partial.counters() | {"phases": int(partial.degrees.max())})
+    return grown(instance, tie_order(ties, seed), EdgeRule())
 
 
 def extend_gm_m(partial: PartialOverlay) -> None:
     """Add GM-M's edges until every topic is connected (P3, Algorithm 2). Cost as for :func:`gm_m`."""
-    add_edges(partial, Rule())
-
-
-def _steps(instance: TopicInstance, **_: Any) -> EdgeSteps:
-    def choose(contributions: Mapping[Edge, int], degrees: tuple[int, ...]) -> Sequence[Edge]:
-        useful = {edge: contribution for edge, contribution in contributions.items() if contribution}
-        return heaviest(least_raising(useful, degrees))
-
-    return EdgeSteps(instance, choose, "degrees")
+    add_edges(partial, EdgeRule())
 
 
 GM_M = gm_m.method(
     "gm-m",
     TOPIC_CONNECTED,
-    steps=_steps,
-    rule=lambda: edge_rule(limits_degree=True),
+    rule=EdgeRule,
     summary="GM-M: MinMax-ODA without edges of contribution 0",
     source="P3 §III",
     guarantee="at most O(log |V||T|) times the smallest maximum degree (P3 Lemma 2)",

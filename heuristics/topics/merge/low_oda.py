@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from ....instances.contract.option import Option
 from ....instances.topics.instance import TopicInstance
-from ..greedy_merge import Rule, grown
+from ..greedy_merge import grown
 from ..heuristic import TOPIC_CONNECTED, heuristic
 from ..kernels.partial_overlay import OverlayBuild
-from ..tie_breaking.every_tie import edge_rule
-from ..tie_breaking.tie_search import Degrees, Edge, EdgeSteps, heaviest, least_raising
+from ..tie_breaking.greedy_rule import EdgeRule
 from ..tie_breaking.ties import TIES, tie_order
 
 _K = 3.0  # of P2's Figures 1 to 3
@@ -41,26 +38,17 @@ def low_oda(instance: TopicInstance, *, k: float = _K, ties: str = "lowest", see
     >>> low_oda(instance).edges.tolist()
     [[0, 1], [0, 2]]
     """
-    factor = Fraction(k)
-    rule = Rule(threshold=lambda contribution: math.floor(factor * contribution))
-    return grown(instance, tie_order(ties, seed), rule)
+    return grown(instance, tie_order(ties, seed), _rule(k))
 
 
-def _steps(instance: TopicInstance, *, k: float) -> EdgeSteps:
-    factor = Fraction(k)
-
-    def choose(contributions: Mapping[Edge, int], degrees: Degrees) -> Sequence[Edge]:
-        first, second = heaviest(least_raising(contributions, degrees)), heaviest(contributions)
-        return first if factor * contributions[first[0]] >= contributions[second[0]] else second
-
-    return EdgeSteps(instance, choose, "degrees")
+def _rule(k: float) -> EdgeRule:
+    return EdgeRule(factor=Fraction(k))
 
 
 LOW_ODA = low_oda.method(
     "low-oda",
     TOPIC_CONNECTED,
-    steps=_steps,
-    rule=lambda k: edge_rule(limits_degree=True, adds_idle=True, factor=Fraction(k)),
+    rule=_rule,
     summary="Low-ODA: MinMax-ODA's edge unless Greedy Merge's contributes more than k times as much",
     source="P2 §3",
     guarantee="O(k log Σ|T_v|) times the fewest edges, O(|V|/k · log Σ|T_v|) times the smallest maximum degree (P2 "

@@ -27,12 +27,12 @@ from ....instances.contract.result import Step, Trace
 from ....instances.runtime.run import Clock
 from ....instances.topics.instance import TopicInstance
 from ....instances.topics.problems import AnyTopicProblem, LowTCO, MinMaxTCO
+from .greedy_rule import DENSITY, FEWEST, NEIGHBOURS, WEIGHTED, EdgeRule, GreedyRule, RingRule, StarRule
 from .ties import HIGHEST, RANDOM, TIES, TieOrder, ranks_of, tie_order
 
 Choice = tuple[int, int]
 Edge = tuple[int, int]
 Degrees = tuple[int, ...]
-Chooser = Callable[[Mapping[Edge, int], Degrees], Sequence[Edge]]
 Pick = Callable[[Sequence[Choice]], Choice]
 Depends = Literal["components", "degrees", "edges"]
 
@@ -128,15 +128,13 @@ class GreedySteps(ABC):
 
 
 class EdgeSteps(GreedySteps):
-    """A method that adds one edge at a time until no edge contributes: a choice is a pair of nodes.
+    """A method that adds one edge at a time by a rule until no edge contributes: a choice is a pair of nodes."""
 
-    `choose` returns the equally good edges, given the contributions of all pairs that are not edges, of which at least
-    one is positive, and the degrees of the nodes.
-    """
-
-    def __init__(self, instance: TopicInstance, choose: Chooser, depends_on: Depends = "edges") -> None:
+    def __init__(self, instance: TopicInstance, rule: EdgeRule) -> None:
+        # Contributions follow from the components; which degrees may still grow, from the degrees or all edges.
+        depends_on: Depends = "edges" if rule.adds_idle else "degrees" if rule.limits_degree else "components"
         super().__init__(instance, depends_on)
-        self.choose = choose
+        self.rule = rule
         starts = np.concatenate([[0], np.cumsum([len(members) for members in self.members], dtype=int)]).tolist()
         self._ranges = [range(*ends) for ends in pairwise(starts)]
         index = [dict(zip(nodes, at, strict=True)) for nodes, at in zip(self.members, self._ranges, strict=True)]
@@ -150,7 +148,7 @@ class EdgeSteps(GreedySteps):
 
     def candidates(self, state: State) -> Sequence[Choice]:
         contributions = self.contributions(state)
-        return self.choose(contributions, state.degrees) if any(contributions.values()) else []
+        return self.chosen(contributions, state.degrees) if any(contributions.values()) else []
 
     def after(self, state: State, choice: Choice) -> State:
         labels = list(state.rest)
@@ -177,11 +175,22 @@ class EdgeSteps(GreedySteps):
             if not self.has_edge(state, pair)
         }
 
+    def chosen(self, contributions: Mapping[Edge, int], degrees: Degrees) -> list[Edge]:
+        """The equally good edges, given the contributions of all that are left, of which one at least is positive."""
+        rule, second = self.rule, _heaviest(contributions)
+        if not rule.limits_degree:
+            return second
+        allowed = {edge: each for edge, each in contributions.items() if each or rule.adds_idle}
+        most = max(degrees)
+        below = {(u, v): each for (u, v), each in allowed.items() if degrees[u] < most and degrees[v] < most}
+        first = _heaviest(below or allowed)
+        return first if contributions[second[0]] <= rule.threshold(contributions[first[0]]) else second
+
     def traced(self, pick: Pick) -> Iterator[Step]:
         state = self.start()
         contributions = self.contributions(state)
         while any(contributions.values()):
-            choices = self.choose(contributions, state.degrees)
+            choices = self.chosen(contributions, state.degrees)
             yield self.step(state, edge := pick(choices), len(choices))
             for c, here, there in self._united(state, edge):
                 for u in here:
@@ -205,31 +214,30 @@ class EdgeSteps(GreedySteps):
                 yield c, [v for v, label in labelled if label == one], [v for v, label in labelled if label == other]
 
 
-def heaviest(contributions: Mapping[Edge, int]) -> list[Edge]:
+def _heaviest(contributions: Mapping[Edge, int]) -> list[Edge]:
     """The edges of maximum contribution."""
     most = max(contributions.values())
     return [edge for edge, contribution in contributions.items() if contribution == most]
 
 
-def least_raising(contributions: Mapping[Edge, int], degrees: Degrees) -> Mapping[Edge, int]:
-    """The edges whose addition raises the maximum degree least, with their contributions."""
-    most = max(degrees)
-    below = {(u, v): weight for (u, v), weight in contributions.items() if degrees[u] < most and degrees[v] < most}
-    return below or contributions
+_SCORES: Mapping[int, tuple[str, Callable[[int, int], Fraction]]] = {
+    NEIGHBOURS: ("neighbours", lambda weighted, neighbours: Fraction(neighbours)),
+    WEIGHTED: ("weighted neighbours", lambda weighted, neighbours: Fraction(weighted)),
+    DENSITY: ("connection density", Fraction),
+    FEWEST: ("neighbours, negated", lambda weighted, neighbours: Fraction(-neighbours)),
+}
+"""The name of each score of a node, and its value by the node's weighted neighbours and neighbours (P2 §6.1)."""
 
 
 class StarSteps(GreedySteps):
     """A method that takes centres: a choice (u, -1) adds the stars at u of all topics of u that are left.
 
-    `score` is what the centre maximises, given its weighted neighbours and its neighbours over the topics left (P2
-    §6.1), and `measure` its name; topics with the same subscribers are one class if `grouped`.
+    Topics with the same subscribers are one class if `grouped`.
     """
 
-    def __init__(
-        self, instance: TopicInstance, score: Callable[[int, int], Fraction], measure: str, *, grouped: bool = True
-    ) -> None:
+    def __init__(self, instance: TopicInstance, rule: StarRule, *, grouped: bool = True) -> None:
         super().__init__(instance, "edges", grouped=grouped)
-        self._score, self.measure = score, measure
+        self.measure, self._score = _SCORES[rule.score]
 
     def start(self) -> State:
         return State(0, (0,) * len(self.nodes), self.weights)
@@ -278,6 +286,13 @@ class StarSteps(GreedySteps):
             shown = int(gain) if gain.denominator == 1 else float(gain)
             yield Step(choice[:1], added, shown, len(choices), (following.degrees[choice[0]],), topics)
             state = following
+
+
+def steps_by(rule: Callable[..., GreedyRule], instance: TopicInstance, **options: Any) -> GreedySteps:
+    """The steps of a method that adds edges or stars, by its rule under these options."""
+    chosen = rule(**options)
+    assert not isinstance(chosen, RingRule)
+    return EdgeSteps(instance, chosen) if isinstance(chosen, EdgeRule) else StarSteps(instance, chosen)
 
 
 class TooManyStates(RuntimeError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
@@ -16,8 +15,7 @@ from ....instances.topics.instance import TopicInstance
 from ..heuristic import DIAMETER_TWO, heuristic
 from ..kernels.interest import Interest, interest_of, weighted_neighbours
 from ..kernels.partial_overlay import OverlayBuild
-from ..tie_breaking.every_tie import DENSITY, FEWEST, NEIGHBOURS, WEIGHTED, node_star_rule
-from ..tie_breaking.tie_search import StarSteps
+from ..tie_breaking.greedy_rule import DENSITY, FEWEST, NEIGHBOURS, WEIGHTED, StarRule
 from ..tie_breaking.ties import TIES, TieOrder, rank_of, tie_order
 
 _COST = "time O(C Σ|T_v| + Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)"
@@ -208,8 +206,7 @@ def _count_neighbours(node: int, this_epoch: int, interest: Interest, nodes: _No
 CD_ODA = cd_oda.method(
     "cd-oda",
     DIAMETER_TWO,
-    steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(neighbours), measure="neighbours"),
-    rule=partial(node_star_rule, NEIGHBOURS),
+    rule=partial(StarRule, NEIGHBOURS),
     summary="CD-ODA: stars at the nodes with most neighbours",
     guarantee="every topic has diameter at most 2; the edges can be |V|/2 times the fewest (P2 Lemma 5)",
     cost=_COST,
@@ -219,8 +216,7 @@ CD_ODA = cd_oda.method(
 CD_ODA_1 = cd_oda_1.method(
     "cd-oda-1",
     DIAMETER_TWO,
-    steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(weighted), measure="weighted neighbours"),
-    rule=partial(node_star_rule, WEIGHTED),
+    rule=partial(StarRule, WEIGHTED),
     summary="CD-ODA-I: stars at the nodes with most weighted neighbours",
     guarantee="every topic has diameter at most 2; no constant ratio (P2 Lemma 6)",
     cost="time O(C |V| + Σ|T_v|) for C centres, memory O(Σ|T_v|)",
@@ -230,8 +226,7 @@ CD_ODA_1 = cd_oda_1.method(
 CD_ODA_2 = cd_oda_2.method(
     "cd-oda-2",
     DIAMETER_TWO,
-    steps=partial(StarSteps, score=Fraction, measure="connection density"),
-    rule=partial(node_star_rule, DENSITY),
+    rule=partial(StarRule, DENSITY),
     summary="CD-ODA-II: stars at the nodes of highest connection density",
     guarantee="every topic has diameter at most 2; no ratio is proven",
     cost=_COST,
@@ -241,8 +236,7 @@ CD_ODA_2 = cd_oda_2.method(
 CD_MAX = cd_max.method(
     "cd-max",
     DIAMETER_TWO,
-    steps=partial(StarSteps, score=lambda weighted, neighbours: Fraction(-neighbours), measure="neighbours, negated"),
-    rule=partial(node_star_rule, FEWEST),
+    rule=partial(StarRule, FEWEST),
     summary="CD-MAX: stars at the nodes with fewest neighbours, for low degrees",
     guarantee="every topic has diameter at most 2; no ratio is proven",
     cost="time O(C Σ_v |T_v| Σ_{t∈T_v} |V_t|) for C centres, memory O(Σ|T_v|)",

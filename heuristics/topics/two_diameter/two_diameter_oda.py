@@ -16,7 +16,7 @@ from ....instances.topics.instance import TopicInstance
 from ..heuristic import DIAMETER_TWO, heuristic
 from ..kernels.interest import Interest, interest_of, weighted_neighbours
 from ..kernels.partial_overlay import OverlayBuild
-from ..tie_breaking.every_tie import TOPIC_STAR_RULE
+from ..tie_breaking.greedy_rule import DENSITY, StarRule
 from ..tie_breaking.tie_search import Choice, StarSteps, State
 from ..tie_breaking.ties import TIES, TieOrder, rank_of, tie_order
 
@@ -169,11 +169,15 @@ def _count_as_adjacent(u: int, v: int, interest: Interest, stars: _Stars) -> Non
         j += other <= topic
 
 
+_RULE = StarRule(DENSITY, of_one_topic=True)
+
+
 class _Steps(StarSteps):
     """The choices of 2D-ODA: a node and a class of topics, of which one topic is dropped."""
 
     def __init__(self, instance: TopicInstance, *, grouped: bool = True) -> None:
-        super().__init__(instance, Fraction, "topic density", grouped=grouped)
+        super().__init__(instance, _RULE, grouped=grouped)
+        self.measure = "topic density"
 
     def after(self, state: State, choice: Choice) -> State:
         centre, c = choice
@@ -200,7 +204,7 @@ TWO_DIAMETER_ODA = two_diameter_oda.method(
     DIAMETER_TWO,
     steps=_Steps,
     traced=partial(_Steps, grouped=False),
-    rule=lambda: TOPIC_STAR_RULE,
+    rule=lambda: _RULE,
     summary="2D-ODA: topic by topic the star of highest topic density",
     source="P2 §6.3",
     guarantee="every topic has diameter at most 2 (P2 Lemma 7); no ratio is proven",

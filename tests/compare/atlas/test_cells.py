@@ -9,10 +9,10 @@ import pytest
 
 import overlaybench as ob
 from overlaybench.compare.atlas.cells import AtlasCell, Piece, gather_here, gathering, sizes, surveyed
+from overlaybench.compare.atlas.every_instance import instance_of, instances, members_of, number_of_instances
 from overlaybench.compare.atlas.record import entries_on_record, entry_of, keep
 from overlaybench.compare.atlas.surveys import CLAIM, RANDOM, Survey, SurveyRow
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.every_instance import instance_of, instances, members_of, number_of_instances
 from tests import topic_brute_force
 
 

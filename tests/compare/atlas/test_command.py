@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from matplotlib.figure import Figure
 
 import overlaybench as ob
+from overlaybench.compare.atlas.every_instance import number_of_instances
 from overlaybench.compare.command_line import cli
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.every_instance import number_of_instances
 
 call = partial(CliRunner().invoke, cli, catch_exceptions=False)
 OWN = '''

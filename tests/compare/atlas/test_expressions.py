@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from overlaybench.compare.atlas.every_instance import instances, members_of
 from overlaybench.compare.atlas.expressions import QUANTITIES, parsed, quantities_of
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.every_instance import instances, members_of
 
 
 def test_a_claim_is_exact_where_floating_point_numbers_are_not() -> None:

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from overlaybench.compare.atlas.cells import surveyed
+from overlaybench.compare.atlas.every_instance import node_sets
+from overlaybench.compare.atlas.every_tie import BEST_TIES, WORST_TIES, values_under_ties
 from overlaybench.compare.atlas.record import AtlasEntry, entries_on_record, entry_of
 from overlaybench.compare.atlas.small_optima import PROBLEMS, optima_of
 from overlaybench.compare.atlas.surveys import Survey
 from overlaybench.compare.claims.worst import search_worst_case, wrong_with
 from overlaybench.docs.atlas_page import PAGE, failing, growth, matrices, plain, sizes_on_record
-from overlaybench.heuristics.topics.tie_breaking.every_tie import BEST_TIES, WORST_TIES, values_under_ties
-from overlaybench.instances.topics.every_instance import node_sets
 
 ENTRIES = [entry for cells in entries_on_record().values() for entry in cells.values()]
 QUICK_NODES = 6

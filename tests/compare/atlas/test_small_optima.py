@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import overlaybench as ob
+from overlaybench.compare.atlas.every_instance import instance_of, instances, members_of
 from overlaybench.compare.atlas.small_optima import PROBLEMS, optima_of, smallest_value
 from overlaybench.instances.topics.constructions import case_seven
-from overlaybench.instances.topics.every_instance import instance_of, instances, members_of
 from tests import topic_brute_force
 
 

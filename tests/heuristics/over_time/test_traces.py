@@ -7,6 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
+from overlaybench.heuristics.graph import bit_count
 from overlaybench.heuristics.over_time.gossip_mesh import MeshDegrees, gossip_mesh
 from overlaybench.heuristics.over_time.incremental_merge import repaired_over, started
 from overlaybench.heuristics.over_time.kernels.living_overlay import (
@@ -16,7 +17,6 @@ from overlaybench.heuristics.over_time.kernels.living_overlay import (
     remove_link,
     with_room,
 )
-from overlaybench.heuristics.topics.tie_breaking.small_graphs import bit_count
 from overlaybench.instances.runtime.run import Clock, OutOfTime
 from tests.outcomes import answer_of
 from tests.properties import property_test

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.heuristics.topics.ring_per_topic import ORDERS
+from overlaybench.heuristics.topics.tie_breaking.greedy_rule import EdgeRule
 from overlaybench.heuristics.topics.tie_breaking.tie_search import (
     MOST_NODES,
     EdgeSteps,
@@ -25,7 +26,7 @@ from overlaybench.heuristics.topics.tie_breaking.ties import RULES
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.result import Status, Trace
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, nested_subscriptions
-from tests.heuristics.topics.test_every_tie import ends_of
+from tests.compare.atlas.test_every_tie import ends_of
 from tests.heuristics.topics.test_guarantees import middling
 from tests.heuristics.topics.twins import CONSTRUCTED
 from tests.outcomes import answer_of, known
@@ -215,7 +216,7 @@ def test_a_trace_is_made_only_when_asked_for_and_below_its_limit() -> None:
 
 def test_a_trace_that_misses_the_overlay_is_an_error() -> None:
     instance = ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]})
-    steps = EdgeSteps(instance, lambda gains, degrees: list(gains))
+    steps = EdgeSteps(instance, EdgeRule())
     with pytest.raises(RuntimeError, match="does not end in the overlay"):
         trace_of(steps, along([(0, 1), (1, 2)]), ob.Overlay.from_edges(3, [(0, 1), (0, 2)]))
     assert not isinstance(steps, StarSteps)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.contract.arrays import Ids
-from ....instances.runtime.compiled import in_place_kernel, wrapping_kernel
-from ....instances.topics.every_instance import node_sets
+from ...instances.contract.arrays import Ids
+from ...instances.runtime.compiled import in_place_kernel
+from .every_instance import node_sets
 
 _LOW = 11  # pairs whose bits one look-up takes
 Bytes = npt.NDArray[np.uint8]
@@ -117,12 +117,3 @@ def _find_components(nodes: int, inner: Ids, ends: Ids, joining: Ids, excess: By
 def entry_of(k: int, graph: int, graphs: SmallGraphs) -> int:
     """The entry of a set for a graph."""
     return int(graphs.start[k] + (graphs.low[k, graph & ((1 << _LOW) - 1)] | graphs.high[k, graph >> _LOW]))
-
-
-@wrapping_kernel
-def bit_count(bits: int) -> int:
-    """The number of bits that are set, of 64."""
-    word = np.int64(bits)
-    pairs = word - (word >> 1 & 0x5555555555555555)
-    fours = (pairs & 0x3333333333333333) + (pairs >> 2 & 0x3333333333333333)
-    return int(((fours + (fours >> 4) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101) >> 56)

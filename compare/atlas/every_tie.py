@@ -1,22 +1,22 @@
 """Greedy methods on at most 7 nodes under every way to break ties, by a search through all states that choices lead to.
 
 A state is one number: the edges as a graph, from bit 21 on the topics that are left, from bit 41 on the steps taken. A
-:class:`GreedyRule` says which states follow; each method names its own.
+:class:`.GreedyRule` says which states follow; each method names its own.
 """
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
-from math import floor
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ....instances.runtime.compiled import in_place_kernel
-from ....instances.topics.every_instance import MOST_TOPICS, Rows
-from .small_graphs import SmallGraphs, bit_count, entry_of, small_graphs
+from ...heuristics.graph import bit_count
+from ...heuristics.topics.tie_breaking.greedy_rule import DENSITY, FEWEST, NEIGHBOURS, EdgeRule, GreedyRule, StarRule
+from ...instances.runtime.compiled import in_place_kernel
+from .every_instance import MOST_TOPICS, Rows
+from .small_graphs import SmallGraphs, entry_of, small_graphs
 
 MEASURES = ("edges", "max_degree", "product")
 TIES = ("lowest", "highest", "worst", "best")
@@ -24,40 +24,29 @@ LOWEST_TIES, HIGHEST_TIES, WORST_TIES, BEST_TIES = range(4)
 _PAIRS, _TOPICS = 21, 20
 _GRAPH, _LEFT = (1 << _PAIRS) - 1, (1 << _TOPICS) - 1
 _EDGES, _NODE_STARS, _TOPIC_STARS, _RINGS = range(4)
-NEIGHBOURS, WEIGHTED, DENSITY, FEWEST = range(4)
 _MOST_FOLLOWING = 1024
 _MOST_STATES = 1 << 16
 Counts = npt.NDArray[np.int64]
 
 
-class GreedyRule(NamedTuple):
-    """What a greedy method may do next."""
+class _Rule(NamedTuple):
+    """A rule as kernels take it."""
 
     family: int  # edges, stars of a node, a star of a node and a topic, rings
-    limits_degree: bool  # of edges: first those that raise the maximum degree least
-    adds_idle: bool  # of edges: also those of contribution 0
-    score: int  # of stars of a node
-    threshold: Counts  # of edges, by the contribution of e1: the largest contribution of e2 with which e1 is added
+    limits_degree: bool
+    adds_idle: bool
+    score: int
+    threshold: Counts  # by the contribution of e1
 
 
-def edge_rule(*, limits_degree: bool, adds_idle: bool = False, factor: Fraction | None = None) -> GreedyRule:
-    """The rule that adds one edge at a time: e1, the best of the edges that raise the maximum degree least, or e2, the
-    best of all edges.
-
-    The rule takes e1 unless e2 contributes more than `factor` times as much; without a factor it always takes e1.
-    """
-    least = [MOST_TOPICS + 1 if factor is None else min(MOST_TOPICS + 1, floor(factor * c)) for c in range(32)]
-    return GreedyRule(_EDGES, limits_degree, adds_idle, 0, np.array(least, np.int64))
-
-
-def node_star_rule(score: int) -> GreedyRule:
-    """The stars of all topics left at a node that has the highest score."""
-    return GreedyRule(_NODE_STARS, False, False, score, np.zeros(32, np.int64))
-
-
-TOPIC_STAR_RULE = GreedyRule(_TOPIC_STARS, False, False, DENSITY, np.zeros(32, np.int64))
-RING_RULE = GreedyRule(_RINGS, False, False, 0, np.zeros(32, np.int64))
-"""A ring on each topic in one order of the nodes: by number for ``lowest``, else in any order."""
+def _rule_of(rule: GreedyRule) -> _Rule:
+    threshold = np.zeros(32, np.int64)
+    if isinstance(rule, EdgeRule):
+        threshold[:] = [min(MOST_TOPICS + 1, rule.threshold(contribution)) for contribution in range(32)]
+        return _Rule(_EDGES, rule.limits_degree, rule.adds_idle, 0, threshold)
+    if isinstance(rule, StarRule):
+        return _Rule(_TOPIC_STARS if rule.of_one_topic else _NODE_STARS, False, False, rule.score, threshold)
+    return _Rule(_RINGS, False, False, 0, threshold)
 
 
 class TieValues(NamedTuple):
@@ -79,7 +68,7 @@ def values_under_ties(nodes: int, rows: Rows, rule: GreedyRule) -> TieValues:
         np.zeros((len(rows), len(MEASURES))),
         np.zeros((len(rows), 2), np.int32),
     )
-    if _search_all(rows, small_graphs(nodes), rule, _search_space(nodes), found) < len(rows):
+    if _search_all(rows, small_graphs(nodes), _rule_of(rule), _search_space(nodes), found) < len(rows):
         raise RuntimeError("more states than the search of ties has room for: please report this")
     return found
 
@@ -103,7 +92,7 @@ def _search_space(nodes: int) -> _Space:
 
 
 @in_place_kernel
-def _search_all(rows: Rows, graphs: SmallGraphs, rule: GreedyRule, space: _Space, found: TieValues) -> int:
+def _search_all(rows: Rows, graphs: SmallGraphs, rule: _Rule, space: _Space, found: TieValues) -> int:
     """Search each instance; the number of the first one that has too many states, or of all."""
     for i in range(len(rows)):
         for highest in range(2):
@@ -122,7 +111,7 @@ def _search_all(rows: Rows, graphs: SmallGraphs, rule: GreedyRule, space: _Space
 
 
 @in_place_kernel
-def _search(i: int, row: Rows, graphs: SmallGraphs, rule: GreedyRule, space: _Space, found: TieValues) -> bool:
+def _search(i: int, row: Rows, graphs: SmallGraphs, rule: _Rule, space: _Space, found: TieValues) -> bool:
     """Visit every state once, by rising steps, so that all ways to a state are known when it is visited."""
     space.clock[0] += 1
     epoch, size, num = space.clock[0], len(space.keys), 1
@@ -173,12 +162,12 @@ def _measured(measure: int, graph: int, graphs: SmallGraphs) -> int:
 
 
 @in_place_kernel
-def _start(row: Rows, rule: GreedyRule) -> int:
+def _start(row: Rows, rule: _Rule) -> int:
     return 0 if rule.family == _EDGES else ((1 << len(row)) - 1) << _PAIRS
 
 
 @in_place_kernel
-def _follow(state: int, row: Rows, graphs: SmallGraphs, rule: GreedyRule, following: Counts) -> int:
+def _follow(state: int, row: Rows, graphs: SmallGraphs, rule: _Rule, following: Counts) -> int:
     """List the states that equally good choices lead to, in the order of ties ``lowest``, and return their number."""
     count = 0
     if rule.family == _EDGES:
@@ -201,7 +190,7 @@ def _follow(state: int, row: Rows, graphs: SmallGraphs, rule: GreedyRule, follow
 
 
 @in_place_kernel
-def _best_edges(graph: int, row: Rows, graphs: SmallGraphs, rule: GreedyRule) -> int:
+def _best_edges(graph: int, row: Rows, graphs: SmallGraphs, rule: _Rule) -> int:
     """The equally good edges, as a graph. The contributions of all pairs are added up as five planes of bits."""
     ones = twos = fours = eights = sixteens = 0
     for k in row:
@@ -244,7 +233,7 @@ def _contribution(pairs: int, ones: int, twos: int, fours: int, eights: int, six
 
 
 @in_place_kernel
-def _follow_stars(state: int, row: Rows, graphs: SmallGraphs, rule: GreedyRule, following: Counts) -> int:
+def _follow_stars(state: int, row: Rows, graphs: SmallGraphs, rule: _Rule, following: Counts) -> int:
     """Of topics with the same subscribers, which follow each other, the first that is left stands for all."""
     count, best, best_under, topics = 0, 0, 1, len(row)
     left, step = state >> _PAIRS & _LEFT, ((state >> _PAIRS + _TOPICS) + 1) << _PAIRS + _TOPICS

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pytest
 
 import overlaybench as ob
-from overlaybench.heuristics.topics.tie_breaking.every_tie import (
+from overlaybench.compare.atlas.every_instance import instance_of, instances, members_of
+from overlaybench.compare.atlas.every_tie import (
     BEST_TIES,
     MEASURES,
     WORST_TIES,
@@ -20,7 +21,6 @@ from overlaybench.heuristics.topics.tie_breaking.every_tie import (
 from overlaybench.heuristics.topics.tie_breaking.tie_search import GreedySteps, SolveUnderTies, State
 from overlaybench.instances.contract.catalogue import methods_of
 from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.every_instance import instance_of, instances, members_of
 from tests.outcomes import answer_of
 
 METHODS = {method.name: method for method in methods_of("overlaybench.heuristics.topics") if method.rule is not None}

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...instances.contract.errors import BadInput
-from ...instances.topics.every_instance import instance_of, members_of
 from ...instances.topics.instance import TopicInstance
-from ..atlas.cells import AtlasCell, Progress, gathering, sizes, surveyed
-from ..atlas.surveys import BEST, CLAIM, OWN, RANDOM, WORST, Survey
-from .solving import solve
-from .tables import ResultTable
+from ..python_api.solving import solve
+from ..python_api.tables import ResultTable
+from .cells import AtlasCell, Progress, gathering, sizes, surveyed
+from .every_instance import instance_of, members_of
+from .surveys import BEST, CLAIM, OWN, RANDOM, WORST, Survey
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

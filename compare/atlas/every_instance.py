@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..contract.arrays import Ids
-from ..contract.errors import BadInput
-from ..runtime.compiled import in_place_kernel
-from .instance import TopicInstance
+from ...instances.contract.arrays import Ids
+from ...instances.contract.errors import BadInput
+from ...instances.runtime.compiled import in_place_kernel
+from ...instances.topics.instance import TopicInstance
 
 MOST_NODES = 7
 MOST_TOPICS = 16

@@ -6,14 +6,14 @@ from itertools import combinations_with_replacement, permutations
 import numpy as np
 import pytest
 
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.topics.every_instance import (
+from overlaybench.compare.atlas.every_instance import (
     instance_of,
     instances,
     members_of,
     node_sets,
     number_of_instances,
 )
+from overlaybench.instances.contract.errors import BadInput
 
 Row = tuple[int, ...]
 
