@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import sort_key
-from ...instances.contract.tables import check_columns, key_texts, label_texts
+from ...instances.contract.tables import check_columns, label_texts
 from ..studies.spark_session import remark
 from .tables import SparkTables, sent_labels
 
@@ -122,12 +122,20 @@ def _labelled(
                         first = text.filter(pc.not_equal(text, plain))[0].as_py()
                         remark = f"'{first}' is read as '{first.strip()}': blanks around labels do not count"
                     texts.append(plain)
-                labels.append(key_texts(texts))
+                labels.append(_key_texts(texts))
         except BadInput as error:
             wrong = f"{file}: {error}" if str(error).startswith("row ") else str(error)
             labels = [pa.nulls(batch.num_rows, pa.string())] * len(columns)
         said = [pa.array([text or None] * batch.num_rows, pa.string()) for text in (wrong, remark)]
         yield pa.RecordBatch.from_arrays([*labels, *said], ["a", "b", "wrong", "remark"])
+
+
+def _key_texts(columns: Sequence[Any]) -> Any:
+    """The key ``a|b`` of each row of several arrays of texts (:func:`.joined`); for one array its texts."""
+    if len(columns) == 1:
+        return columns[0]
+    escaped = [pc.replace_substring_regex(each, r"([\\|])", r"\\\1") for each in columns]
+    return pc.binary_join_element_wise(*escaped, "|")
 
 
 def numbered(tables: SparkTables, rows: DataFrame, seed: int) -> Numbered:

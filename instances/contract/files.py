@@ -28,7 +28,6 @@ import numpy.typing as npt
 from .errors import PACKED, BadInput, not_utf8
 
 Document = TypeVar("Document")
-Entry = TypeVar("Entry")
 Label = Annotated[str, msgspec.Meta(min_length=1)]
 LARGEST_TEXT = 2**29
 """The most bytes of a JSON or other text file; 1,000,000 nodes with 20 topics each take about 200 MB."""
@@ -283,36 +282,6 @@ def of_format(data: Any, format_name: str, kind: type[Document]) -> Document:
     if not isinstance(data, dict) or data.get("format") != format_name:
         raise BadInput(f'needs an object with "format": "{format_name}" at the top')
     return converted(data, kind)
-
-
-def json_lines(
-    text: str, format_name: str, head: type[Document], entry: type[Entry]
-) -> tuple[Document, list[tuple[int, Entry]]]:
-    """The object in the first line of a text, and the objects in further lines with the numbers of these, as types of
-    msgspec.
-
-    The key ``format`` of the first one is `format_name`; empty lines are skipped. Raises BadInput that names the line.
-    """
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    if not lines:
-        raise BadInput(f'is empty: its first line must be an object with "format": "{format_name}"')
-    first: Any = _in_line(*lines[0], head)
-    if first.format != format_name:
-        raise BadInput(f"line {lines[0][0]}: format '{first.format}' is not {format_name}: correct it")
-    return first, [(number, _in_line(number, line, entry)) for number, line in lines[1:]]
-
-
-def _in_line(number: int, line: str, kind: type[Any]) -> Any:
-    try:
-        return converted(json_of(line, number), kind)
-    except BadInput as error:
-        where = f"line {number}"
-        raise error if str(error).startswith(f"{where},") else BadInput(f"{where}: {error}") from None
-
-
-def write_json_lines(path: Path, documents: Iterable[Mapping[str, object]]) -> None:
-    """Write each object as JSON in a line of its own."""
-    atomic_write(path, "".join(f"{_line(document)}\n" for document in documents))
 
 
 _FORMAT = re.compile(r'"format"\s*:\s*"([^"]*)"')

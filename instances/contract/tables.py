@@ -198,16 +198,6 @@ def labels_of(table: pa.Table, columns: Sequence[str]) -> list[Coded]:
     return labels
 
 
-def key_texts(columns: Sequence[Any]) -> Any:
-    """The key ``a|b`` of each row of several arrays of texts (:func:`.joined`); for one array its texts."""
-    import pyarrow.compute as pc
-
-    if len(columns) == 1:
-        return columns[0]
-    escaped = [pc.replace_substring_regex(each, r"([\\|])", r"\\\1") for each in columns]
-    return pc.binary_join_element_wise(*escaped, "|")
-
-
 def _partition(path: Path, part: Path) -> dict[str, str | None]:
     """The values of columns in the names of the folders between a folder and a part, as they are written there."""
     named = (name.partition("=") for name in part.relative_to(path).parent.parts) if part != path else ()

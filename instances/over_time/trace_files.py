@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -20,13 +21,13 @@ from ..contract.errors import BadInput, unknown_ending
 from ..contract.files import (
     Label,
     atomic_write,
+    converted,
     errors_in,
-    json_lines,
+    json_of,
     known_indices,
     read_json,
     read_text,
     unpacked_name,
-    write_json_lines,
 )
 from ..contract.kind import Kind, LoadedInstance
 from ..contract.tables import arrow_errors, check_columns, readable, separated
@@ -120,7 +121,7 @@ def write_trace(trace: TopicTrace, path: str | Path) -> None:
     if path.name.endswith(_PARQUET):
         atomic_write(path, partial(_write_parquet, trace))
     elif path.name.endswith(_LINES):
-        write_json_lines(path, _documents(trace))
+        atomic_write(path, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in _documents(trace)))
     else:
         raise unknown_ending(path, (*_LINES, *_PARQUET))
 
@@ -150,11 +151,25 @@ def trace_between(old: TopicInstance, new: TopicInstance) -> TopicTrace:
 
 
 def _from_lines(text: str) -> TopicTrace:
-    head, rows = json_lines(text, FORMAT, _Head, _EventLine)
-    events = [Event(row.time, row.event, row.node, row.topics) for _, row in rows]
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    if not lines:
+        raise BadInput(f'is empty: its first line must be an object with "format": "{FORMAT}"')
+    head: _Head = _in_line(*lines[0], _Head)
+    if head.format != FORMAT:
+        raise BadInput(f"line {lines[0][0]}: format '{head.format}' is not {FORMAT}: correct it")
+    rows = [_in_line(number, line, _EventLine) for number, line in lines[1:]]
+    events = [Event(row.time, row.event, row.node, row.topics) for row in rows]
     return TopicTrace.from_events(
-        head.subscriptions, events, begin=head.start, place=lambda event: f"line {rows[event][0]}"
+        head.subscriptions, events, begin=head.start, place=lambda event: f"line {lines[event + 1][0]}"
     )
+
+
+def _in_line(number: int, line: str, kind: type[Any]) -> Any:
+    try:
+        return converted(json_of(line, number), kind)
+    except BadInput as error:
+        where = f"line {number}"
+        raise error if str(error).startswith(f"{where},") else BadInput(f"{where}: {error}") from None
 
 
 def _documents(trace: TopicTrace) -> Iterator[dict[str, object]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
@@ -15,7 +15,6 @@ from ...instances.contract.problem import Answer
 from ...instances.contract.result import Status, relative_gap
 from ...instances.runtime.run import Clock, OutOfTime, offer
 
-_MOST_LISTED = 8_000  # bounds in a counter
 START = Option("start", "best", "initial incumbent: the best heuristic answer, or none", choices=("best", "none"))
 
 
@@ -51,21 +50,6 @@ def check_size(variables: int, most: int) -> None:
     """Raise :class:`ModelTooLarge` if a model may have more than `most` variables."""
     if variables > most:
         raise ModelTooLarge(f"the model could have {variables:,} variables, more than the {most:,} that fit")
-
-
-def snapshot_proposal(
-    answer: Answer, bounds: Sequence[float], *, proven: int, snapshots: int, left_out: str, stopped_by: str
-) -> Proposal[Answer]:
-    """The proposal for a trace, of which `proven` of so many snapshots are solved; `bounds` has one for each step.
-
-    `left_out` says why the sum of the bounds is less than the value even if all are solved, "" where it is not.
-    """
-    counters: dict[str, float | str] = {"snapshots": snapshots, "optimal_snapshots": proven}
-    if len(bounds) <= _MOST_LISTED:
-        counters["snapshot_bounds"] = " ".join(f"{bound:.17g}" for bound in bounds)
-    solved = proven == snapshots
-    status = None if solved else Status.TIME_LIMIT
-    return Proposal(answer, float(sum(bounds)), status, counters, stopped_by or (left_out if solved else ""))
 
 
 def solve_exactly(

@@ -15,12 +15,13 @@ from ...heuristics.topics.kernels.interest import join, singletons
 from ...instances.contract.method import Method, Proposal
 from ...instances.contract.overlay import Overlay
 from ...instances.contract.problem import Problem
+from ...instances.contract.result import Status
 from ...instances.over_time.link_log import LinkLog
 from ...instances.over_time.timeline import DynamicTCO
 from ...instances.over_time.trace import TopicTrace
 from ...instances.runtime.run import Clock, interruptible, offer
 from ...instances.topics.instance import TopicInstance
-from ..engine.exact_method import PROGRESS, proving_method, snapshot_proposal
+from ..engine.exact_method import PROGRESS, proving_method
 from ..engine.proof import ProofFile
 from ..engine.relaxation import UNIT
 from ..topics.branch_and_cut import fitted_quickly, write_fitted
@@ -29,6 +30,8 @@ from ..topics.relaxation.presolve import presolved
 from ..topics.relaxation.separation import Goal
 from ..topics.relaxation.topic_rows import count_links
 from ..topics.search.edge_minimisation import SearchSettings, minimise_edges
+
+_MOST_LISTED = 8_000  # bounds in a counter
 
 
 class SnapshotOptimum(NamedTuple):
@@ -129,10 +132,12 @@ def _solve(
         file.claim(problem.value(trace, log), least, changes)
     costly = "changes cost something: the bound leaves them out" if getattr(problem, "change_cost", 0) else ""
     proven = sum(each.is_proven for each in found)
-    bounds = [each.bound for each in found]
-    return snapshot_proposal(
-        log, bounds, proven=proven, snapshots=len(found), left_out=costly, stopped_by=clock.stopped_by
-    )
+    counters: dict[str, float | str] = {"snapshots": len(found), "optimal_snapshots": proven}
+    if len(found) <= _MOST_LISTED:
+        counters["snapshot_bounds"] = " ".join(str(each.bound) for each in found)
+    if proven < len(found):
+        return Proposal(log, float(least), Status.TIME_LIMIT, counters, clock.stopped_by)
+    return Proposal(log, float(least), None, counters, clock.stopped_by or costly)
 
 
 def skip_delays(trace: TopicTrace, problem: Problem[TopicTrace, LinkLog]) -> str:

@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
 
 import overlaybench as ob
 from overlaybench.compare.catalogue import METHODS, problem_named
@@ -20,7 +21,10 @@ from overlaybench.compare.claims.p4 import CONTENT_METHODS, METRICS, spanning_pr
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.heuristics.content.migration import MigrationResult, simulate_migration
 from overlaybench.instances.content.problems import ContentOverlay, RoutingTree
+from overlaybench.models.content.exact import access_bound
 from tests.compare.claims.faults import Fault, tiered, with_answers
+from tests.content_brute_force import assignments
+from tests.content_strategies import content_instances
 from tests.outcomes import answer_of
 
 pytestmark = pytest.mark.interpreted
@@ -221,3 +225,25 @@ def test_a_forest_or_a_cycle_is_no_overlay_of_one_tree() -> None:
     answer = answer_of(result)
     short = ContentOverlay(answer.brokers, (RoutingTree.of(answer.trees[0].links[1:]),))
     assert not p4.is_one_tree(one, replace(result, answer=short))
+
+
+def least_access(instance: ob.ContentInstance) -> float:
+    """The least access cost within the capacities, over all assignments."""
+    users = np.arange(instance.num_users)
+    found = (float(instance.demands @ instance.access[users, list(brokers)]) for brokers in assignments(instance))
+    return min(found, default=np.inf)
+
+
+@given(content_instances(tight=True))
+def test_no_assignment_within_the_capacities_costs_less(instance: ob.ContentInstance) -> None:
+    assert p4.capacity_bound(instance, steps=20) <= least_access(instance)
+
+
+@given(content_instances())
+def test_without_capacities_it_is_the_access_bound(instance: ob.ContentInstance) -> None:
+    assert p4.capacity_bound(instance, steps=5) == pytest.approx(access_bound(instance))
+
+
+def test_scarce_capacity_raises_it() -> None:
+    crowded = ob.WORKLOADS["content"].generate(seed=1, users=500, brokers=10, slack=1.1)
+    assert p4.capacity_bound(crowded) > 1.02 * access_bound(crowded)

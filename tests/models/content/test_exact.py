@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from overlaybench.instances.content.instance import ContentInstance, metric_closure
@@ -24,9 +24,9 @@ from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.runtime.run import Clock, OutOfTime
 from overlaybench.models.content.branch_and_cut import ContentCuts
-from overlaybench.models.content.exact import access_bound, best_start, capacity_bound
+from overlaybench.models.content.exact import best_start
 from overlaybench.models.content.model import FORMULATIONS, ContentModel, compact_model
-from tests.content_brute_force import assignments, optimum
+from tests.content_brute_force import optimum
 from tests.content_strategies import content_instances
 from tests.models.topics.small_instances import described
 from tests.outcomes import bound_of, value_of
@@ -341,25 +341,3 @@ def test_building_a_model_ends_with_the_time(formulation: str, problem: str) -> 
     instance = WORKLOADS["content"].generate(users=12, brokers=4, intervals=6, seed=0)
     with pytest.raises(OutOfTime):
         compact_model(instance, PROBLEMS[problem].routing, formulation, Clock(0.0))
-
-
-def least_access(instance: ContentInstance) -> float:
-    """The least access cost within the capacities, over all assignments."""
-    users = np.arange(instance.num_users)
-    found = (float(instance.demands @ instance.access[users, list(brokers)]) for brokers in assignments(instance))
-    return min(found, default=np.inf)
-
-
-@given(content_instances(tight=True))
-def test_no_assignment_within_the_capacities_costs_less(instance: ContentInstance) -> None:
-    assert capacity_bound(instance, steps=20) <= least_access(instance)
-
-
-@given(content_instances())
-def test_without_capacities_it_is_the_access_bound(instance: ContentInstance) -> None:
-    assert capacity_bound(instance, steps=5) == pytest.approx(access_bound(instance))
-
-
-def test_scarce_capacity_raises_it() -> None:
-    crowded = WORKLOADS["content"].generate(seed=1, users=500, brokers=10, slack=1.1)
-    assert capacity_bound(crowded) > 1.02 * access_bound(crowded)
