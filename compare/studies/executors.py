@@ -70,14 +70,12 @@ class Executors(ABC):
     def send_code(self, archive: Path, folder: str) -> None:
         """Send a zip of Python modules: they can be imported, and are files in a folder of this name."""
 
-    @property
-    def path_of(self) -> Callable[[Path], Path]:
+    @staticmethod
+    def path_of(file: Path) -> Path:
         """Where a worker finds a file that was sent."""
-        return _itself
+        from pyspark import SparkFiles
 
-
-def _itself(file: Path) -> Path:
-    return file
+        return Path(SparkFiles.get(file.name))
 
 
 class LocalProcesses(Executors):
@@ -110,6 +108,10 @@ class LocalProcesses(Executors):
 
     def send(self, file: Path) -> None:
         """Its processes see the files of this machine."""
+
+    @staticmethod
+    def path_of(file: Path) -> Path:
+        return file
 
     def send_code(self, archive: Path, folder: str) -> None:
         """Its processes inherit all modules."""
@@ -165,10 +167,6 @@ class ClassicSpark(Executors):
         self.context.addPyFile(str(archive))  # for what is imported while a task is unpickled
         sys.path[:] = path  # Spark puts it before all else on the driver's path too
         self.context.addArchive(f"{archive}#{folder}")  # for modules that read files beside them
-
-    @property
-    def path_of(self) -> Callable[[Path], Path]:
-        return _sent
 
 
 class ConnectSpark(Executors):
@@ -226,16 +224,6 @@ class ConnectSpark(Executors):
     def send_code(self, archive: Path, folder: str) -> None:
         self.session.addArtifacts(str(archive), pyfile=True)
         self.session.addArtifacts(f"{archive}#{folder}", archive=True)
-
-    @property
-    def path_of(self) -> Callable[[Path], Path]:
-        return _sent
-
-
-def _sent(file: Path) -> Path:
-    from pyspark import SparkFiles
-
-    return Path(SparkFiles.get(file.name))
 
 
 def one_by_one(do: Callable[[Any, bool], Output]) -> Callable[[list[Any], bool, float], Iterator[Output]]:
@@ -322,44 +310,33 @@ def run_batches(
     Two tasks a core are under way. `poll` gets how many of them can run, four times a second and as batches end.
     Raises the error of Spark, or that of bad input.
     """
-    with _Threads() as threads:
-        _run_batches(threads, executors, batches, work, receive, poll)
-
-
-def _run_batches(
-    threads: _Threads,
-    executors: Executors,
-    batches: Batches[Item],
-    work: Work,
-    receive: Callable[[Sequence[Item], Any], object],
-    poll: Callable[[int], object],
-) -> None:
     running: dict[Future[list[bytes]], list[list[Item]]] = {}
     asked, cores = float("-inf"), 1
-    while True:
-        if time.monotonic() > asked + _CORES_SECONDS:
-            cores, asked = executors.cores, time.monotonic()
-        wide = max(1, 2 * cores // _JOBS)
-        while sum(map(len, running.values())) < 2 * cores:
-            job = [batch for _ in range(wide) if (batch := batches.taken(cores))]
-            if not job:
-                break
-            pickled = [pickle.dumps(batch) for batch in job]
-            running[threads.begin(lambda pickled=pickled: executors.run(work, pickled))] = job  # type: ignore[misc]
-        if not running:
-            return
-        for future in wait(running, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED).done:
-            for batch, returned in zip(running.pop(future), future.result(), strict=True):
-                outcome: BatchOutcome = pickle.loads(returned)
-                if outcome.error:
-                    raise BadInput(outcome.error)
-                if outcome.died:
-                    batches.alone.extend(batch)
-                    continue
-                if outcome.done:
-                    receive(batch[: outcome.done], outcome.results)
-                batches.back(batch[outcome.done :])
-        poll(min(cores, sum(map(len, running.values()))))
+    with _Threads() as threads:
+        while True:
+            if time.monotonic() > asked + _CORES_SECONDS:
+                cores, asked = executors.cores, time.monotonic()
+            wide = max(1, 2 * cores // _JOBS)
+            while sum(map(len, running.values())) < 2 * cores:
+                job = [batch for _ in range(wide) if (batch := batches.taken(cores))]
+                if not job:
+                    break
+                pickled = [pickle.dumps(batch) for batch in job]
+                running[threads.begin(lambda pickled=pickled: executors.run(work, pickled))] = job  # type: ignore[misc]
+            if not running:
+                return
+            for future in wait(running, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED).done:
+                for batch, returned in zip(running.pop(future), future.result(), strict=True):
+                    outcome: BatchOutcome = pickle.loads(returned)
+                    if outcome.error:
+                        raise BadInput(outcome.error)
+                    if outcome.died:
+                        batches.alone.extend(batch)
+                        continue
+                    if outcome.done:
+                        receive(batch[: outcome.done], outcome.results)
+                    batches.back(batch[outcome.done :])
+            poll(min(cores, sum(map(len, running.values()))))
 
 
 class _Threads:

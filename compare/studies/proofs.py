@@ -199,9 +199,7 @@ def run_with_evidence(job: Job, run: Callable[[Job], IsolatedRun], proof: Path |
                 checked = checked_proof(job.instance, job.problem, proof, done.result.seconds)
         except KeyboardInterrupt:
             checked = CheckedProof("not checked: interrupted")
-        added = {PROOF: digest_of(proof), VERDICT: checked.sentence}
-        if (bound := _bound(checked, job.problem)) is not None:
-            added[CERTIFIED] = bound
+        added = _evidence(checked, job.problem, proof)
     return replace(done, result=replace(done.result, counters={**done.result.counters, **added}))
 
 
@@ -231,8 +229,7 @@ def faults_of_evidence(
         yield f"its proof {proof.name} is not the file that was checked"
     else:
         checked = checked_proof(instance, problem, proof, seconds)
-        bound = _bound(checked, problem)
-        found = {PROOF: digest_of(proof), VERDICT: checked.sentence} | ({} if bound is None else {CERTIFIED: bound})
+        found = _evidence(checked, problem, proof)
         undecided = any(str(each.get(VERDICT)).startswith(_NO_VERDICT) for each in (counters, found))
         compared = (CERTIFIED,) if undecided else COUNTERS
         if checked.sentence.startswith("wrong"):
@@ -253,9 +250,12 @@ def digest_of(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def _bound(checked: CheckedProof, problem: Problem[Any, Any]) -> float | None:
-    """The bound that a proof proves of a problem."""
-    return checked.lower_bound if checked.problem == problem.name else None
+def _evidence(checked: CheckedProof, problem: Problem[Any, Any], proof: Path) -> dict[str, float | str]:
+    """The counters of a checked proof, with the bound where it proves one of the problem."""
+    counters: dict[str, float | str] = {PROOF: digest_of(proof), VERDICT: checked.sentence}
+    if checked.problem == problem.name and checked.lower_bound is not None:
+        counters[CERTIFIED] = checked.lower_bound
+    return counters
 
 
 def levels(rows: pd.DataFrame) -> pd.Series[str]:

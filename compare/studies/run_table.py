@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .study import Runs, Study
 
 Numbers = npt.NDArray[np.int64]
+_PIECE = pa.schema([*((name, pa.int64()) for name in ("recipe", "group", "runs", "seed")), ("key", pa.string())])
 _SAME_RUN = ("instance", "problem", "method", "options", "seed", "code_version")
 
 
@@ -147,7 +148,7 @@ def run_table(study: Study, index: pa.Table) -> RunTable:
     digests, sources = digests.fill_null(""), sources.fill_null("")
     sizes = sizes.fill_null(0).to_numpy(zero_copy_only=False)
     forms, groups = np.repeat(np.arange(len(study.recipes.forms)), np.diff(study.recipes.starts)), dict[RunGroup, int]()
-    columns: list[tuple[Numbers, Numbers, Numbers, pa.Array, Numbers]] = []
+    pieces = [_PIECE.empty_table()]
     for number, runs in enumerate(study.runs):
         admitted = np.array([not runs.families or form.family in runs.families for form in study.recipes.forms], bool)
         for (problem, method, options), repeat in product(runs.pairs(), range(runs.repeats)):
@@ -161,22 +162,12 @@ def run_table(study: Study, index: pa.Table) -> RunTable:
                 named = digests.take(pa.array(some)).to_pylist()
                 parts = (problem, method, group.options, str(repeat))
                 seeds = [derived_seed(str(study.seed), digest, *parts) for digest in named]
-                keys = pa.array(group.keys(named, seeds), pa.string())
-                columns.append((some, np.full(len(some), order), np.array(seeds), keys, np.full(len(some), number)))
-    if not columns:
-        columns = [(np.empty(0, int), np.empty(0, int), np.empty(0, int), pa.array([], pa.string()), np.empty(0, int))]
-    recipe, group_of, seed, number_of = (np.concatenate([each[i] for each in columns]) for i in (0, 1, 2, 4))
-    whole = RunTable(
-        study.recipes,
-        digests,
-        sizes,
-        sources,
-        tuple(groups),
-        recipe,
-        group_of,
-        seed,
-        pa.concat_arrays([each[3] for each in columns]),
-    )
+                of_piece = np.full((2, len(some)), [[order], [number]])
+                pieces.append(pa.table([some, *of_piece, seeds, group.keys(named, seeds)], schema=_PIECE))
+    found = pa.concat_tables(pieces)
+    recipe, group_of, number_of, seed = (found[name].to_numpy() for name in _PIECE.names[:-1])
+    columns = recipe, group_of, seed, found["key"].combine_chunks()
+    whole = RunTable(study.recipes, digests, sizes, sources, tuple(groups), *columns)
     return _in_order(_each_once(whole, number_of))
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import msgspec
 import numpy as np
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from ...instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, modules_beside
 from ...instances.contract.errors import BadInput, storable, unknown
@@ -51,9 +51,9 @@ _GROUPS = ("variant", "label", "method", "family", "problem", "kind", "status", 
 class OfAny(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """The keys of any ``[[instances]]`` table: what the report groups by, and what stands in for absent files."""
 
-    family: str | None = None
+    family: str | UnsetType = UNSET
     seeds: Seeds = 1
-    stand_in: dict[str, Any] | None = None
+    stand_in: dict[str, Any] | UnsetType = UNSET
 
 
 class Files(OfAny, kw_only=True, frozen=True):
@@ -111,7 +111,7 @@ class StudyTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     instances: Annotated[list[dict[str, Any]], Meta(min_length=1)]
     runs: Annotated[list[dict[str, Any]], Meta(min_length=1)]
-    name: Annotated[str, Meta(description="the title of the report (the file's name)")] | None = None
+    name: Annotated[str, Meta(description="the title of the report (the file's name)")] | UnsetType = UNSET
     seed: Annotated[int, Meta(description="the seeds of instances and methods derive from it (0)")] = 0
     time_limit: Seconds = 60.0
     memory_limit: Megabytes = 4096
@@ -189,7 +189,7 @@ def study_of(spec: str, path: Path, name: str = "") -> Study:
         for number, plot in enumerate(plots, start=1):
             with located(f"report.plots[{number}]"):
                 _check_plot(plot, recipes.forms, runs)
-        named = name if table.name is None else table.name
+        named = name if table.name is UNSET else table.name
         notes = dict.fromkeys([*sources.notes, *(line for each in runs for line in each.skipped())])
         return Study(named, table.seed, recipes, tuple(runs), tuple(notes), spec)
 
@@ -289,7 +289,7 @@ class Sources:
             parameters = freeze(workload.complete(values))
             if isinstance(workload.build, RandomTopics):
                 _check_draw(workload.build, tuple(pair for pair in parameters if pair[0] != "nodes"))
-            family = workload.name if table.family is None else table.family
+            family = workload.name if table.family is UNSET else table.family
             seeds = _seeds_of(table, str(self.seed), workload.name, repr(parameters))
             yield Recipe(family, 0, workload=workload.name, parameters=parameters, code=code), seeds
 
@@ -298,7 +298,7 @@ class Sources:
         table = checked({key: value for key, value in source.items() if key not in columns}, Files)
         renamed: dict[str, Any] = {columns[key]: _column(source[key], key) for key in columns if key in source}
         renamed |= {name: getattr(table, name) for name in _READING if getattr(table, name)}
-        if table.stand_in is not None:
+        if table.stand_in is not UNSET:
             with located("stand_in"):
                 self._check_stand_in(table.stand_in)
         matching = {}
@@ -326,7 +326,7 @@ class Sources:
             if entry.needs:
                 entry.make()
         except BadInput:
-            if table.stand_in is None:
+            if table.stand_in is UNSET:
                 raise
             yield from self._stand_in(table, name)
         else:
@@ -358,7 +358,7 @@ class Sources:
                 pass
 
     def _stand_in(self, table: Files, pattern: str) -> Iterator[tuple[Recipe, RecipeSeeds]]:
-        if table.stand_in is None:
+        if table.stand_in is UNSET:
             raise BadInput(f"{pattern} does not exist: correct the path or give a stand_in")
         family = str(table.stand_in.get("family", table.family or "stand-in"))
         self.notes.append(f"{pattern} was absent: {family} instances stand in for it.")
@@ -409,8 +409,9 @@ def study_schema() -> Schema:
     study file may have, is refused as well. Cost: every method and workload is imported.
     """
     tables = (StudyTable, Runs, Files, FromWorkload)
-    _, components = msgspec.json.schema_components(tables, ref_template="#/$defs/{name}")
-    named = {name: _without_defaults(table) for name, table in components.items()}
+    _, named = msgspec.json.schema_components(tables, ref_template="#/$defs/{name}")
+    for given in (given for table in named.values() for given in table["properties"].values()):
+        given.pop("default", None)
     study, runs, files, of_any = (named.pop(table.__name__) for table in tables)
     study["properties"]["instances"] |= {"items": {"$ref": "#/$defs/Instances"}}
     study["properties"]["runs"] |= {"items": runs}
@@ -431,18 +432,6 @@ def study_schema() -> Schema:
     named["Method"] = {"anyOf": [{"enum": _own(METHODS)}, *methods, _PLUG_IN, _of_plug_in("method")]}
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return {**head, **study, "title": "A study of Overlaybench", "$defs": named}
-
-
-def _without_defaults(table: Schema) -> Schema:
-    """A table's schema without defaults, of which some are null only to say that the key is absent."""
-    plain = {}
-    for key, given in table["properties"].items():
-        schema = {name: value for name, value in given.items() if name != "default"}
-        allowed = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
-        plain[key] = {**schema, "anyOf": allowed} if len(allowed) > 1 else (schema | allowed[0] if allowed else schema)
-        if len(allowed) == 1:
-            del plain[key]["anyOf"]
-    return {**table, "properties": plain}
 
 
 def _table(key: str, name: str, options: Iterable[Option], shared: Schema) -> Schema:

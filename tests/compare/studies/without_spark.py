@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from overlaybench.compare.studies.executors import Executors, Work, _Threads
+from overlaybench.compare.studies.executors import Executors, LocalProcesses, Work, _Threads
 from overlaybench.compare.studies.spark_session import PlugIns
 from overlaybench.compare.studies.spark_study import Again, run_study
 from overlaybench.compare.studies.store import Store
@@ -24,6 +24,8 @@ class InThisProcess(Executors):
 
     def send(self, file: Path) -> None:
         """It is here."""
+
+    path_of = LocalProcesses.path_of
 
     def send_code(self, archive: Path, folder: str) -> None:
         """It is here."""
