@@ -394,6 +394,12 @@ class Coded(NamedTuple):
         code_of = {label: code for code, label in enumerate(dict.fromkeys(labels))}
         return cls(list(code_of), np.fromiter(map(code_of.__getitem__, labels), np.int64, len(labels)))
 
+    def first_rows(self) -> npt.NDArray[np.int64]:
+        """The first row with each label, which has one."""
+        first = np.zeros(len(self.distinct), np.int64)
+        first[self.codes[::-1]] = np.arange(len(self.codes))[::-1]
+        return first
+
 
 def natural_order(labels: Sequence[str] | Coded) -> tuple[list[str], npt.NDArray[np.int64]]:
     """The distinct labels in natural order (n2 before n10), and each label's rank in that order.

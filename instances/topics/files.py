@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 SEPARATED = (".csv", ".tsv", ".dat", ".txt")
 _TEXTS = (*SEPARATED, hypergraphs.SETS, hypergraphs.OLIGOMERS)
+_AT_ONCE = 256  # rows: many lists at once take the time of collecting garbage
 
 
 def read_topics(
@@ -148,9 +149,8 @@ def _from_sets(text: str, reading: Reading) -> LoadedInstance[TopicInstance]:
     remarks, nodes, topics = Remarks(), LabelColumn(), LabelColumn()
     rows, separator = hypergraphs.sets_in(text, reading, remarks)
     for line, name, members in rows:
-        for member in members:
-            nodes.add(member, line)
-            topics.add(name, line)
+        nodes.add(members, repeat(line, len(members)))
+        topics.add(repeat(name, len(members)), repeat(line, len(members)))
     judge_labels(nodes.labels(), "node", reading, separator, remarks)
     refuse_single_members(nodes.labels(), topics.labels(), reading, remarks)
     instance, duplicates = TopicInstance.from_pairs(nodes.labels().coded, topics.labels().coded)
@@ -284,17 +284,18 @@ def _separated(path: Path, reading: Reading) -> tuple[list[Labels], list[Labels]
     names = [*reading.node, *reading.topic]
     rows = separated(path, names)
     places = check_columns(names, next(rows)[1])
-    read = [LabelColumn() for _ in names]
-    by_column = list(zip(read, places, names, strict=True))
-    line = 0
-    for line, row in rows:
-        for column, at, name in by_column:
-            if not row[at] or (row[at].isspace() and not reading.as_is):
-                raise BadInput(f"line {line}: an empty {name}: name it or remove the line")
-            column.add(row[at], line)
-    if not line:
+    columns = [LabelColumn() for _ in names]
+    for some in iter(lambda: list(islice(rows, _AT_ONCE)), []):
+        lines, cells = zip(*some, strict=True)
+        for column, at in zip(columns, places, strict=True):
+            column.add((row[at] for row in cells), lines)
+    labels = [column.labels() for column in columns]
+    if not len(labels[0].coded):
         raise BadInput("has no rows under its header: give it at least one (node, topic) row")
-    labels = [column.labels() for column in read]
+    for name, each in zip(names, labels, strict=True):
+        for code, text in enumerate(each.coded.distinct):
+            if not text or (text.isspace() and not reading.as_is):
+                raise BadInput(f"{each.place(code)}: an empty {name}: name it or remove the line")
     return labels[: len(reading.node)], labels[len(reading.node) :]
 
 
@@ -314,13 +315,9 @@ def _from_columns(
     coded: Sequence[Coded], reading: Reading, further_nodes: Sequence[str] = ()
 ) -> LoadedInstance[TopicInstance]:
     """The instance of the labels in the columns of a table that has numbers of rows."""
-    columns = [Labels(each, partial(_row_of, each.codes)) for each in coded]
+    columns = [Labels.at(each, lambda row: f"row {row + 1}") for each in coded]
     ends = columns[: len(reading.node)], columns[len(reading.node) :]
     return _of_labels(*ends, reading, further_nodes, is_plain=False)
-
-
-def _row_of(codes: npt.NDArray[np.int64], code: int) -> str:
-    return f"row {int(np.argmax(codes == code)) + 1}"
 
 
 def _write_parquet(instance: TopicInstance, costs: object, path: Path) -> None:

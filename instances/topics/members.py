@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
@@ -73,29 +75,33 @@ class Labels:
     coded: Coded
     place: Callable[[int], str]
 
+    @classmethod
+    def at(cls, coded: Coded, place_of_row: Callable[[int], str]) -> Labels:
+        """The labels of rows, by where each row stands."""
+        first_rows = cache(coded.first_rows)
+        return cls(coded, lambda code: place_of_row(int(first_rows()[code])))
+
     def of_rows(self, rows: npt.NDArray[np.int64] | None) -> Labels:
         """The labels of some rows, perhaps repeated; None for all."""
         return self if rows is None else Labels(Coded(self.coded.distinct, self.coded.codes[rows]), self.place)
 
 
 class LabelColumn:
-    """Labels as they are read, row by row, with the line of each one's first row."""
+    """Labels as they are read, with the line of each row. Cost of a row 50 ns and 16 bytes."""
 
     def __init__(self, noun: str = "line") -> None:
-        self.code_of, self._codes, self._lines = dict[str, int](), array("q"), array("q")
-        self._noun = noun
+        self._code_of = defaultdict[str, int](count().__next__)
+        self._codes, self._lines, self._noun = array("q"), array("q"), noun
 
-    def add(self, label: str, line: int) -> None:
-        """Add the label of a row that begins on a line."""
-        code = self.code_of.setdefault(label, len(self._lines))
-        if code == len(self._lines):
-            self._lines.append(line)
-        self._codes.append(code)
+    def add(self, labels: Iterable[str], lines: Iterable[int]) -> None:
+        """Add the labels of rows that begin on some lines."""
+        self._codes.extend(map(self._code_of.__getitem__, labels))
+        self._lines.extend(lines)
 
     def labels(self) -> Labels:
         """The labels of all rows."""
         codes = np.frombuffer(self._codes, np.int64) if self._codes else np.empty(0, np.int64)
-        return Labels(Coded(list(self.code_of), codes), lambda code: f"{self._noun} {self._lines[code]}")
+        return Labels.at(Coded(list(self._code_of), codes), lambda row: f"{self._noun} {self._lines[row]}")
 
 
 def parts(text: str, separator: str) -> list[str]:
@@ -329,9 +335,8 @@ def _form(text: str) -> str:
 
 def refuse_single_members(nodes: Labels, topics: Labels, reading: Reading, remarks: Remarks) -> None:
     """Raise BadInput if no topic has two subscribers, unless that is meant: lists were probably read as labels."""
-    first = np.full(len(topics.coded.distinct), -1, np.int64)
-    first[topics.coded.codes[::-1]] = nodes.coded.codes[::-1]
-    if reading.as_is or not len(topics.coded) or (first[topics.coded.codes] != nodes.coded.codes).any():
+    first = topics.coded.first_rows()[topics.coded.codes]
+    if reading.as_is or not len(topics.coded) or (nodes.coded.codes[first] != nodes.coded.codes).any():
         return
     ends = topics.coded.distinct[0], nodes.coded.distinct[nodes.coded.codes[0]]
     signs = [sign for text in ends for sign in SEPARATORS if len(parts(text, sign)) > 1]

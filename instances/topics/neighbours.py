@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
-from itertools import product
+from itertools import product, repeat
 from typing import Any
 
 from ..contract.errors import BadInput
@@ -94,9 +94,8 @@ def _columns(records: Iterator[tuple[int, Any]], reading: Reading, noun: str) ->
                 raise BadInput(f"{noun} {at}: no '{name}' among {known}: name the key that is meant as a column")
             given = record[name] if isinstance(record[name], list) else [record[name]]
             values.append([_text(value, f"{noun} {at}", name) for value in given])
-        for texts in product(*values):
-            for column, text in zip(columns, texts, strict=True):
-                column.add(text, at)
+        for column, texts in zip(columns, zip(*product(*values), strict=True), strict=False):  # none of an empty list
+            column.add(texts, repeat(at, len(texts)))
     labels = [column.labels() for column in columns]
     return labels[: len(reading.node)], labels[len(reading.node) :]
 
