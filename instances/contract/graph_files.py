@@ -203,10 +203,7 @@ def graph_of_dot(text: str) -> GraphInFile:
         raise reader.wrong("expected graph or digraph")
     if not reader.sees("{"):
         reader.identifier()
-    try:
-        reader.body()
-    except RecursionError:
-        raise BadInput("nested too deeply: give one graph without subgraphs") from None
+    reader.body()
     if not reader.sees(""):
         raise reader.wrong("expected the end of the file")
     return GraphInFile(reader.nodes, reader.edges, "igraph" if text.startswith("/* Created by igraph") else "")
@@ -217,6 +214,7 @@ _TOKEN = re.compile(
     r"""|(?P<sign>--|->|[{}\[\];,=:+])|(?P<word>-?(?:\.\d+|\d+(?:\.\d*)?)|[^\W\d]\w*)""",
     re.DOTALL,
 )
+_DEEPEST = 100
 _ESCAPED = re.compile(r'\\(\n|["\\])')  # a backslash continues a line, too
 
 
@@ -224,7 +222,7 @@ class _Dot:
     """A recursive descent through the tokens of a DOT file, which collects nodes and edges."""
 
     def __init__(self, text: str) -> None:
-        self._tokens, self._at = [*_tokens(text), ("", True, text.count("\n") + 1)], 0
+        self._tokens, self._at, self._depth = [*_tokens(text), ("", True, text.count("\n") + 1)], 0, 0
         self.nodes: dict[str, dict[str, str]] = {}
         self.edges: list[tuple[str, str]] = []
 
@@ -243,21 +241,25 @@ class _Dot:
         return seen
 
     def identifier(self) -> str:
-        text, is_plain, _ = self._tokens[self._at]
-        if is_plain and not re.match(r"[-.]?\w", text):
-            raise self.wrong("expected a name")
-        self._at += 1
-        while self.skip("+"):
-            text += self.identifier()
-        return text
+        whole = ""
+        while True:
+            text, is_plain, _ = self._tokens[self._at]
+            if is_plain and not re.match(r"[-.]?\w", text):
+                raise self.wrong("expected a name")
+            self._at, whole = self._at + 1, whole + text
+            if not self.skip("+"):
+                return whole
 
     def body(self) -> list[str]:
         """Read what stands in braces; returns the nodes in it."""
         if not self.skip("{"):
             raise self.wrong("expected {")
-        inside = []
+        if (depth := self._depth) == _DEEPEST:
+            raise BadInput("nested too deeply: give one graph without subgraphs")
+        self._depth, inside = depth + 1, list[str]()
         while not self.skip("}"):
             inside += [] if self.skip(";") else self._statement()
+        self._depth = depth
         return inside
 
     def _statement(self) -> list[str]:
@@ -268,12 +270,11 @@ class _Dot:
             self._at += 2  # an attribute of the graph
             self.identifier()
             return []
-        groups, is_edge = [self._operand()], False
+        groups = [self._operand()]
         while self.skip("--", "->"):
             groups.append(self._operand())
-            is_edge = True
         given = self._attributes()
-        if is_edge:
+        if len(groups) > 1:
             self.edges += [(u, v) for one, other in pairwise(groups) for u in one for v in other]
         elif len(groups[0]) == 1:
             self.nodes[groups[0][0]].update(given)

@@ -96,7 +96,7 @@ def read_topics(
         if ending == ".json":
             return _from_json(path, reading)
         if ending in neighbours.RECORDS:
-            return _of_labels(*neighbours.columns_of_lines(read_text(path), reading), reading, is_plain=False)
+            return _of_labels(neighbours.columns_of_lines(read_text(path), reading), reading, is_plain=False)
         if ending in neighbours.GRAPHS:
             return _of_incidences(neighbours.incidences_of_graph(read_text(path), ending), reading)
         if ending == neighbours.HMETIS:
@@ -107,20 +107,19 @@ def read_topics(
             return _from_sets(read_text(path), reading)
         if ending in SEPARATED:
             labels = _separated(path, reading)
-            return _of_labels(*labels, reading, is_plain=is_plain_table(path, [*reading.node, *reading.topic]))
+            return _of_labels(labels, reading, is_plain=is_plain_table(path, [*reading.node, *reading.topic]))
         raise unknown_ending(path, (".json", ".parquet", *_TEXTS, *TOPICS.only_read))
 
 
 def _of_labels(
-    nodes: Sequence[Labels],
-    topics: Sequence[Labels],
+    labels: Sequence[Labels],
     reading: Reading,
     further_nodes: Sequence[str] = (),
     *,
     is_plain: bool = True,
 ) -> LoadedInstance[TopicInstance]:
     """The instance of the labels in the columns of a table, several of which are one key, and remarks on them."""
-    remarks = Remarks()
+    remarks, nodes, topics = Remarks(), labels[: len(reading.node)], labels[len(reading.node) :]
     node, rows = _key(nodes, "node", reading.node, reading, remarks)
     topic, split = _key([each.of_rows(rows) for each in topics], "topic", reading.topic, reading, remarks)
     node = node.of_rows(split)
@@ -235,7 +234,7 @@ def _from_json(path: Path, reading: Reading) -> LoadedInstance[TopicInstance]:
     if (incidences := neighbours.incidences_of_json(data)) is not None:
         return _of_incidences(incidences, reading)
     if isinstance(data, list):
-        return _of_labels(*neighbours.columns_of_records(data, reading), reading, is_plain=False)
+        return _of_labels(neighbours.columns_of_records(data, reading), reading, is_plain=False)
     document = of_format(data, FORMAT, _TopicsInFile)
     nodes = [node for node, topics in document.subscriptions.items() for _ in topics]
     listed = list(chain.from_iterable(document.subscriptions.values()))
@@ -279,7 +278,7 @@ def _with_costs(instance: TopicInstance, costs: CostsInFile | None) -> TopicInst
 _COSTS, _WITHOUT_TOPICS = b"overlaybench.costs", b"overlaybench.nodes_without_topics"
 
 
-def _separated(path: Path, reading: Reading) -> tuple[list[Labels], list[Labels]]:
+def _separated(path: Path, reading: Reading) -> list[Labels]:
     """The labels in the columns of the nodes and the topics of a CSV or TSV file; an empty one is bad input."""
     names = [*reading.node, *reading.topic]
     rows = separated(path, names)
@@ -296,7 +295,7 @@ def _separated(path: Path, reading: Reading) -> tuple[list[Labels], list[Labels]
         for code, text in enumerate(each.coded.distinct):
             if not text or (text.isspace() and not reading.as_is):
                 raise BadInput(f"{each.place(code)}: an empty {name}: name it or remove the line")
-    return labels[: len(reading.node)], labels[len(reading.node) :]
+    return labels
 
 
 def _from_parquet(path: Path, reading: Reading) -> LoadedInstance[TopicInstance]:
@@ -316,8 +315,7 @@ def _from_columns(
 ) -> LoadedInstance[TopicInstance]:
     """The instance of the labels in the columns of a table that has numbers of rows."""
     columns = [Labels.at(each, lambda row: f"row {row + 1}") for each in coded]
-    ends = columns[: len(reading.node)], columns[len(reading.node) :]
-    return _of_labels(*ends, reading, further_nodes, is_plain=False)
+    return _of_labels(columns, reading, further_nodes, is_plain=False)
 
 
 def _write_parquet(instance: TopicInstance, costs: object, path: Path) -> None:

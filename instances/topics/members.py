@@ -241,19 +241,14 @@ def as_members(labels: Labels, reading: Reading, remarks: Remarks) -> tuple[Labe
         members = [[next(flat) for _ in own] for own in members]
     if all(own == [text] for own, text in zip(members, distinct, strict=True)):
         return labels, None
-    code_of, first = dict[str, int](), list[int]()
-    for code, own in enumerate(members):
-        for each in own:
-            if code_of.setdefault(each, len(first)) == len(first):
-                first.append(code)
-    sizes = np.array([len(own) for own in members])
+    sizes, each_one = np.array([len(own) for own in members]), Coded.of([each for own in members for each in own])
+    first = np.repeat(np.arange(len(members)), sizes)[each_one.first_rows()]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    flattened = np.array([code_of[each] for own in members for each in own])
     codes = labels.coded.codes
     rows = np.repeat(np.arange(len(codes)), sizes[codes])
     begins = np.cumsum(sizes[codes]) - sizes[codes]
     at = offsets[codes][rows] + np.arange(len(rows)) - begins[rows]
-    read = Labels(Coded(list(code_of), flattened[at]), lambda code: labels.place(first[code]))
+    read = Labels(Coded(each_one.distinct, each_one.codes[at]), lambda code: labels.place(int(first[code])))
     return read, rows if (sizes > 1).any() else None
 
 

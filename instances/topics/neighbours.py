@@ -70,20 +70,20 @@ def incidences_of_hmetis(text: str) -> Incidences:
     return Incidences(pairs, range(1, vertices + 1))
 
 
-def columns_of_records(data: Any, reading: Reading) -> tuple[list[Labels], list[Labels]]:
+def columns_of_records(data: Any, reading: Reading) -> list[Labels]:
     """The labels in a list of JSON objects that have the columns of the reading as keys; a list is its members."""
     if not isinstance(data, list) or not all(isinstance(record, dict) for record in data):
         raise BadInput('give an object with "format": "topics/1", or a list of objects such as {"node": …, "topic": …}')
     return _columns(((at, record) for at, record in enumerate(data, 1)), reading, "record")
 
 
-def columns_of_lines(text: str, reading: Reading) -> tuple[list[Labels], list[Labels]]:
+def columns_of_lines(text: str, reading: Reading) -> list[Labels]:
     """The labels in lines of JSON objects, as :func:`columns_of_records`."""
     lines = ((at, json_of(line, at)) for at, line in enumerate(text.split("\n"), 1) if line.strip())
     return _columns(lines, reading, "line")
 
 
-def _columns(records: Iterator[tuple[int, Any]], reading: Reading, noun: str) -> tuple[list[Labels], list[Labels]]:
+def _columns(records: Iterator[tuple[int, Any]], reading: Reading, noun: str) -> list[Labels]:
     names = [*reading.node, *reading.topic]
     columns = [LabelColumn(noun) for _ in names]
     for at, record in records:
@@ -96,8 +96,7 @@ def _columns(records: Iterator[tuple[int, Any]], reading: Reading, noun: str) ->
             values.append([_text(value, f"{noun} {at}", name) for value in given])
         for column, texts in zip(columns, zip(*product(*values), strict=True), strict=False):  # none of an empty list
             column.add(texts, repeat(at, len(texts)))
-    labels = [column.labels() for column in columns]
-    return labels[: len(reading.node)], labels[len(reading.node) :]
+    return [column.labels() for column in columns]
 
 
 def _text(value: Any, where: str, name: str) -> str:

@@ -337,7 +337,8 @@ BAD_DOT = [
     ("no end", "graph { a -- }", "line 1: expected a name, found '}'"),
     ("two graphs", "graph { a -- b }\ngraph { b -- c }", "line 2: expected the end of the file, found 'graph'"),
     ("no DOT", "graph {\na -- §}", "line 2: '§' is not DOT"),
-    ("deep", "graph " + 3000 * "{", "nested too deeply"),
+    ("deep", "graph " + 101 * "{", "nested too deeply"),
+    ("long name", "graph { " + "a + " * 3000 + "a -- b }", "unknown node 'aaa"),
     ("unknown", "graph { a -- z }", "unknown node 'z': name a node"),
     ("loop", "graph { a -- a }", "edge 0: a loop at 'a': remove it"),
 ]

@@ -94,6 +94,17 @@ def test_bad_parquet_files(tmp_path: Path, content: pa.Table | bytes, fragment: 
         ob.read_topics(path)
 
 
+@pytest.mark.parametrize(("ending", "place"), [(".csv", "line 4"), (".parquet", "row 3")])
+def test_a_bad_list_is_placed_by_its_first_row(tmp_path: Path, ending: str, place: str) -> None:
+    topics = ["x", "x;y", "x;;y", "z", "x;;y"]
+    path = written(tmp_path / "topics.csv", "node,topic\n" + "".join(f"n{i},{each}\n" for i, each in enumerate(topics)))
+    if ending == ".parquet":
+        path = path.with_suffix(ending)
+        pq.write_table(pa.table({"node": [f"n{i}" for i in range(5)], "topic": topics}), path)
+    with refused(path, f"{place}: 'x;;y' has a member without a name"):
+        ob.read_topics(path, separator=";")
+
+
 @pytest.mark.parametrize("ending", [".json", ".csv", ".tsv", ".parquet"])
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path, ending: str) -> None:
     missing, folder = tmp_path / f"missing{ending}", tmp_path / f"folder{ending}"
