@@ -17,11 +17,12 @@ from pyspark.sql import functions as F
 
 from ...heuristics.topics.greedy_merge import extend_greedily
 from ...heuristics.topics.kernels.common_topics import BLOCK, block_of, sharing
-from ...heuristics.topics.kernels.partial_overlay import PartialOverlay
+from ...heuristics.topics.kernels.partial_overlay import Edges, PartialOverlay
 from ...heuristics.topics.tie_breaking.ties import TieOrder
 from ...instances.contract.arrays import Ids, Offsets, entries_of
 from ...instances.runtime.compiled import kernel
 from ...instances.topics.instance import TopicInstance
+from ...models.topics.relaxation.price_join import processors
 from .numbering import X_END, Numbered, long_array
 from .tables import TableFiles
 
@@ -30,8 +31,7 @@ _BUCKETS = 4096
 _EDGES = "u long, v long"
 Nodes = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.int32]
-NOBODY = 2**63 - 1
-_LARGEST_SHARE = 16
+NOBODY, _LARGEST_SHARE = 2**63 - 1, 16
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def edges_of_level(
         visitors = members.select("part", F.explode("topics").alias("topic")).join(outside, "topic").distinct()
         gathered = visitors.groupBy("part", "id").agg(F.sort_array(F.collect_set("topic")).alias("topics"))
         rows = rows.unionByName(gathered.withColumn("visits", F.lit(True)))
-    conquered = partial(_conquered, core=core, below=level.core, candidates=candidates, order=order)
+    conquered = partial(_conquered, core=core, below=level.core, candidates=candidates, order=order, alone=parts == 1)
     return rows.repartitionById(parts, F.col("part").cast("int")).drop("part").mapInArrow(conquered, _EDGES), parts
 
 
@@ -170,7 +170,7 @@ def packed(sizes: Mapping[int, int], parts: int) -> tuple[list[int], list[int], 
 
 
 def _conquered(
-    batches: Iterable[pa.RecordBatch], *, core: TableFiles, below: int, candidates: int, order: TieOrder
+    batches: Iterable[pa.RecordBatch], *, core: TableFiles, below: int, candidates: int, order: TieOrder, alone: bool
 ) -> Iterator[pa.RecordBatch]:
     """The task of one part."""
     given = list(batches)
@@ -185,18 +185,18 @@ def _conquered(
     if below:
         pieces = ds.dataset(core.here()).to_batches(columns=["id", "topics"], filter=ds.field("x") < below)
         near = nearest(part, (SubscriptionRows.of([piece]) for piece in pieces), candidates)
-    edges = conquer(part, near, order)
+    edges = conquer(part, near, order, alone)
     yield pa.RecordBatch.from_arrays([pa.array(edges.min(axis=1)), pa.array(edges.max(axis=1))], ["u", "v"])
 
 
-def conquer(part: SubscriptionRows, core: SubscriptionRows, order: TieOrder) -> npt.NDArray[np.int64]:
+def conquer(part: SubscriptionRows, core: SubscriptionRows, order: TieOrder, alone: bool = False) -> Edges:
     """The edges, shape (m, 2), that connect each topic of a part of one or more nodes within it and with the core.
 
     The core are other nodes, or none, among which every topic is connected already. Greedy Merge (P1 §6.1) runs on the
     union of both, in which the core's subscribers of a topic start as one component (as the combine phase of P3,
     Algorithm 12, starts from the components of the parts). Topics that only the core has are left out. Memory about 70
     bytes a subscription of both; time O(|part| · Σ_t |V_t|² ÷ |V|) for every value of the maximum contribution, with V
-    and V_t those of the union.
+    and V_t those of the union; on the processors of a task that is `alone`.
     """
     wanted = np.zeros(1 + max(int(each.topics.max(initial=0)) for each in (part, core)), np.bool_)
     wanted[part.topics] = True
@@ -204,7 +204,7 @@ def conquer(part: SubscriptionRows, core: SubscriptionRows, order: TieOrder) -> 
     number = (np.cumsum(wanted) - 1).astype(np.int32)
     union = part.joined(core)
     instance = TopicInstance(union.offsets, number[union.topics])
-    overlay = PartialOverlay(instance, order)
+    overlay = PartialOverlay(instance, order, threads=processors(instance) if alone else 1)
     if len(core.nodes):
         of_core = np.repeat(np.isin(union.nodes, core.nodes), np.diff(union.offsets))
         connected = np.where(of_core, instance.node_topics, np.int32(-1))
