@@ -67,32 +67,31 @@ def sharing(topics: Ids, block: Block, counts: Words, found: Ids) -> int:
     after: row k has a bit for the nodes with more than k of the topics seen so far. `found`: takes the places; as
     long as the block. Returns how many there are.
 
-    Cost for each topic `least` operations on the words of the block (several at a time, by vector instructions), or
-    on those of its subscribers if they are few; two for each subscriber if they are few in all topics.
+    Cost for each topic at most `least` operations on the words of the block (several at a time, by vector
+    instructions), or on those of its subscribers if they are few; two for each subscriber if they are few everywhere.
     """
     if len(block.bits) == 0:
         return _tallied(topics, block, len(counts), found)
-    last, words, num = len(counts) - 1, counts.shape[1], 0
-    first = counts[0]
-    for t in topics:
-        if t < 0:
-            continue
-        row = block.row[t]
+    last, num, first, chosen = len(counts) - 1, 0, counts[0], topics[topics >= 0]
+    for seen, t in enumerate(chosen):
+        row, left = block.row[t], len(chosen) - seen - 1
+        high, low = min(last, seen), max(0, last - left - 1)  # no other counts can be, or become, enough
         if row >= 0:
             many = block.bits[row]
-            for k in range(last, 0, -1):
+            for k in range(high, low, -1):
                 more, count = counts[k - 1], counts[k]
                 for word in range(len(many)):
                     count[word] |= more[word] & many[word]
-            for word in range(len(many)):
-                first[word] |= many[word]
+            if left >= last:
+                for word in range(len(many)):
+                    first[word] |= many[word]
         else:
             for place in block.lists[block.starts[t] : block.starts[t + 1]]:
                 at, bit = np.uint32(place) >> np.uint32(6), np.int64(1) << np.int64(place & 63)
-                for k in range(last, 0, -1):
+                for k in range(high, low, -1):
                     counts[np.uint32(k), at] |= counts[np.uint32(k - 1), at] & bit
                 first[at] |= bit
-    for word in range(words):
+    for word in range(len(first)):
         left = counts[last, word]
         while left:
             found[num] = (word << 6) + math.frexp(left & -left)[1] - 1  # the lowest bit
