@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-_ENDS_AT_ONCE = 5_000_000
+_ENDS_AT_ONCE = 500_000
 
 
 class LabelledNodes(Protocol):
