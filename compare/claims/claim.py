@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..intervals import Interval, share_interval
@@ -57,14 +58,8 @@ class Limit:
         return " and ".join(filter(None, ends)) or "any number"
 
 
-def at_most(high: float) -> Limit:
-    """At most this number."""
-    return Limit(high=high)
-
-
-def at_least(low: float) -> Limit:
-    """At least this number."""
-    return Limit(low)
+at_least, at_most = Limit, partial(Limit, -math.inf)
+"""A number must be at least, or at most, this one."""
 
 
 def about(published: float, factor: float = 1.1) -> Limit:

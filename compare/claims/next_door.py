@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 
 from ...instances.contract.catalogue import WORKLOADS
 from ...instances.topics.instance import TopicInstance
 from ..intervals import mean_interval, share_interval
 from .bench import LAWS, SEED, Bench
 from .claim import CaseTally, Judgement, Limit, at_least, claim, exact, judged, under
-from .properties import mean_diameter
+from .properties import mean_diameter, most_common_topics
 
 _WEIGHTED = ("plane", "transit-stub")
 _CONNECTED = {"edges": "min-tco", "max-degree": "minmax-tco"}
@@ -32,9 +31,7 @@ def LOGARITHMIC_RATIO(bench: Bench, law: str) -> Judgement:
     for number, one in enumerate(instances(law, nodes, count, topics=10, subscriptions=4)):
         least = bench.run("branch-and-cut", one, "weighted-tco", progress="off", time_limit=60).lower_bound
         found = bench.value("weighted-gm", one, "weighted-tco") / (least or 1.0)
-        topics = [set(one.topics_of(v).tolist()) for v in range(one.num_nodes)]
-        shared = max((len(some & other) for some, other in combinations(topics, 2)), default=0)
-        limit = sum(1 / i for i in range(1, shared + 1))
+        limit = sum(1 / i for i in range(1, most_common_topics(one) + 1))
         tally.add(found <= limit + 1e-9, f"instance {number}: {found:.3f} above {limit:.3f}")
         largest = max(largest, found)
     return tally.judgement(exact(largest, tally.n))

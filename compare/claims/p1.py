@@ -32,7 +32,7 @@ from .claim import FALLS, RISES, CaseTally, Judgement, Limit, Line, Verdict, all
 from .claim import verdict_of as verdict
 from .enumeration import minimum_set_cover, smallest_degree_of
 from .link_contributions import merge_by_link_contributions
-from .properties import PropertyCase, assorted, counts, mean_diameter, violation_of
+from .properties import PropertyCase, assorted, counts, mean_diameter, most_common_topics, violation_of
 from .rows import slope
 
 _MOST_TRACED, _MOST_COUNTED = 60, 2000
@@ -60,17 +60,9 @@ def _not_greedy(instance: TopicInstance, result: Result[Overlay]) -> str:
     merges = instance.num_subscriptions - instance.num_topics
     if sum(gains) != merges or min(gains, default=1) < 1:
         return f"the edges merge {sum(gains):g} components, all merges are {merges}"
-    if any(after > before for before, after in pairwise(gains)) or gains[:1] > [int(_common(instance).max())]:
+    if any(after > before for before, after in pairwise(gains)) or gains[:1] > [most_common_topics(instance)]:
         return "an edge contributes more than one before it"
     return ""
-
-
-def _common(instance: TopicInstance) -> npt.NDArray[np.int64]:
-    """|T_v ∩ T_w| of all pairs v ≠ w, a dense matrix."""
-    wants = instance.to_scipy().toarray().astype(int)
-    common: npt.NDArray[np.int64] = wants @ wants.T
-    np.fill_diagonal(common, 0)
-    return common
 
 
 def common_topics(instance: TopicInstance) -> int:
@@ -137,7 +129,7 @@ def ratio(bench: Bench) -> Judgement:
         "log to base 2": {key: np.log2(value) for key, value in start.items()},
         "ln(Σ|T_v| − |T|)": {key: np.log(start[key] - one.num_topics) for key, one in made.items()},
         "harmonic number of max |T_v ∩ T_w|": {
-            key: float((1 / np.arange(1, _common(one).max() + 1)).sum()) for key, one in made.items()
+            key: float((1 / np.arange(1, most_common_topics(one) + 1)).sum()) for key, one in made.items()
         },
     }
     mine = rows[rows["method"] == "gm"]

@@ -243,8 +243,8 @@ def lemma_1(bench: Bench) -> Judgement:
     lines = [*found.sensitivity]
     for method in ("minmax-oda", "gm-m"):
         share, number = _least_share(bench, method, minmax_oda_matchings, sizes)
-        held = Verdict.CONFIRMED if share >= 1 / 4 else Verdict.CONTRADICTED
-        lines.append(Line(f"{method}: edges ÷ n(n − 1), linear if at least 1/4", exact(share, number), held))
+        text = f"{method}: edges ÷ n(n − 1), linear if at least 1/4"
+        lines.append(Line.of(text, exact(share, number), share >= 1 / 4))
     if all_of(one.verdict for one in lines[-2:]) is not Verdict.CONFIRMED:
         found = replace(found, verdict=Verdict.CONTRADICTED, because=f"the ratio is not linear: {lines[-2].number}")
     bare, claimed = exact(bench.value("gm-m", cases[-1].instance, "min-tco")), cases[-1].claimed
@@ -411,10 +411,8 @@ def perfect_matchings(bench: Bench) -> Judgement:
                 whole = len({v for edge in group for v in edge}) == 2 * half
                 tally = tallies["every further n/2 edges" if start else "the first n/2 edges"]
                 tally.add(whole, f"{name}: a node is twice in {[(u + 1, v + 1) for u, v in group]}")
-    lines = []
-    for name, tally in tallies.items():
-        held = Verdict.CONTRADICTED if tally.failed or not tally.n else Verdict.CONFIRMED
-        lines.append(Line(f"{name}, share of matchings", exact(1 - tally.failed / max(tally.n, 1), tally.n), held))
+    shares = {name: exact(1 - tally.failed / max(tally.n, 1), tally.n) for name, tally in tallies.items()}
+    lines = [Line.of(f"{name}, share of matchings", one, one.n > 0 and one.mean == 1) for name, one in shares.items()]
     groups, failed = (sum(getattr(tally, name) for tally in tallies.values()) for name in ("n", "failed"))
     because = next((tally.first for tally in tallies.values() if tally.first), f"in all {groups} groups")
     gravest = all_of(line.verdict for line in lines)

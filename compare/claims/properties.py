@@ -154,6 +154,11 @@ def contributions(labels: Labels) -> Labels:
     return np.triu(apart.sum(axis=0), 1)
 
 
+def most_common_topics(instance: TopicInstance) -> int:
+    """The most topics that two nodes have in common."""
+    return int(contributions(component_labels(instance)).max())
+
+
 def mean_diameter(instance: TopicInstance, overlay: Overlay, every: int = 1) -> float:
     """The mean over topics, or over each `every`-th, of the largest distance within G_t between two subscribers."""
     import scipy.sparse as sp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import simpy
 
 PAUSE, DETECTION, PATIENCE = 50_000, 100_000, MINUTE
-_COLUMNS = ("publication", "sender", "receiver", "time", "local")
 Process = Generator["simpy.Event", Any, None]
 _Queues = dict[int, "simpy.Store"]
 
@@ -50,8 +49,7 @@ class Log:
     """The log of one simulation.
 
     `published`, `completed`, shape (P,): when a publication was published, and when its last copy was processed;
-    NEVER if not. `processed`, mapping of str to array: one entry for each copy processed: its `publication`, its
-    `sender` (-1 for a client), its `receiver`, the `time`, and the number of matching `local` subscriptions.
+    NEVER if not. `processed`: five numbers of each copy processed (:meth:`rows`).
     `lost`: publications of which a broker that crashed for good, or left, had a copy. `control_bytes`,
     `publication_bytes`, mapping of second to int: sent between brokers.
     """
@@ -59,7 +57,7 @@ class Log:
     published: npt.NDArray[np.int64]
     completed: npt.NDArray[np.int64]
     under_way: npt.NDArray[np.int64]  # shape (P,): its copies that are under way
-    processed: Mapping[str, array[int]] = field(default_factory=lambda: {name: array("q") for name in _COLUMNS})
+    processed: array[int] = field(default_factory=lambda: array("q"))
     lost: set[int] = field(default_factory=set)
     issued: list[Issued] = field(default_factory=list)
     crashed: dict[int, int] = field(default_factory=dict)
@@ -82,14 +80,12 @@ class Log:
         if not self.under_way[publication]:
             self.completed[publication] = time
 
-    def column(self, name: str) -> npt.NDArray[np.int64]:
-        """One number of each copy processed, in order of processing."""
-        return np.array(self.processed[name], dtype=np.int64)
+    def rows(self) -> npt.NDArray[np.int64]:
+        """The copies processed, in order: rows of the publication, the sender, the receiver, the time and a count.
 
-    def messages(self) -> npt.NDArray[np.int64]:
-        """Rows (publication, sender, receiver, time, local) of the copies that brokers sent, in order of processing."""
-        rows = np.column_stack([self.column(name) for name in _COLUMNS])
-        return rows[rows[:, 1] >= 0]
+        The sender is -1 for a client, and the count is that of the matching local subscriptions.
+        """
+        return np.array(self.processed, dtype=np.int64).reshape(-1, 5)
 
     def subscriptions(self) -> tuple[Ids, Ids, Ids, npt.NDArray[np.int64]]:
         """The brokers, bounds and times (started, settled, ended) of all subscriptions issued."""
@@ -365,9 +361,7 @@ class SimulatedNetwork:
     def _process(self, sender: int, publication: Publication, broker: Broker) -> Sends | None:
         if (result := broker.process(sender, publication, self.now)) is None:
             return None
-        row = (publication.number, sender, broker.me, self.now, result[0])
-        for column, number in zip(self.log.processed.values(), row, strict=True):
-            column.append(number)
+        self.log.processed.extend((publication.number, sender, broker.me, self.now, result[0]))
         return result[1]
 
     def _transmit(self, me: int, per_copy: int) -> Process:

@@ -80,7 +80,8 @@ def simulate_system(
     director.play()
     if broken := violations(network, given.publications.values, given.num_brokers, scenario.drain):
         raise BrokenInvariant("; ".join(broken))
-    messages = network.log.messages()
+    rows = network.log.rows()
+    messages = rows[rows[:, 1] >= 0]
     messages[:, 3] -= director.start
     soft = [(each.me, v) for each in network.brokers.values() for v, real in each.routing.links.items() if real]
     tables = [each.routing.working for each in network.brokers.values() if each.me not in network.joining]
@@ -220,7 +221,8 @@ def violations(network: SimulatedNetwork, values: Ids, num_brokers: int, quiet: 
 
 
 def _twice(log: Log, num_brokers: int) -> Iterator[str]:
-    found, counts = np.unique(log.column("publication") * num_brokers + log.column("receiver"), return_counts=True)
+    publication, _, receiver, _, _ = log.rows().T
+    found, counts = np.unique(publication * num_brokers + receiver, return_counts=True)
     for each in found[counts > 1].tolist():
         yield f"publication {each // num_brokers} reaches broker {each % num_brokers} twice"
 
@@ -231,7 +233,7 @@ def _deliveries(log: Log, values: Ids, num_brokers: int, quiet: bool) -> Iterato
     brokers, lows, highs, times = log.subscriptions()
     for broker, crashed in log.crashed.items():
         times[brokers == broker, 2] = np.minimum(times[brokers == broker, 2], crashed)
-    publication, receiver, local = log.column("publication"), log.column("receiver"), log.column("local")
+    publication, _, receiver, _, local = log.rows().T
     order, completed = np.argsort(publication, kind="stable"), log.completed.copy()
     if unfinished := np.flatnonzero(log.under_way > 0).tolist():
         if quiet and not log.crashed:

@@ -108,7 +108,7 @@ class Director:
                 yield self._env.timeout(time - self._network.now)
             if self._given.publications.sources[number] not in self._leaving:
                 self._network.publish(number)
-            done, messages = (time - self.start) / SECOND, len(self._network.log.processed["time"])
+            done, messages = (time - self.start) / SECOND, len(self._network.log.processed) // 5
             of = (self.end - self.start) / SECOND
             line.show(number, f"{done:.0f} of {of:.0f} s simulated, {messages:,} messages")
         line.clear()
