@@ -22,17 +22,10 @@ _PAIR = ["problem", "instance"]
 _OF_PAIRS = {*_PAIR, "key", "kind", "family", "method", "status", "value", "lower_bound", "counters"}
 
 
-class Implied(NamedTuple):
-    """An implication of a problem, the `target`."""
-
-    target: str
-    by: Implication
-
-
-def implications(names: Iterable[str] = ()) -> list[Implied]:
-    """The implications of all problems that are known, and of those of these names."""
+def implications(names: Iterable[str] = ()) -> list[tuple[str, Implication]]:
+    """The implications of all problems that are known and of those of these names, each with its problem."""
     known = {name: PROBLEMS.get(name) for name in dict.fromkeys((*PROBLEMS, *names))}
-    return [Implied(name, one) for name, problem in known.items() if problem for one in problem.implications]
+    return [(name, one) for name, problem in known.items() if problem for one in problem.implications]
 
 
 def proven(rows: pd.DataFrame) -> pd.DataFrame:
@@ -227,7 +220,9 @@ def _by_row(function: Callable[..., float], arguments: pd.DataFrame) -> npt.NDAr
     return values
 
 
-def _imply(bounds: dict[str, _Bounds], nodes: npt.NDArray[np.float64], links: Sequence[Implied]) -> None:
+def _imply(
+    bounds: dict[str, _Bounds], nodes: npt.NDArray[np.float64], links: Sequence[tuple[str, Implication]]
+) -> None:
     """Apply every implication until none helps; false bounds can raise each other forever, hence the limit."""
     for _ in links:
         raised = False

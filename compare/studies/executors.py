@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -78,7 +78,7 @@ class Executors(ABC):
         return Path(SparkFiles.get(file.name))
 
 
-class LocalProcesses(Executors):
+class LocalProcesses(Executors, AbstractContextManager["LocalProcesses"]):
     """Warm processes of this machine for one kind of work, forked when first needed, and replaced where they die.
 
     One that takes more than `seconds_a_batch` is killed, and the batch is not tried again.
@@ -89,9 +89,6 @@ class LocalProcesses(Executors):
         self._idle: SimpleQueue[Fork | None] = SimpleQueue()
         for _ in range(processes):
             self._idle.put(None)
-
-    def __enter__(self) -> LocalProcesses:
-        return self
 
     def __exit__(self, *ended: object) -> None:
         with suppress(Empty):
@@ -339,7 +336,7 @@ def run_batches(
             poll(min(cores, sum(map(len, running.values()))))
 
 
-class _Threads:
+class _Threads(AbstractContextManager["_Threads"]):
     """Daemon threads, which do calls and do not keep a process from ending."""
 
     def __init__(self) -> None:
@@ -355,9 +352,6 @@ class _Threads:
             Thread(target=self._serve, daemon=True).start()
         self._calls.put((future, call))
         return future
-
-    def __enter__(self) -> _Threads:
-        return self
 
     def __exit__(self, *ended: object) -> None:
         for _ in range(self._threads):

@@ -19,7 +19,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -106,7 +106,7 @@ def run_isolated(job: Job) -> IsolatedRun:
         return run
 
 
-class Solver:
+class Solver(AbstractContextManager["Solver"]):
     """A process that does one run after another, and is replaced whenever its state is in doubt.
 
     It is forked when first needed, with the imports and compiled kernels of its parent. It is ended, and the next
@@ -129,9 +129,6 @@ class Solver:
         self._digest = ""
         self._notes = mmap.mmap(-1, _NOTES)
         self._heard = _Heard(self._notes, (), 0)
-
-    def __enter__(self) -> Solver:
-        return self
 
     def __exit__(self, *ended: object) -> None:
         self.stop()

@@ -204,11 +204,11 @@ def friedman(values: Floats) -> Friedman:
     return Friedman(float(statistic), float(p))
 
 
-def critical_difference(methods: int, instances: int, level: float = LEVEL) -> float:
+def critical_difference(methods: int, instances: int) -> float:
     """Nemenyi's critical difference of mean ranks: q √(k(k + 1) ÷ 6N), with q of the studentized range ÷ √2."""
     from scipy.stats import studentized_range
 
-    quantile = studentized_range.ppf(1 - level, methods, np.inf) / np.sqrt(2)
+    quantile = studentized_range.ppf(1 - LEVEL, methods, np.inf) / np.sqrt(2)
     return float(quantile * np.sqrt(methods * (methods + 1) / (6 * instances)))
 
 

@@ -191,7 +191,7 @@ def html(found: Pivot) -> str:
     return f"{head}\n<caption>{escape(found.caption)}</caption>\n{body}\n"
 
 
-def write_pivot(found: Pivot, file: Path, label: str = "tab:results") -> None:
+def write_pivot(found: Pivot, file: Path) -> None:
     """Write the table atomically in the format of the ending, one of `FORMATS`; bold as far as the format has it."""
     match file.suffix:
         case ".csv":
@@ -207,7 +207,7 @@ def write_pivot(found: Pivot, file: Path, label: str = "tab:results") -> None:
             rows = "".join(f"| {' | '.join(line)} |\n" for line in cells)
             atomic_write(file, f"{rows}\n{found.caption}\n")
         case ".tex":
-            atomic_write(file, latex_table(found.table, found.caption, label, bold=found.best))
+            atomic_write(file, latex_table(found.table, found.caption, "tab:results", bold=found.best))
         case ".xlsx":
             atomic_write(file, workbook(found.table))
         case _:

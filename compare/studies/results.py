@@ -70,7 +70,9 @@ def results(
         _check_column(column, rows)
         having = rows[column].map(lambda value, wanted=wanted: _is(value, wanted)).astype(bool)
         if not having.any() and wanted not in PROBLEMS and wanted not in METHODS:
-            _check_slip(column, wanted, {value for value in rows[column] if isinstance(value, str)})
+            known = {value for value in rows[column] if isinstance(value, str)}
+            if slips := get_close_matches(wanted, known, n=1, cutoff=0.8):
+                raise BadInput(f"no run has the {column} '{wanted}': did you mean '{slips[0]}'?")
         rows = rows[having]
     return rows.reset_index(drop=True)
 
@@ -186,12 +188,6 @@ def _is(value: object, wanted: str) -> bool:
         except ValueError:
             return False
     return str(value) == wanted
-
-
-def _check_slip(column: str, wanted: str, known: set[str]) -> None:
-    """Raise BadInput if a value that no run has differs by a slip from one that some have."""
-    if slips := get_close_matches(wanted, known, n=1, cutoff=0.8):
-        raise BadInput(f"no run has the {column} '{wanted}': did you mean '{slips[0]}'?")
 
 
 def _check_column(column: str, rows: pd.DataFrame) -> None:

@@ -27,6 +27,7 @@ from pyspark.java_gateway import launch_gateway
 
 from ...instances.contract.catalogue import PROBLEMS, WORKLOADS, Catalogue
 from ...instances.contract.errors import BadInput
+from ...instances.contract.files import atomic_file
 from ...instances.contract.method import Method
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result
@@ -363,16 +364,12 @@ def write_archive(file: Path, *, libraries: bool = False) -> Path:
     """
     if file.suffix != ".zip":
         raise BadInput(f"{file}: an archive is a .zip: choose such a name")
-    temporary = file.with_name(f".{file.name}")
-    try:
-        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            for path, name in {**dict(_code()), **(dict(_libraries()) if libraries else {})}.items():
-                archive.write(path, name)
-        temporary.replace(file)
-    except OSError as error:
-        raise BadInput(f"{file}: cannot be written ({error.strerror}): choose another path") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with (
+        atomic_file(file) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
+        for path, name in {**dict(_code()), **(dict(_libraries()) if libraries else {})}.items():
+            archive.write(path, name)
     return file
 
 

@@ -10,7 +10,7 @@ import re
 import struct
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
@@ -260,13 +260,9 @@ class Store:
             kind_named(key.file_kind).write(instance, file)
         return str(instance.digest)
 
-    def instance(self, recipe: str, digest: str, source: str | None = None) -> Any:
-        """The instance of a recipe (JSON), made again; bad input if it is not the one with this digest.
-
-        `source` is that of the index, which is read where it is not given.
-        """
-        if source is None:
-            source = _sources(self, self._index.stat().st_mtime_ns).get(recipe, "") if self._index.is_file() else ""
+    def instance(self, recipe: str, digest: str) -> Any:
+        """The instance of a recipe (JSON), made again; bad input if it is not the one with this digest."""
+        source = _sources(self, self._index.stat().st_mtime_ns).get(recipe, "") if self._index.is_file() else ""
         instance = _made(self, recipe, source)
         if instance.digest != digest:
             raise BadInput(
@@ -387,7 +383,7 @@ def _damaged(file: Path, error: Exception) -> BadInput:
     return BadInput(f"{file}: is damaged: remove it and run the study again, which restores it ({reason})")
 
 
-class RowWriter:
+class RowWriter(AbstractContextManager["RowWriter"]):
     """Stores rows as they come: in the journal, and in a part each time that many have come.
 
     The operating system has rows when :meth:`add` returns, so that a kill of any process loses none of them; they are
@@ -400,9 +396,6 @@ class RowWriter:
         self._tables: list[pa.Table] = []
         self._size = 0
         self._synced = 0.0
-
-    def __enter__(self) -> RowWriter:
-        return self
 
     def __exit__(self, *ended: object) -> None:
         self.close()

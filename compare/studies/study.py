@@ -298,9 +298,11 @@ class Sources:
         table = checked({key: value for key, value in source.items() if key not in columns}, Files)
         renamed: dict[str, Any] = {columns[key]: _column(source[key], key) for key in columns if key in source}
         renamed |= {name: getattr(table, name) for name in _READING if getattr(table, name)}
-        if table.stand_in is not UNSET:
+        given = table.stand_in
+        if given is not UNSET and ("file" not in given or "workload" in given):  # also where the file is there
             with located("stand_in"):
-                self._check_stand_in(table.stand_in)
+                for _ in self.recipes(given):
+                    pass
         matching = {}
         for pattern in as_list(table.file):
             entry = None if _is_readable(self.folder / pattern) else library_entry(pattern)
@@ -316,7 +318,9 @@ class Sources:
                 own = file.stem if stems[file.stem] == 1 else os.path.relpath(file, self.folder.resolve())
                 own = storable(own)
                 whole = Recipe(table.family or own, 0, "", (), str(file), table.kind, freeze(renamed))
-                yield from self._samples(table, whole)
+                for sample in as_list(table.sample):  # 0 is the file itself
+                    seeds = _seeds_of(table, str(self.seed), whole.family, str(sample)) if sample else (0,)
+                    yield replace(whole, sample=sample), seeds
             if not files:
                 yield from self._stand_in(table, pattern)
 
@@ -342,20 +346,6 @@ class Sources:
             return sorted({file.resolve() for file in root.glob(inside) if _is_readable(file)})
         except (ValueError, NotImplementedError, OSError) as error:
             raise BadInput(f"file {pattern!r}: {error}: correct the pattern") from None
-
-    def _samples(self, table: Files, whole: Recipe) -> Iterator[tuple[Recipe, RecipeSeeds]]:
-        """The file itself, or the samples that the table asks for."""
-        for sample in as_list(table.sample):
-            seeds = _seeds_of(table, str(self.seed), whole.family, str(sample)) if sample else (0,)
-            yield replace(whole, sample=sample), seeds
-
-    def _check_stand_in(self, given: dict[str, Any]) -> None:
-        """Raise for a stand-in that could not be used, also where the file is there."""
-        if ("file" in given) == ("workload" in given):
-            raise BadInput("name either a file or a workload")
-        if "workload" in given:
-            for _ in self.recipes(given):
-                pass
 
     def _stand_in(self, table: Files, pattern: str) -> Iterator[tuple[Recipe, RecipeSeeds]]:
         if table.stand_in is UNSET:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -106,10 +106,10 @@ def freeze(parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted((name, tuple(each) if isinstance(each, list) else each) for name, each in parameters.items()))
 
 
-class Recipes(Sequence[Recipe]):
+class Recipes:
     """Distinct recipes, kept as one of each form (all but the seed) and the seeds: a million take 8 MB."""
 
-    def __init__(self, recipes: Iterable[tuple[Recipe, RecipeSeeds]] = ()) -> None:
+    def __init__(self, recipes: Iterable[tuple[Recipe, RecipeSeeds]]) -> None:
         seeds: dict[Recipe, list[npt.NDArray[np.int64]]] = {}
         for recipe, more in recipes:
             seeds.setdefault(replace(recipe, seed=0), []).append(np.asarray(more, np.int64))
@@ -124,13 +124,7 @@ class Recipes(Sequence[Recipe]):
     def __len__(self) -> int:
         return int(self.starts[-1])
 
-    @overload
-    def __getitem__(self, number: int) -> Recipe: ...
-    @overload
-    def __getitem__(self, number: slice) -> tuple[Recipe, ...]: ...
-    def __getitem__(self, number: int | slice) -> Recipe | tuple[Recipe, ...]:
-        if isinstance(number, slice):
-            return tuple(self[each] for each in range(*number.indices(len(self))))
+    def __getitem__(self, number: int) -> Recipe:
         if not -len(self) <= number < len(self):
             raise IndexError(number)
         number %= len(self)
@@ -140,12 +134,6 @@ class Recipes(Sequence[Recipe]):
     def __iter__(self) -> Iterator[Recipe]:
         pairs = zip(self.forms, self.seeds, strict=True)
         return (replace(form, seed=seed) for form, seeds in pairs for seed in seeds.tolist())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(self.forms)
 
     def texts(self) -> pa.ChunkedArray:
         """Each as JSON (:meth:`Recipe.to_json`)."""

@@ -411,14 +411,9 @@ def _rows_in(file: Path, faults: list[Fault]) -> pa.Table:
     except BadInput as error:
         faults.append((file.name, str(error)))
         tables = []
-    if damaged and not store_is_written(file):
+    if damaged and not Store(file.parents[1]).is_locked():  # a study may be writing the last batch
         faults.append((file.name, "has a damaged stretch: run the study again, which repeats its runs"))
     return pa.concat_tables([SCHEMA.empty_table(), *tables])
-
-
-def store_is_written(journal: Path) -> bool:
-    """Whether a study may be writing the last batch of a journal now."""
-    return Store(journal.parents[1]).is_locked()
 
 
 def _comparable(row: Row) -> str:

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +186,7 @@ def study_case(text: str, folder: Path) -> Case:
     file.write_text(text)
 
     def read() -> None:
-        for recipe in read_study(file).recipes[:50]:
+        for recipe in islice(read_study(file).recipes, 50):
             assert Recipe.from_json(recipe.to_json()) == recipe
 
     return file, read

@@ -146,17 +146,6 @@ WRONG: dict[str, tuple[Callable[..., Any], str, dict[str, Any]]] = {
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("name", WRONG)
-def test_a_run_that_goes_wrong_is_failed_with_its_reason_and_the_next_one_is_unharmed(name: str) -> None:
-    solve, reason, given = WRONG[name]
-    result = run(solve, **given).result
-    status = ob.Status.MEMORY_LIMIT if reason == "memory:" else ob.Status.FAILED
-    assert (result.status, result.answer) == (status, None)
-    assert reason in result.reason
-    assert run(answering).result.status is ob.Status.FEASIBLE
-
-
-@pytest.mark.usefixtures("impatient")
 def test_among_runs_done_together_each_that_goes_wrong_has_its_reason_and_all_others_answer(tmp_path: Path) -> None:
     def killed_once(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay]:
         if not (tmp_path / "killed").exists():
