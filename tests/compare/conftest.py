@@ -1,10 +1,13 @@
 """The command line, called by tests in their own process, and reports without the cost of their figures."""
 
+from __future__ import annotations
+
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 from matplotlib.figure import Figure
@@ -15,7 +18,11 @@ from overlaybench.compare.report import writing
 from overlaybench.instances.contract.catalogue import Catalogue
 from overlaybench.instances.runtime.signals import SIGNALS
 
+if TYPE_CHECKING:  # quick tests do without the second that its import takes
+    from playwright.sync_api import Browser, Page
+
 Run = Callable[..., tuple[int, str, str]]
+Theme = Literal["light", "dark"]
 
 
 @pytest.fixture
@@ -76,6 +83,21 @@ def leave_out_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
             save(figure, file, format=format, **options)
 
     monkeypatch.setattr(Figure, "savefig", without_pdf)
+
+
+@contextmanager
+def watched_page(browser: Browser, address: str, width: int = 1280, scheme: Theme = "light") -> Iterator[Page]:
+    """A page without a network, which must ask for nothing, pop nothing up, and throw and warn of nothing."""
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True)
+    page, faults = context.new_page(), list[str]()
+    page.on("dialog", lambda dialog: faults.append(dialog.message))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("request", lambda request: None if request.url in (address, "data:,") else faults.append(request.url))
+    page.goto(address)
+    yield page
+    assert faults == []
+    context.close()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,13 +13,13 @@ import overlaybench as ob
 from overlaybench.compare.figures.draw import save_page
 from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
 from overlaybench.compare.report.writing import write_report
+from tests.compare.conftest import Theme, watched_page
 from tests.compare.report_rows import INSTANCES, frame, run, study_rows
 from tests.outcomes import answer_of, known
 
 if TYPE_CHECKING:  # quick tests do without the second that its import takes
     from playwright.sync_api import Browser, Page
 
-Theme = Literal["light", "dark"]
 POINTS = "#plot path[aria-roledescription=point]"
 
 pytestmark = pytest.mark.slow
@@ -96,17 +96,9 @@ def redrawn(page: Page, before: int) -> None:
 
 
 def test_the_page_runs_offline_without_an_error(browser: Browser, address: str) -> None:
-    context = browser.new_context(offline=True)
-    page = context.new_page()
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("request", lambda request: None if request.url in (address, "data:,") else faults.append(request.url))
-    page.goto(address)
-    page.select_option("[name=show]", "runs")
-    expect(page.locator(POINTS).first).to_be_visible(timeout=60_000)
-    context.close()
-    assert not faults
+    with watched_page(browser, address) as page:
+        page.select_option("[name=show]", "runs")
+        expect(page.locator(POINTS).first).to_be_visible(timeout=60_000)
 
 
 def test_a_head_sorts_its_table_up_and_down_and_back_and_times_by_their_length(page: Page) -> None:
@@ -330,16 +322,6 @@ HOSTILE = (
 )
 
 
-def watched_page(browser: Browser, file: Path) -> tuple[Page, list[str]]:
-    """A page that is offline, with the list of what it asks for, pops up and throws."""
-    page, faults = browser.new_context(offline=True).new_page(), list[str]()
-    page.on("dialog", lambda dialog: faults.append(dialog.message))
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("request", lambda request: None if request.url in (file.as_uri(), "data:,") else faults.append(request.url))
-    page.goto(file.as_uri())
-    return page, faults
-
-
 def assert_is_text(page: Page) -> None:
     assert page.locator("img[src=x]").count() == 0
     assert page.locator("a[href^='javascript:']").count() == 0
@@ -355,12 +337,11 @@ def test_hostile_labels_are_text_in_drawings_and_notebooks(browser: Browser, tmp
     save_page(tmp_path / "drawn.html", HOSTILE[1], instance, answer, options=ob.DrawOptions(by_topic=True))
     save_steps(SteppedOverlay(instance, trace), tmp_path / "steps.html", HOSTILE[1])
     for name in ("notebook", "drawn", "steps"):
-        page, faults = watched_page(browser, tmp_path / f"{name}.html")
-        for button in page.locator("button").all():
-            button.click()
-        assert faults == [], name
-        assert_is_text(page)
-        assert HOSTILE[0] in page.content().replace("&lt;", "<").replace("&gt;", ">")
+        with watched_page(browser, (tmp_path / f"{name}.html").as_uri()) as page:
+            for button in page.locator("button").all():
+                button.click()
+            assert_is_text(page)
+            assert HOSTILE[0] in page.content().replace("&lt;", "<").replace("&gt;", ">")
 
 
 def test_hostile_labels_are_text_everywhere(browser: Browser, tmp_path: Path) -> None:
@@ -368,15 +349,14 @@ def test_hostile_labels_are_text_everywhere(browser: Browser, tmp_path: Path) ->
     for name in ("family", "variant"):
         rows[name] = [f"{HOSTILE[at % len(HOSTILE)]} {label}" for at, label in enumerate(rows[name])]
     file = write_report(tmp_path, rows, INSTANCES.__getitem__, title=HOSTILE[0], spec=HOSTILE[1], notes=HOSTILE)
-    page, faults = watched_page(browser, file)
-    plotted(page)
-    for point in page.locator(POINTS).all()[:3]:
-        point.hover(force=True)
-    assert faults == []
-    assert_is_text(page)
-    shown = page.locator("body").inner_text()
-    assert HOSTILE[0] in shown
-    assert HOSTILE[4] in shown
+    with watched_page(browser, file.as_uri()) as page:
+        plotted(page)
+        for point in page.locator(POINTS).all()[:3]:
+            point.hover(force=True)
+        assert_is_text(page)
+        shown = page.locator("body").inner_text()
+        assert HOSTILE[0] in shown
+        assert HOSTILE[4] in shown
     for table in (tmp_path / "tables").glob("*.csv"):
         lines = table.read_text(encoding="utf-8").splitlines()
         assert not [line for line in lines if line.startswith(("=", "+", "-", "@")) or ",=" in line], table
