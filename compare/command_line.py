@@ -65,14 +65,14 @@ COMMANDS = {
         (_MANY, "rerun", "studies:rerun", "Repeat the run with this KEY and compare.", "rerun results/mine 3f2a"),
         (_MANY, "library", "library:library_", "List, get and run the library's instances, and score methods on them.",
          "library run gm best --time-limit 10 --out results/library"),
-        (_PAPERS, "claims", "papers:claims",
+        (_PAPERS, "claims", ".claims.commands:claims",
          "Show the papers' claims with these IDS (P1 for all of P1) as they stand on record, or run them.",
          "claims P3.F10"),
-        (_PAPERS, "reproduce", "papers:reproduce", "Draw the papers' figures and tables.", "reproduce P1.F2"),
-        (_PAPERS, "atlas", "atlas:atlas",
+        (_PAPERS, "reproduce", ".claims.commands:reproduce", "Draw the papers' figures and tables.", "reproduce P1.F2"),
+        (_PAPERS, "atlas", ".atlas.command:atlas",
          "Survey every instance up to a size: how far a method misses the optimum, or whether a claim holds.",
          "atlas --method gm --problem min-tco --nodes 5 --topics 5"),
-        (_PAPERS, "worst", "papers:worst",
+        (_PAPERS, "worst", ".claims.commands:worst",
          "Search for an instance on which a heuristic is far from the proven optimum.",
          "worst --method gm --problem min-tco --nodes 5 --topics 5"),
         (_HERE, "doctor", "installation:doctor", "Check this installation: Java, memory, cores, versions, solvers.",
@@ -84,7 +84,10 @@ COMMANDS = {
          "archive -o overlaybench.zip"),
     )
 }  # fmt: skip
-"""Each command's section, file and function, summary and example, in the order of ``--help``, which imports none."""
+"""Each command's section, place, summary and example, in the order of ``--help``, which imports none.
+
+A place is a module, relative to the folder commands, and a function.
+"""
 
 
 _OUT_OF_MEMORY = "out of memory: allow this process more (see ulimit -v), or make the input smaller"
@@ -102,7 +105,7 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         file, _, function = COMMANDS[cmd_name].place.partition(":")
-        command: click.Command = getattr(import_module(f"{__package__}.commands.{file}"), function)
+        command: click.Command = getattr(import_module(f".{file}", f"{__package__}.commands"), function)
         command.epilog = f"\b\nExample:\n  {COMMANDS[cmd_name].example}"
         _refuse_repeats(command)
         return command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -9,10 +10,11 @@ from pathlib import Path
 from textwrap import shorten, wrap
 
 from ...instances.contract.files import atomic_write, make_folder
+from ..commands.listing import Explanation
 from ..intervals import Interval
 from ..printable import markdown_table
-from .claim import Judgement, LedgerRow, Line, Verdict
-from .register import CLAIMS
+from .claim import Claim, Judgement, LedgerRow, Line, Verdict
+from .register import CLAIMS, record
 from .statements import Paper, Statement, papers
 
 _WIDTH, _ALL = 80, 99  # columns, and lines of a text that is not cut
@@ -47,6 +49,21 @@ def printed(row: LedgerRow, *, every: bool = False) -> str:
         for name, more in (("details", found.details), ("sensitivity", list(map(_line, found.sensitivity)))):
             lines += [f"{name}:", *(line for one in more for line in _block("  ", one, _ALL))] if more else []
     return "\n".join(lines)
+
+
+def explained(claim: Claim) -> Explanation:
+    """A claim in words, with its verdict on record."""
+    rows = record()
+    known = re.sub(r"\n +", " ", printed(row_of(rows, claim.id))) if claim.id in CLAIMS else ""
+    facts = {
+        "source": f"{claim.id.partition('.')[0]} {claim.statement.place}",
+        "place": claim.statement.place,
+        "verdict": str(row_of(rows, claim.id).judgement.verdict),
+        "reading": claim.statement.reading,
+        "on record": "\n".join(line for line in known.splitlines()[2:] if not line.startswith("reading: ")),
+    }
+    example = f"overlaybench claims {claim.id} --quick"
+    return Explanation(claim.id, "claim", claim.statement.statement, facts, (), (example,))
 
 
 def _varied(found: Judgement) -> str:

@@ -41,6 +41,7 @@ from .options import (
     echo_written,
     example,
     figure_options,
+    remark,
     show,
     table,
 )
@@ -78,7 +79,7 @@ def list_instances(folder: Path, **given: Any) -> None:
         rows.append(known_row(entry, problem, library.known(entry.name, problem)) | facts)
     show(table("The library", rows, ("sizes", "by", "by ", "proof", "group", "needs"), pipe=_WIDE))
     instances = len({entry.name for entry, _ in pairs})
-    click.echo(f"overlaybench: {instances} instances, {len(pairs)} with their problems", err=True)
+    remark(f"{instances} instances, {len(pairs)} with their problems")
 
 
 @library_.command("get", epilog=example("library get small-zipf-20-20-5-s0 -o zipf.json"))
@@ -120,8 +121,7 @@ def run(methods: tuple[str, ...], out: Path, master: str, folder: Path, **given:
     limits = {name: given.pop(name) for name in ("time_limit", "memory_limit", "proof")}
     spark = {name: given.pop(name) for name in ("archive", "quiet")}
     here, absent = runnable_pairs(select_pairs(read_table(folder), **given))
-    for reason in absent:
-        click.echo(f"overlaybench: {reason}", err=True)
+    remark(*absent)
     text = study_text(here, methods, **limits)
     store = Store(out)
     keys = run_study(study_of(text, out / "study.toml"), store, master, grow=True, **spark)
@@ -154,16 +154,14 @@ def update(results: tuple[Path, ...], page: Path | None, folder: Path) -> None:
     if page is not None:
         page_text(page)  # before minutes of checks
     library, missing = with_digests(read_table(folder))
-    for reason in missing:
-        click.echo(f"overlaybench: {reason}", err=True)
+    remark(*missing)
     line = StatusLine()
     for one in results:
         done = update_table(
             library, Store.existing(one), lambda runs, of: line.show(runs, f"checked {runs} of {of} runs")
         )
         line.clear()
-        for key, reason in done.refused:
-            click.echo(f"overlaybench: {one}: run {key} refused: {reason}", err=True)
+        remark(*(f"{one}: run {key} refused: {reason}" for key, reason in done.refused))
         click.echo(f"{one}: {done.taken} runs taken in, {done.certified} with a certified bound")
         library = done.table
     write_table(library, folder)
@@ -194,8 +192,7 @@ def archive(results: tuple[Path, ...], output: Path, folder: Path) -> None:
         of = len(library.entries)
         done = write_archive(library, sources, output, lambda number: line.show(number, f"{number} of {of} instances"))
     line.clear()
-    for reason in done.refused:
-        click.echo(f"overlaybench: left out: {reason}", err=True)
+    remark(*(f"left out: {reason}" for reason in done.refused))
     click.echo(f"{output}: {done.pairs} lines, {done.answers} with an answer, {done.proofs} with a proof")
 
 

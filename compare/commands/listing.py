@@ -20,9 +20,8 @@ from ...instances.contract.method import Method
 from ...instances.contract.option import Option
 from ...instances.contract.problem import Problem
 from ...instances.contract.workload import Workload
-from ..catalogue import METHODS
-from ..claims.claim import Claim
-from .options import ANY_NAME, show, table
+from ..catalogue import METHODS, named_part
+from .options import ANY_NAME, remark, show, table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,18 +45,15 @@ def list_(what: str) -> None:
             click.echo("\n".join(_index()))
         for name, catalogue in (("methods", METHODS), ("workloads", WORKLOADS)):
             if what in ("", name, "all"):
-                for error in catalogue.errors:
-                    click.echo(f"overlaybench: {error}", err=True)
+                remark(*map(str, catalogue.errors))
         each = "" if what else "`overlaybench list methods` describes each in a line, "
-        click.echo(f"overlaybench: {each}`overlaybench list NAME` explains any of these", err=True)
+        remark(f"{each}`overlaybench list NAME` explains any of these")
     else:
         show(*_explained(what))
 
 
 def _index() -> Iterator[str]:
     """The lines of an index: the names of each list by kind of instances, and how many claims each paper has."""
-    from ..claims.statements import statements
-
     width = min(80, get_terminal_size().columns)
     for name in ("problems", "methods", "workloads"):
         by_kind: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
@@ -69,14 +65,13 @@ def _index() -> Iterator[str]:
         for kind, names in by_kind.items():
             line = f"  {kind:9}{', '.join(names.values())}"
             yield from wrap(line, width, subsequent_indent=" " * 11, break_on_hyphens=False)
-    papers = Counter(id_.partition(".")[0] for id_ in statements())
+    papers = Counter(id_.partition(".")[0] for id_ in _of_claims("statements:statements")())
     yield f"Claims: {', '.join(f'{number} of {paper}' for paper, number in papers.items())}"
 
 
-def _claims() -> Iterable[Claim]:
-    from ..claims.register import CLAIMS
-
-    return CLAIMS.values()
+def _of_claims(name: str) -> Any:
+    """A part of the annex of claims, which take seconds to load, as ``module:NAME``."""
+    return named_part(f"compare.claims.{name}")
 
 
 LISTS: Mapping[str, tuple[Callable[[], Iterable[object]], tuple[str, ...], tuple[str, ...]]] = {
@@ -84,7 +79,7 @@ LISTS: Mapping[str, tuple[Callable[[], Iterable[object]], tuple[str, ...], tuple
     "methods": (METHODS.values, (), ("answers", "options", "source")),
     "workloads": (WORKLOADS.values, ("instances",), ("options", "source")),
     "kinds": (KINDS.values, ("default problem",), ("sizes", "measures")),
-    "claims": (_claims, ("verdict",), ("place",)),
+    "claims": (lambda: _of_claims("register:CLAIMS").values(), ("verdict",), ("place",)),
 }
 """What each list has: its entries, the facts that it shows, and those that it shows where there is room."""
 
@@ -113,14 +108,14 @@ def _explained(name: str) -> Iterator[RenderableType]:
 
     found = explanations(name)
     if not found:
-        raise unknown(
-            "name", name, [*LISTS, "all", *PROBLEMS, *KINDS, *METHODS, *WORKLOADS, *(c.id for c in _claims())]
-        )
+        known = [*LISTS, "all", *PROBLEMS, *KINDS, *METHODS, *WORKLOADS, *_of_claims("register:CLAIMS")]
+        raise unknown("name", name, known)
     for one in found:
         yield Text.assemble((one.name, "bold"), f" ({one.noun}): {one.summary}")
         facts = Table.grid(padding=(0, 2))
         for about, text in one.facts.items():
-            facts.add_row(Text(about), Text(with_papers(text) if about == "source" else text))
+            if text:
+                facts.add_row(Text(about), Text(with_papers(text) if about == "source" else text))
         yield Padding(facts, (1, 0, 0, 2))
         if one.options:
             words = "Parameters" if one.noun == "workload" else "Options"
@@ -139,7 +134,7 @@ def _explained(name: str) -> Iterator[RenderableType]:
 
 @dataclass(frozen=True)
 class Explanation:
-    """An entry of a catalogue in words: facts by what they are about, and command lines that work one by one."""
+    """An entry of a catalogue in words: its facts, "" for none, and command lines that work one by one."""
 
     name: str
     noun: str
@@ -162,10 +157,9 @@ def explanations(name: str) -> list[Explanation]:
         if name in catalogue
         for one in explain(catalogue[name])
     ]
-    if not found and re.match(r"[A-Z]\w*\.", name):  # claims take seconds to load
-        from ..claims.register import CLAIMS
-
-        found += explain(CLAIMS[name]) if name in CLAIMS else []
+    if not found and re.match(r"[A-Z]\w*\.", name):
+        claims = _of_claims("register:CLAIMS")
+        found += explain(claims[name]) if name in claims else []
     return found
 
 
@@ -182,6 +176,8 @@ def explain(item: object) -> list[Explanation]:
     for kind, explained in _EXPLAINED.items():
         if isinstance(item, kind):
             return [explained(item)]
+    if isinstance(item, _of_claims("claim:Claim")):
+        return [_of_claims("pages:explained")(item)]
     raise BadInput(f"an object of type {type(item).__name__} is no method, workload, problem or claim: name one")
 
 
@@ -204,7 +200,7 @@ def _method(one: Method[Any, Any]) -> Explanation:
     limit = " --time-limit 10" if one.exact else ""
     examples = _examples(problem, f"--method {one.name}{limit}") if problem else ()
     noun = "exact method" if one.exact else "method"
-    return Explanation(one.name, noun, one.summary, _given(facts), one.options, examples)
+    return Explanation(one.name, noun, one.summary, facts, one.options, examples)
 
 
 _INPUTS = {
@@ -218,7 +214,7 @@ def _workload(workload: Workload[Any]) -> Explanation:
     given = " ".join(f"--{option.name.replace('_', '-')} {option.default}" for option in workload.parameters[:3])
     example = f"overlaybench generate {workload.name} {given} -o {_file(workload.kind)}"
     facts = {"instances": workload.kind, "needs": workload.needs, "source": workload.source}
-    return Explanation(workload.name, "workload", workload.summary, _given(facts), workload.parameters, (example,))
+    return Explanation(workload.name, "workload", workload.summary, facts, workload.parameters, (example,))
 
 
 def _problem(problem: Problem[Any, Any]) -> Explanation:
@@ -232,7 +228,7 @@ def _problem(problem: Problem[Any, Any]) -> Explanation:
     chosen = problem.default_method or next(answering, "")
     method = f"--method {chosen} " if chosen else ""
     examples = _examples(problem, f"{method}--time-limit 10") if chosen else ()
-    return Explanation(problem.name, "problem", f"minimise: {problem.summary}", _given(facts), (), examples)
+    return Explanation(problem.name, "problem", f"minimise: {problem.summary}", facts, (), examples)
 
 
 def _kind(kind: Kind[Any, Any]) -> Explanation:
@@ -249,32 +245,10 @@ def _kind(kind: Kind[Any, Any]) -> Explanation:
         "workloads": ", ".join(workload.name for workload in WORKLOADS.values() if workload.kind == kind.name),
     }
     example = _examples(PROBLEMS[kind.default_problem], "")[:1]
-    return Explanation(kind.name, "kind of instances", kind.summary, _given(facts), (), example)
+    return Explanation(kind.name, "kind of instances", kind.summary, facts, (), example)
 
 
-def _claim(claim: Claim) -> Explanation:
-    from ..claims.pages import printed, row_of
-    from ..claims.register import CLAIMS, record
-
-    rows = record()
-    known = re.sub(r"\n +", " ", printed(row_of(rows, claim.id))) if claim.id in CLAIMS else ""
-    facts = {
-        "source": f"{claim.id.partition('.')[0]} {claim.statement.place}",
-        "place": claim.statement.place,
-        "verdict": str(row_of(rows, claim.id).judgement.verdict),
-        "reading": claim.statement.reading,
-        "on record": "\n".join(line for line in known.splitlines()[2:] if not line.startswith("reading: ")),
-    }
-    example = f"overlaybench claims {claim.id} --quick"
-    return Explanation(claim.id, "claim", claim.statement.statement, _given(facts), (), (example,))
-
-
-_EXPLAINED: Mapping[type, Callable[[Any], Explanation]] = {
-    Workload: _workload,
-    Problem: _problem,
-    Kind: _kind,
-    Claim: _claim,
-}
+_EXPLAINED: Mapping[type, Callable[[Any], Explanation]] = {Workload: _workload, Problem: _problem, Kind: _kind}
 
 
 def values_of(option: Option) -> str:
@@ -305,13 +279,7 @@ def _file(kind: str) -> str:
     return f"{kind}{'.json' if written is None or written.format else written.ending}"
 
 
-def _given(facts: Mapping[str, str]) -> dict[str, str]:
-    return {about: text for about, text in facts.items() if text}
-
-
 def with_papers(source: str) -> str:
     """A source with the full names of the papers in it."""
-    from ..claims.statements import papers
-
-    short = dict.fromkeys(re.findall(r"\bP[1-5]\b", source))
-    return "\n".join([source, *(f"{name}: {papers()[name].title}" for name in short if name in papers())])
+    short, papers = dict.fromkeys(re.findall(r"\bP[1-5]\b", source)), _of_claims("statements:papers")()
+    return "\n".join([source, *(f"{name}: {papers[name].title}" for name in short if name in papers)])

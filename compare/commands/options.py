@@ -74,16 +74,15 @@ class Positive(click.FloatRange):
 
 def _known(noun: str, problem: str | None) -> dict[str, str]:
     """The names of a noun, each with what it is."""
-    if noun == "claims":
-        from ..claims.statements import statements
-
-        return {id_: one.statement for id_, one in statements().items()}
     if noun == "instances":
         from ..library.table import read_table
 
         return {entry.name: entry.sizes for entry in read_table().entries.values()}
     from ...instances.contract import catalogue
-    from ..catalogue import METHODS
+    from ..catalogue import METHODS, named_part
+
+    if noun == "claims":
+        return {id_: one.statement for id_, one in named_part("compare.claims.statements:statements")().items()}
 
     items: Any = METHODS if noun == "methods" else getattr(catalogue, noun.upper())
     answering = [item for item in items.values() if noun != "methods" or not problem or item.answers(problem)]
@@ -261,8 +260,7 @@ def load(file: Path, problem: Problem[Any, Any], columns: Mapping[str, Any]) -> 
         raise BadInput(f"{file}: has {entry.kind}, without columns: name a problem of {entry.kind}, and no columns")
     with memory_bounded(str(file)):
         read = kind.read(file, columns) if entry is None else LoadedInstance(entry.make())
-    for remark in read.remarks:
-        click.echo(f"overlaybench: {printable(f'{file}: {remark}')}", err=True)
+    remark(*(f"{file}: {each}" for each in read.remarks))
     if not prices:
         return read
     from ...instances.topics.evidence import priced
@@ -272,10 +270,16 @@ def load(file: Path, problem: Problem[Any, Any], columns: Mapping[str, Any]) -> 
     return replace(read, instance=given, is_plain=False)
 
 
+def remark(*texts: str) -> None:
+    """Print what is no output of a command to stderr, a line each."""
+    for text in texts:
+        click.echo(f"overlaybench: {printable(text)}", err=True)
+
+
 def echo_written(instance: Any, kind: Kind[Any, Any], file: Path) -> None:
     """Print that an instance was written to a file, and its sizes."""
     sizes = ", ".join(f"{count:,} {name}" for name, count in kind.size(instance).items())
-    click.echo(f"overlaybench: wrote an instance of {sizes} to {printable(str(file))}", err=True)
+    remark(f"wrote an instance of {sizes} to {file}")
 
 
 def key_values(words: tuple[str, ...], flag: str = "--option") -> dict[str, str]:

@@ -14,7 +14,7 @@ import click
 from ...instances.contract.errors import BadInput, check_ending
 from ...instances.contract.result import Status
 from ..studies.plot import MEASURES
-from .options import AS_JSON, FILE, WHERE, figure_options, key_values, show, table
+from .options import AS_JSON, FILE, WHERE, figure_options, key_values, remark, show, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +86,7 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
         return
     runs, rows = rows, grouped(rows, by, common=common) if by else rows
     if "method" in by and (merged := _merged(runs, by)):
-        click.echo(f"overlaybench: --by method has one line for {merged}: --by variant has a line each", err=True)
+        remark(f"--by method has one line for {merged}: --by variant has a line each")
     if isinstance(answers, Path):
         click.echo(f"{answers}: {write_answers(folder, runs, answers)} answers", err=True)
     if output is not None:

@@ -60,6 +60,7 @@ from .options import (
     load,
     load_instance,
     problem_asked,
+    remark,
 )
 
 _WIDTH = 80
@@ -104,7 +105,7 @@ def generate(
     if master is not None:
         with _cluster(master, None, output, scratch=scratch) as (session, solving, (out,), tables):
             nodes = solving.generate(session, chosen, out, seed=seed, scratch=tables, **given)
-        click.echo(f"overlaybench: wrote {nodes:,} nodes to {out}", err=True)
+        remark(f"wrote {nodes:,} nodes to {out}")
         return
     _check_on_spark(scratch, False)
     with memory_bounded(f"the instance of workload '{workload}'"):

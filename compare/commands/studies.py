@@ -26,7 +26,7 @@ from ..studies.progress import RunTally, saved
 from ..studies.run_table import run_table
 from ..studies.store import INDEX, Store, index_of, positions
 from ..studies.study import Study, read_study, study_schema
-from .options import ARCHIVE, FILE, MASTER, QUIET, Positive, figure_options, key_values, trade_option
+from .options import ARCHIVE, FILE, MASTER, QUIET, Positive, figure_options, key_values, remark, trade_option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,8 +100,7 @@ def study(
     if out is None:
         raise click.UsageError("Missing option '--out'.")
     asked, store = read_study(spec), Store(out)
-    for note in asked.notes:
-        click.echo(f"overlaybench: {note}", err=True)
+    remark(*asked.notes)
     try:
         keys = run_study(asked, store, master, archive=archive, quiet=quiet, grow=grow, again=repeated)
     except KeyboardInterrupt:
@@ -109,10 +108,9 @@ def study(
         raise KeyboardInterrupt(f"stopped; finished runs are kept. To go on: {command}") from None
     echo_statuses(out, store, keys)
     if other := len(store.done().unique()) - len(store.table(keys, ["key"])):
-        click.echo(
-            f"overlaybench: {other} stored runs of earlier studies or code versions are not among them: see "
-            f"`overlaybench results {out} --all`",
-            err=True,
+        remark(
+            f"{other} stored runs of earlier studies or code versions are not among them: see "
+            f"`overlaybench results {out} --all`"
         )
 
 
@@ -123,8 +121,7 @@ def dry_run_report(asked: Study, store: Store, master: str) -> str:
     index, texts = store.index() if store.has_plan else INDEX.empty_table(), asked.recipes.texts()
     unknown = np.flatnonzero(positions(index, texts) < 0)
     for _, _, remarks in asked.files(map(asked.recipes.__getitem__, unknown.tolist())):
-        for remark in remarks:
-            click.echo(f"overlaybench: {remark}", err=True)
+        remark(*remarks)
     new, none = texts.take(pa.array(unknown)), [""] * len(unknown)  # each counts as an instance of its own
     sizes = asked.recipes.by_form([form.size for form in asked.recipes.forms], unknown)
     index = pa.concat_tables([index, index_of(new, new, sizes, none)])
@@ -289,8 +286,7 @@ def verify(folder: Path, master: str, archive: Path | None, share: float | None,
     verification = verify_study(folder, master, archive, share=share or 0.0, seed=seed, quiet=False)
     for key, fault in verification.faults:
         click.echo(printable(f"{key}: {fault}"))
-    for note in verification.notes:
-        click.echo(f"overlaybench: {note}", err=True)
+    remark(*verification.notes)
     proofs = f" and {verification.proofs} proofs" if verification.proofs else ""
     repeated = f", {verification.repeated} runs repeated" if verification.repeated else ""
     click.echo(

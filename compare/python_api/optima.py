@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...instances.contract.errors import BadInput
 from ...instances.contract.files import make_folder
@@ -17,9 +17,6 @@ from ...instances.topics.instance import TopicInstance
 from ...models.topics.optima import CLASSES, EDGES_PROOF, EVERY, NONE, OPEN, OPTIMUM_PROOF, SOME, shared_edges
 from .solving import AnyProblem, check_limits, problem_for
 from .tables import ResultTable
-
-if TYPE_CHECKING:
-    from ..figures.style import DrawOptions
 
 _MOST = 10**6
 
@@ -127,11 +124,10 @@ def optima(
     )
 
 
-def _drawn(instance: TopicInstance, found: Any, title: str, facts: str, options: DrawOptions | None = None) -> Any:
+def _drawn(*given: Any, **looks: Any) -> Any:
     from ..figures.optima import shared_figure
-    from ..figures.style import DEFAULT
 
-    return shared_figure(instance, found, title, facts, options or DEFAULT)
+    return shared_figure(*given, **looks)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

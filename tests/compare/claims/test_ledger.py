@@ -365,7 +365,7 @@ def test_a_file_that_is_no_record_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_a_claim_is_shown_as_recorded_and_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("overlaybench.compare.commands.papers.run_claims", None)
+    monkeypatch.setattr("overlaybench.compare.claims.commands.run_claims", None)
     short, whole = (CliRunner().invoke(cli, ["claims", "P3.F10", *more]).stdout for more in ((), ("--all",)))
     assert short == printed(row_of(record(), "P3.F10")) + "\n"
     assert set(short.splitlines()[:4]) <= set(whole.splitlines())

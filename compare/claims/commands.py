@@ -20,14 +20,27 @@ from ...instances.contract.numbers import duration
 from ...instances.runtime.status_line import StatusLine
 from ...instances.topics.files import TOPICS
 from ..atlas.surveys import Term
-from ..claims.bench import rows_of, run_grids
-from ..claims.claim import Claim, LedgerRow
-from ..claims.data import FIGURES, TABLES, experiment_of
-from ..claims.figures import Figure, PaperTable, comparison_of, draw, points_of
-from ..claims.pages import VERDICTS, listed, printed, row_of, write_pages
-from ..claims.register import CLAIMS, claims_named, expected_seconds, keep_rows, record, run_claims
-from ..claims.worst import HALL, WorstCase, add_case, cases_on_record, search_worst_case, worst_cases
-from .options import AS_JSON, CLAIM, FILE, MASTER, METHOD, OPTIONS, PROBLEM_NAME, Positive, key_values, show, table
+from ..commands.options import (
+    AS_JSON,
+    CLAIM,
+    FILE,
+    MASTER,
+    METHOD,
+    OPTIONS,
+    PROBLEM_NAME,
+    Positive,
+    key_values,
+    remark,
+    show,
+    table,
+)
+from .bench import rows_of, run_grids
+from .claim import Claim, LedgerRow
+from .data import FIGURES, TABLES, experiment_of
+from .figures import Figure, PaperTable, comparison_of, draw, points_of
+from .pages import VERDICTS, listed, printed, row_of, write_pages
+from .register import CLAIMS, claims_named, expected_seconds, keep_rows, record, run_claims
+from .worst import HALL, WorstCase, add_case, cases_on_record, search_worst_case, worst_cases
 
 
 @click.command("claims")
@@ -62,7 +75,7 @@ def claims(ids: tuple[str, ...], every: bool, quick: bool, out: Path | None, mas
         click.echo(json.dumps(shown, ensure_ascii=False))
     elif not run and (ids or every):
         click.echo("\n\n".join(printed(row, every=every and bool(ids)) for row in rows))
-        click.echo(f"overlaybench: {VERDICTS}", err=True)
+        remark(VERDICTS)
     elif not run:
         click.echo(listed(known))
         click.echo("Name claims (overlaybench claims P3.F10), or --all; --run or --quick runs them.")
@@ -81,7 +94,7 @@ def _run(
     """The rows of a run, and whether a claim raised; rows are printed, with all that was varied if `every`."""
     (seconds, whole), rows, line = expected_seconds(chosen, quick), list[LedgerRow](), StatusLine()
     all_seconds, began = sum(seconds.values()), list[float]()
-    click.echo(f"overlaybench: {len(chosen)} to run, about {duration(max(1.0, whole))}", err=True)
+    remark(f"{len(chosen)} to run, about {duration(max(1.0, whole))}")
 
     def progress(claim: Claim) -> None:
         """What is left is by the record's proportions and this run's pace."""
@@ -92,7 +105,7 @@ def _run(
         text = f"{claim.id}: {len(began) - 1} of {len(chosen)} judged"
         text += f", about {duration(max(1.0, pace * left))} to go" if len(began) > 1 else ""
         if not sys.stderr.isatty():
-            click.echo(f"overlaybench: {text}", err=True)
+            remark(text)
         line.show(0, text)
 
     for outcome in run_claims(chosen, quick, folder, master, progress):
@@ -103,7 +116,7 @@ def _run(
                 click.echo(printed(outcome, every=every) + "\n")
         else:
             claim, error = outcome
-            click.echo(f"overlaybench: {claim.id}: {type(error).__name__}: {error}".splitlines()[0], err=True)
+            remark(f"{claim.id}: {type(error).__name__}: {error}".splitlines()[0])
     return rows, len(rows) < len(chosen)
 
 
@@ -192,10 +205,10 @@ def worst(
     click.echo(json.dumps({**asdict(case), "ratio": case.ratio}) if as_json else _text(case))
     if not only_known:
         added = add_case(case, hall)
-        click.echo(f"overlaybench: {'added to' if added else 'not worse than the cases in'} {hall}", err=True)
+        remark(f"{'added to' if added else 'not worse than the cases in'} {hall}")
     if output is not None:
         TOPICS.write(case.instance(), output)
-        click.echo(f"overlaybench: the instance is in {output}", err=True)
+        remark(f"the instance is in {output}")
 
 
 def _worst_of(known: Sequence[WorstCase], *, nodes: int, topics: int, ties: str, **unused: Any) -> WorstCase:

@@ -11,7 +11,7 @@ import click
 from ...instances.contract.errors import BadInput, check_ending
 from ...instances.runtime.status_line import StatusLine
 from ...instances.topics.files import TOPICS
-from .options import AS_JSON, FILE, OPTIONS, PROBLEM_NAME, QUIET, Name, key_values, show, table
+from ..commands.options import AS_JSON, FILE, OPTIONS, PROBLEM_NAME, QUIET, Name, key_values, remark, show, table
 
 _TIES = ("worst", "best", "lowest", "highest")
 _WIDTH = 40
@@ -42,8 +42,8 @@ def atlas(
     max_size, min_size (subscribers of a topic). A method in a claim has its worst value over all ties, or with
     [ties=best], lowest or highest another one.
     """
-    from ..atlas.python_api import atlas as surveyed
-    from ..atlas.surveys import OWN
+    from .python_api import atlas as surveyed
+    from .surveys import OWN
 
     if output is not None:
         check_ending(output, (".json", *TOPICS.endings))
@@ -69,7 +69,7 @@ def atlas(
         if found.instance is None:
             raise BadInput(f"{output}: there is no instance to write")
         TOPICS.write(found.instance, output)
-        click.echo(f"overlaybench: the instance is in {output}", err=True)
+        remark(f"the instance is in {output}")
 
 
 def _histogram(counts: dict[str, int]) -> list[dict[str, Any]]:
