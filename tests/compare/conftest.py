@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from overlaybench.compare.command_line import main
 from overlaybench.compare.report import writing
 from overlaybench.instances.contract.catalogue import Catalogue
 from overlaybench.instances.runtime.signals import SIGNALS
+from tests.outcomes import known
 
 if TYPE_CHECKING:  # quick tests do without the second that its import takes
     from playwright.sync_api import Browser, Page
@@ -83,6 +86,12 @@ def leave_out_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
             save(figure, file, format=format, **options)
 
     monkeypatch.setattr(Figure, "savefig", without_pdf)
+
+
+def embedded(html: str, name: str) -> Any:
+    """The data that the scripts of a page read."""
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', html, re.DOTALL)
+    return json.loads(known(found)[1])
 
 
 @contextmanager

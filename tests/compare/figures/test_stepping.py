@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from overlaybench.compare.figures.stepping import SteppedOverlay, save_steps
 from overlaybench.compare.over_time.replay import save_replay
 from overlaybench.instances.contract.time_units import SECOND
 from overlaybench.instances.over_time.trace_files import TRACES, write_trace
-from tests.compare.conftest import Theme, watched_page
+from tests.compare.conftest import Theme, embedded, watched_page
 from tests.outcomes import known, output_of, refusal_of
 from tests.trace_strategies import links_over_time
 
@@ -36,7 +35,7 @@ def test_a_page_has_every_step_in_words_and_its_edges_in_a_group(tmp_path: Path)
     save_steps(steps, page, "Greedy Merge")
     text = page.read_text()
     count = len(steps.trace)
-    listed = shown_data(page, "steps")
+    listed = embedded(text, "steps")
     assert [step["title"] for step in listed] == [steps.title(number) for number in range(1, count + 1)]
     assert all(f'id="drawing0-step-{number}"' in text for number in range(1, count + 1))
     assert "src=" not in text
@@ -125,12 +124,6 @@ def answered(**given: int) -> tuple[ob.TopicTrace, ob.LinkLog]:
     return trace, log
 
 
-def shown_data(page: Path, name: str = "replay") -> Any:
-    """What the page's script reads."""
-    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page.read_text(), re.DOTALL)
-    return json.loads(known(found)[1])
-
-
 @pytest.mark.interpreted
 def test_the_page_has_the_links_of_every_moment_and_the_bounds_that_are_known(tmp_path: Path) -> None:
     trace, log = answered()
@@ -138,7 +131,8 @@ def test_the_page_has_the_links_of_every_moment_and_the_bounds_that_are_known(tm
     given: dict[str, Any] = {"problem": "dynamic-tco", "method": "snapshot-optima", "status": ob.Status.FEASIBLE}
     optima: ob.Result[ob.LinkLog] = ob.Result(**given, answer=log, counters={"snapshot_bounds": " ".join(bounds)})
     save_replay(page, "one", trace, log, optima)
-    data, text = shown_data(page), page.read_text()
+    text = page.read_text()
+    data = embedded(text, "replay")
     union = sorted({tuple(link) for link in log.links.tolist()})
     times = trace.step_times.tolist()
     links = set[int]()
@@ -179,7 +173,7 @@ def test_the_slider_shows_links_that_come_and_go(browser: Browser, width: int, t
     trace, log = answered()
     file = tmp_path / "replay.html"
     save_replay(file, "A trace", trace, log)
-    data = shown_data(file)
+    data = embedded(file.read_text(), "replay")
     with watched_page(browser, file.as_uri(), width) as page:
         page.locator("#time").focus()
         for frame, moment in enumerate(log.moments(trace.departures(), trace.step_times.tolist())):

@@ -8,6 +8,7 @@ import pytest
 from overlaybench.compare.library.table import LibraryTable, Record, read_table
 from overlaybench.docs.library_pages import difficulty, instance_page, page_of, table_page
 from overlaybench.instances.contract.result import Status
+from tests.compare.library.test_table import record as any_record
 
 INSTANCES = """name,group,workload,parameters,seed,digest,sizes,problems
 a,small,uniform,nodes=6 subscriptions=2 topics=4,3,,nodes=6 topics=4 subscriptions=12,min-tco minmax-tco
@@ -15,14 +16,9 @@ a,small,uniform,nodes=6 subscriptions=2 topics=4,3,,nodes=6 topics=4 subscriptio
 
 
 def record(method: str = "branch-and-cut", value: float = 7.0, bound: float = math.nan, **given: object) -> Record:
-    fields: dict[str, object] = {"status": Status.FEASIBLE, "seconds": 1.0, "date": "2026-01-02"}
-    fields |= {"proof": "" if math.isnan(bound) else f"{method[0]}{bound:g}" * 20} | given
-    return Record(
-        *("a", "min-tco", method, 60.0, fields.pop("status"), value, bound, fields.pop("seconds"), 0.1),  # type: ignore[arg-type]
-        fields.pop("proof"),  # type: ignore[arg-type]
-        "v",
-        **fields,  # type: ignore[arg-type]
-    )
+    proof = "" if math.isnan(bound) else f"{method[0]}{bound:g}" * 20
+    fields: dict[str, object] = {"time_limit": 60.0, "proof": proof, "date": "2026-01-02"}
+    return any_record("a", method, value=value, bound=bound, **fields | given)
 
 
 @pytest.fixture

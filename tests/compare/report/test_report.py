@@ -10,7 +10,6 @@ import xml.etree.ElementTree as ET
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,7 @@ from overlaybench.compare.report.tables import judged_runs, method_table, run_co
 from overlaybench.compare.report.writing import sampled_runs, write_report
 from overlaybench.compare.studies.plot import Plot
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.compare.conftest import leave_out_pdf
+from tests.compare.conftest import embedded, leave_out_pdf
 from tests.compare.report_rows import INSTANCES, PATH, STAR, STAR_EDGES, answered, frame, run, study_rows
 from tests.outcomes import CLASSES, assert_latex_compiles, known, needs_latex
 
@@ -94,12 +93,6 @@ class Page(HTMLParser):
 def without_library(html: str) -> str:
     """The page without the script that is not its own."""
     return re.sub(r'(<script id="library">).*?(</script>)', r"\1\2", html, flags=re.DOTALL)
-
-
-def embedded(html: str, name: str) -> Any:
-    """The data that the page's scripts read."""
-    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', html, flags=re.DOTALL)
-    return json.loads(known(found)[1])
 
 
 def assert_stands_alone(html: str) -> Page:
