@@ -56,7 +56,7 @@ def markdown_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> Itera
 
 
 def template(name: str) -> Any:
-    """A template of a page (Jinja) by its path in this folder, such as ``report/report.html``; it escapes all texts.
+    """A template of a page (Jinja) by its path in this folder, such as ``report/report.html``; HTML escapes all texts.
 
     Filters: `tojson` for the data of a script element, `said` for words of the trade, `compressed` for hidden rows.
     """
@@ -64,7 +64,7 @@ def template(name: str) -> Any:
 
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
+        autoescape=name.endswith(".html"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -31,7 +31,7 @@ DOORS = {("compare.commands.solving", "compare.spark_solver")}
 """The commands from Parquet to Parquet."""
 KNOWS = {"content": {"steiner"}, "over_time": {"topics"}, "limits": {"topics"}}
 """The domains that a domain may import beside its own."""
-MOST_LINES, MOST_CORE_LINES, MOST_CORE_FILES = 71_836, 51_070, 239
+MOST_LINES, MOST_CORE_LINES, MOST_CORE_FILES = 71_799, 51_070, 239
 ONLY_COMPARE_KNOWS = {"pyspark", "click", "rich", "jinja2", "matplotlib"}
 PLOTS = ("instances.contract.shown", "matplotlib.figure")
 """The one file below compare that names a figure: methods ``plot`` reach ``draw`` through the package."""

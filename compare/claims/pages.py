@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from pathlib import Path
 from textwrap import shorten, wrap
@@ -12,10 +12,10 @@ from textwrap import shorten, wrap
 from ...instances.contract.files import atomic_write, make_folder
 from ..commands.listing import Explanation
 from ..intervals import Interval
-from ..printable import markdown_table
+from ..printable import markdown_table, template
 from .claim import Claim, Judgement, LedgerRow, Line, Verdict
 from .register import CLAIMS, record
-from .statements import Paper, Statement, papers
+from .statements import Observation, Statement, papers
 
 _WIDTH, _ALL = 80, 99  # columns, and lines of a text that is not cut
 VERDICTS = (
@@ -123,105 +123,61 @@ def write_pages(rows: Mapping[str, LedgerRow], page: Path) -> None:
 
 def pages(rows: Mapping[str, LedgerRow], stem: str = "claims") -> dict[str, str]:
     """The Markdown pages by their paths: ``claims.md``, ``claims/p1.md``, …."""
-    made = {f"{stem}.md": _first_page(rows, stem)}
-    made |= {f"{stem}/{name.lower()}.md": _paper_page(paper, rows, stem) for name, paper in papers().items()}
-    return {name: "\n".join(lines) + "\n" for name, lines in made.items()}
-
-
-def _first_page(rows: Mapping[str, LedgerRow], stem: str) -> Iterator[str]:
     ordered = sorted(papers().values(), key=lambda paper: (not paper.name.startswith("P"), paper.name))
-    ids = [id_ for paper in ordered for id_ in paper.claims if id_ in CLAIMS]
-    counts = sum((_verdicts(paper, rows) for paper in ordered), Counter[Verdict]())
-    yield "# The papers' claims and what we measured\n"
-    yield f"{len(ids)} claims, one verdict each: {', '.join(f'**{counts[v]} {v}**' for v in Verdict)}.\n"
-    yield from markdown_table(("paper", *Verdict), (_counts(paper, rows, stem) for paper in ordered))
-    yield f"\n{VERDICTS}\n{_NOT_COUNTED}\n"
-    findings = sum(len(paper.finding) for paper in ordered)
-    yield f"## {findings} findings, and what to do with them\n"
+    claims = [(row_of(rows, id_), one) for paper in ordered for id_, one in paper.claims.items() if id_ in CLAIMS]
+    every = Counter(row.judgement.verdict for row, _ in claims)
+    of_papers, made = list[tuple[str, ...]](), dict[str, str]()
+    page = template("claims/paper_page.md")
     for paper in ordered:
-        for finding in paper.finding:
-            own = ", ".join(_link(id_, stem) for id_ in _of(finding.id))
-            yield f"* **{finding.title}** ({own}): {_sentence(finding.advice or finding.text)}"
-    yield "\n## All claims\n"
-    body = []
-    for id_ in ids:
-        found, claimed = row_of(rows, id_), CLAIMS[id_].statement
-        body.append((_link(id_, stem), claimed.statement, f"{found.judgement.verdict}{'*' if found.earlier else ''}"))
-    yield from markdown_table(("claim", "what is claimed", "verdict"), body)
-    if any(verdict.endswith("*") for *_, verdict in body):
-        yield "\n\\* the number of an earlier version, on the same grid and reading."
-    yield "\n`overlaybench claims ID --run` repeats a claim; `overlaybench reproduce ID` draws a figure."
+        own = [(row, claimed) for row, claimed in claims if row.id in paper.claims]
+        counts = Counter(row.judgement.verdict for row, _ in own)
+        name, authors = f"{stem}/{paper.name.lower()}.md", paper.title.partition(":")[0]
+        of_papers.append((f"[{paper.name}]({name}) {authors}", *(str(counts[verdict]) for verdict in Verdict)))
+        verdicts = ", ".join(f"**{counts[verdict]} {verdict}**" for verdict in Verdict if counts[verdict])
+        errata = ((one.place, one.printed, one.correct, one.shown_by.replace("_", "_<wbr>")) for one in paper.erratum)
+        tables = {"verdicts": verdicts, "errata": _table(("place", "printed", "correct", "shown by"), errata)}
+        made[name] = page.render(**_WORDS, paper=paper, claims=own, stem=stem, **tables)
+
+    def link(id_: str) -> str:
+        return f"[{id_}]({stem}/{id_.partition('.')[0].lower()}.md#{id_.lower().replace('.', '')})"
+
+    first = template("claims/first_page.md").render(
+        **_WORDS,
+        verdicts=", ".join(f"**{every[verdict]} {verdict}**" for verdict in Verdict),
+        papers=_table(("paper", *Verdict), of_papers),
+        explained=f"{VERDICTS}\n{_NOT_COUNTED}",
+        findings=[(one, ", ".join(map(link, _of(one.id)))) for paper in ordered for one in paper.finding],
+        claims=[
+            (link(row.id), claimed.statement, f"{row.judgement.verdict}{'*' if row.earlier else ''}")
+            for row, claimed in claims
+        ],
+        earlier=any(row.earlier for row, _ in claims),
+    )
+    return {f"{stem}.md": first, **made}
 
 
-def _link(id_: str, stem: str) -> str:
-    return f"[{id_}]({stem}/{id_.partition('.')[0].lower()}.md#{_anchor(id_)})"
+def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    return "\n".join(markdown_table(heads, rows))
 
 
 def _of(finding: str) -> list[str]:
     return [id_ for paper in papers().values() for id_, one in paper.claims.items() if one.finding == finding]
 
 
-def _counts(paper: Paper, rows: Mapping[str, LedgerRow], stem: str) -> tuple[str, ...]:
-    counts = _verdicts(paper, rows)
-    authors = paper.title.partition(":")[0]
-    return f"[{paper.name}]({stem}/{paper.name.lower()}.md) {authors}", *(str(counts[verdict]) for verdict in Verdict)
-
-
-def _verdicts(paper: Paper, rows: Mapping[str, LedgerRow]) -> Counter[Verdict]:
-    return Counter(row_of(rows, id_).judgement.verdict for id_ in paper.claims if id_ in CLAIMS)
-
-
-def _paper_page(paper: Paper, rows: Mapping[str, LedgerRow], stem: str) -> Iterator[str]:
-    yield f"# {paper.name}: {paper.title}\n"
-    counts = _verdicts(paper, rows)
-    verdicts = ", ".join(f"**{counts[verdict]} {verdict}**" for verdict in Verdict if counts[verdict])
-    yield f"{counts.total()} claims: {verdicts} ([what this means, and all papers](../{stem}.md))."
-    yield "Under each claim stand its verdict, the number with its 95% interval, and what was varied.\n"
-    for id_, claimed in paper.claims.items():
-        if id_ in CLAIMS:
-            yield from _section(row_of(rows, id_), claimed)
-    if paper.finding:
-        yield "## Findings\n"
-        for one in paper.finding:
-            own = ", ".join(_of(one.id)) or "no claim"
-            yield f"* **{one.title}** ({own}). {_sentence(one.text)} *{_sentence(one.advice)}*"
-        yield ""
-    if paper.erratum:
-        yield "## Misprints and slips\n"
-        rows_ = ((one.place, one.printed, one.correct, one.shown_by.replace("_", "_<wbr>")) for one in paper.erratum)
-        yield from markdown_table(("place", "printed", "correct", "shown by"), rows_)
-        yield ""
-    if paper.not_run:
-        yield "## Not run\n"
-        yield from (
-            f"* **{one.id}** ({one.place}): {_sentence(one.statement)} {_sentence(one.reason)}" for one in paper.not_run
-        )
-        yield ""
-    if paper.observation:
-        yield "## Our own observations\n"
-        for seen in paper.observation:
-            observed = f"{seen.statement.rstrip('.')}: {seen.number}" if seen.number else seen.statement
-            yield f"* {_sentence(observed)} {_sentence(seen.advice)}".rstrip()
-
-
-def _section(row: LedgerRow, claimed: Statement) -> Iterator[str]:
-    """A claim in at most eight lines; what was varied unfolds by a click."""
+def _facts(row: LedgerRow, claimed: Statement) -> str:
     found = row.judgement
-    yield f"## {row.id}\n"
-    yield f"**{found.verdict}**: {_sentence(claimed.statement)} ({claimed.kind}, {claimed.place})"
     facts = [("number", _number(claimed, found.number)), ("why", found.because), ("reading", claimed.reading)]
     facts += [("sizes", _sizes(row)), ("runs", _runs(row)), ("advice", claimed.advice)]
-    yield "".join(f"<br>*{name}*: {_escaped(text)}" for name, text in facts if text)
-    if found.details:
-        yield f"\nDetails: {_escaped('; '.join(found.details))}."
-    if found.sensitivity:
-        lines = "<br>".join(escape(_line(one)) for one in found.sensitivity)
-        yield f"\n<details><summary>Sensitivity, not counted: {_varied(found)}</summary><p>{lines}</p></details>"
-    yield ""
+    return "".join(f"<br>*{name}*: {_escaped(text)}" for name, text in facts if text)
 
 
-def _anchor(id_: str) -> str:
-    return id_.lower().replace(".", "")
+def _observed(seen: Observation) -> str:
+    observed = f"{seen.statement.rstrip('.')}: {seen.number}" if seen.number else seen.statement
+    return f"* {_sentence(observed)} {_sentence(seen.advice)}".rstrip()
+
+
+def _sensitivity(found: Judgement) -> str:
+    return "<br>".join(escape(_line(one)) for one in found.sensitivity)
 
 
 def _sentence(text: str) -> str:
@@ -230,3 +186,10 @@ def _sentence(text: str) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("<", "&lt;").replace("*", "\\*")
+
+
+_WORDS: Mapping[str, Callable[..., object]] = {
+    each.__name__.removeprefix("_"): each
+    for each in (_table, _of, _facts, _observed, _sensitivity, _sentence, _escaped, _varied)
+}
+"""What the templates call."""
