@@ -7,10 +7,10 @@ import math
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -24,6 +24,7 @@ from ...instances.contract.files import atomic_write, check_writable, write_json
 from ...instances.contract.numbers import plain
 from ...instances.contract.problem import Problem
 from ...instances.contract.result import Result, Status
+from ...instances.runtime.code import OURS
 from ...instances.runtime.compiled import interpreted_first
 from ...instances.runtime.signals import keeping
 from ..catalogue import kind_named, method_named, named_part, problem_named, workload_named
@@ -103,8 +104,9 @@ def generate(
     """Write an instance of a WORKLOAD; its parameters are --nodes N --topics T ... (`overlaybench list workloads`)."""
     chosen, given = workload_named(workload), _named_values(parameters)
     if master is not None:
-        with _cluster(master, None, output, scratch=scratch) as (session, solving, (out,), tables):
-            nodes = solving.generate(session, chosen, out, seed=seed, scratch=tables, **given)
+        solver = _spark_solver()
+        with solver.on_cluster(master, None, output, scratch=scratch) as (session, (out,), tables):
+            nodes = solver.generate(session, chosen, out, seed=seed, scratch=tables, **given)
         remark(f"wrote {nodes:,} nodes to {out}")
         return
     _check_on_spark(scratch, False)
@@ -114,21 +116,9 @@ def generate(
     echo_written(instance, kind_named(chosen.kind), output)
 
 
-@contextmanager
-def _cluster(
-    master: str, problem: str | None, *paths: Path, scratch: str | None
-) -> Iterator[tuple[Any, Any, list[str], str]]:
-    """A Spark session, the solver for instances that stay on it, from Parquet to Parquet, and paths as Spark's."""
-    from ..spark_solver import solving
-    from ..spark_solver.tables import as_uri
-
-    for path in paths:
-        if not _is_parquet(path):
-            raise BadInput(f"{path}: a cluster reads and writes Parquet: give {_PARQUET}, or leave out --master")
-    if problem not in (None, solving.PROBLEM):
-        raise BadInput(f"--master: from Parquet to Parquet no {problem}: take {solving.PROBLEM}, or leave it out")
-    with solving.session_on(master) as session:
-        yield session, solving, [as_uri(path) for path in paths], as_uri(scratch) if scratch else ""
+def _spark_solver() -> Any:
+    """The annex that solves, checks and generates from Parquet to Parquet."""
+    return import_module(f"{OURS}.compare.spark_solver.solving")
 
 
 def _check_on_spark(scratch: str | None, on_spark: bool) -> None:
@@ -207,7 +197,9 @@ def solve(file: Path, problem: str | None, options: tuple[str, ...], columns: Ma
     _check_on_spark(scratch := given.pop("scratch"), on_spark)
     if on_spark:
         given["scratch"] = scratch
-        result = _solve_on_spark(file, problem, method, key_values(options), columns, output or Path(), **given)
+        result = _spark_solver().solve_files(
+            file, problem, method, key_values(options), columns, output or Path(), **given
+        )
         click.echo(_json(result) if as_json else f"{_text(result)}\n{result.answer}")
     else:
         judge = problem_asked(file, problem, columns)
@@ -225,30 +217,6 @@ def solve(file: Path, problem: str | None, options: tuple[str, ...], columns: Ma
             if output is not None and result.answer is not None:
                 kind_named(judge.kind).write_answer(result.answer, instance, output)
     sys.exit(1 if result.status is Status.FAILED else 0)
-
-
-def _solve_on_spark(
-    file: Path,
-    problem: str | None,
-    method: str | None,
-    options: Mapping[str, str],
-    columns: Mapping[str, Any],
-    output: Path,
-    **given: Any,
-) -> Result[str]:
-    """Solve ``min-tco`` by ``dc-gm`` from Parquet to Parquet."""
-    from ..spark_solver.solving import METHOD, Source, completed
-
-    master, seed, scratch = (given.pop(name) for name in ("master", "seed", "scratch"))
-    if unused := [f"--{name.replace('_', '-')}" for name, value in given.items() if value]:
-        raise BadInput(f"{unused[0]}: not on a cluster from Parquet to Parquet: leave it out")
-    if method not in (None, METHOD):
-        raise BadInput(f"{output}: from Parquet to Parquet no {method}: take {METHOD}, or leave it out")
-    given = completed(options)
-    with _cluster(master, problem, file, output, scratch=scratch) as (session, solving, (source, out), tables):
-        asked = Source(source, columns)
-        result: Result[str] = solving.solve(session, asked, out, seed=seed, options=given, scratch=tables)
-    return result
 
 
 def _json(result: Result[Any], instance: Any = None) -> str:
@@ -389,9 +357,10 @@ def check(
     """Check an ANSWER to the instance in FILE: its validity and its value. Exit status 1 if it is invalid."""
     _check_on_spark(scratch, master is not None)
     if master is not None:
-        with _cluster(master, problem, file, answer, scratch=scratch) as (session, solving, (source, given), tables):
-            found = solving.check(session, solving.Source(source, columns), given, tables)
-        name, value, violations, measures = solving.PROBLEM, found.edges, found.violations, found.measures
+        solver = _spark_solver()
+        with solver.on_cluster(master, problem, file, answer, scratch=scratch) as (session, (source, given), tables):
+            found = solver.check(session, solver.Source(source, columns), given, tables)
+        name, value, violations, measures = solver.PROBLEM, found.edges, found.violations, found.measures
         unit = 1
     else:
         judge = problem_asked(file, problem, columns)

@@ -31,20 +31,6 @@ _TAKEN = (*_TEXTS, *MEASURES, "run", "instance", "proven", "seed", "bound", "run
 _NODES = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
 
 
-def interactive(
-    runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance], plots: Sequence[Plot] = ()
-) -> dict[str, Any]:
-    """The template's variables for its scripts: the library of plots, and the data that they read.
-
-    `runs` are those of `judged_runs`; `load_instance` maps a digest to its instance.
-    """
-    return {
-        "library": plot_library() if len(runs) else "",
-        "plot_data": plot_data(runs, plots) if len(runs) else None,
-        "overlay_data": overlay_data(runs, load_instance),
-    }
-
-
 def plot_library() -> Markup:
     """Vega, Vega-Lite and vegaEmbed as one script (0.9 MB), from vl-convert; the first time it takes two seconds."""
     import vl_convert

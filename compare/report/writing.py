@@ -37,7 +37,7 @@ from ..studies.proofs import LEVELS
 from ..studies.store import Store
 from .cells import Anchors, File, PageTable, carried, linked, listed_runs, run_links, table
 from .domains import Section
-from .page_data import interactive
+from .page_data import overlay_data, plot_data, plot_library
 from .tables import (
     effort_table,
     failure_table,
@@ -160,7 +160,9 @@ def write_report(
     content = study.content([printable(note) for note in (*notes, *missing)])
     html = template("report/report.html").render(
         **content,
-        **interactive(study.shown, load_instance, [plot for plot, _ in plotted]),
+        library=plot_library() if len(study.shown) else "",
+        plot_data=plot_data(study.shown, [plot for plot, _ in plotted]) if len(study.shown) else None,
+        overlay_data=overlay_data(study.shown, load_instance),
         title=title,
         spec=spec,
         narrow=_narrow_overview(study.shown),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from .conquer import LOCALITIES, edges_of_level, levels
 from .judge import OverlayJudgement, edges_by_number, judge
 from .numbering import Numbered, numbered, read_rows
 from .splitting import improved
-from .tables import SparkTables, TableFiles, new_tables
+from .tables import SparkTables, TableFiles, as_uri, new_tables
 
 OPTIONS = (
     Option("part_rows", 12_000_000, "subscriptions of a part", least=1),
@@ -43,7 +44,7 @@ OPTIONS = (
     ),
     Option("bound_steps", STEPS, "comparisons a topic for the lower bound; 0: a bound without pairs of nodes", least=0),
 )
-PROBLEM, METHOD = "min-tco", "dc-gm"
+PROBLEM, METHOD, PARQUET = "min-tco", "dc-gm", ".parquet"
 _EDGES_OF_FILE = 4_000_000
 
 
@@ -60,6 +61,43 @@ def session_on(master: str) -> Iterator[SparkSession]:
     """A Spark session without a web page, whose messages go to a file that an error names."""
     with kept_log() as log, spark(master, log):
         yield SparkSession.builder.getOrCreate()
+
+
+@contextmanager
+def on_cluster(
+    master: str, problem: str | None, *paths: Path, scratch: str | None
+) -> Iterator[tuple[SparkSession, list[str], str]]:
+    """A Spark session for a command from Parquet to Parquet, and the addresses of its files and tables for Spark."""
+    for path in paths:
+        if not (path.suffix == PARQUET or path.is_dir()):
+            raise BadInput(f"{path}: a cluster reads and writes Parquet: give {PARQUET}, or leave out --master")
+    if problem not in (None, PROBLEM):
+        raise BadInput(f"--master: from Parquet to Parquet no {problem}: take {PROBLEM}, or leave it out")
+    with session_on(master) as session:
+        yield session, [as_uri(path) for path in paths], as_uri(scratch) if scratch else ""
+
+
+def solve_files(
+    file: Path,
+    problem: str | None,
+    method: str | None,
+    options: Mapping[str, str],
+    columns: Mapping[str, Any],
+    output: Path,
+    *,
+    master: str,
+    seed: int,
+    scratch: str | None,
+    **others: Any,
+) -> Result[str]:
+    """Do what the command ``solve`` does from Parquet to Parquet; `others` are options that it has no use for."""
+    if unused := [f"--{name.replace('_', '-')}" for name, value in others.items() if value]:
+        raise BadInput(f"{unused[0]}: not on a cluster from Parquet to Parquet: leave it out")
+    if method not in (None, METHOD):
+        raise BadInput(f"{output}: from Parquet to Parquet no {method}: take {METHOD}, or leave it out")
+    given = completed(options)
+    with on_cluster(master, problem, file, output, scratch=scratch) as (session, (source, out), tables):
+        return solve(session, Source(source, columns), out, seed=seed, options=given, scratch=tables)
 
 
 def solve(
