@@ -27,21 +27,7 @@ from ..catalogue import problem_named
 from ..intervals import Interval, mean_interval
 from ..studies.task import Recipe
 from .bench import TIES, Bench, by_law, grid
-from .claim import (
-    FALLS,
-    RISES,
-    CaseTally,
-    Claim,
-    Judgement,
-    Limit,
-    Line,
-    Verdict,
-    all_of,
-    at_most,
-    claim,
-    exact,
-    judged,
-)
+from .claim import FALLS, RISES, CaseTally, Judgement, Limit, Line, Verdict, all_of, at_most, claim, exact, judged
 from .claim import verdict_of as verdict
 from .p2_constructed import (
     chain,
@@ -604,37 +590,35 @@ def _best_known(rows: pd.DataFrame, quick: bool) -> Iterator[str]:
 any_stars_F8, any_stars_F9, any_stars_F10 = (partial(_of_any_stars, id_) for id_ in _FIGURES)
 
 
-def _trend(id_: str, figure: str) -> Claim:
+def _trend(figure: str, bench: Bench) -> Judgement:
     """How the average degree of each algorithm changes with a size: from each value to the next, and over all."""
     where, column, must = _FIGURES[figure]
-
-    def judge(bench: Bench) -> Judgement:
-        rows = bench.on("p2-stars").query(f"{where} and {_OF_STARS} and ties == 'lowest'")
-        rows = rows.drop_duplicates(["instance", "method"])
-        number = rows.groupby(["method", column]).cumcount()
-        every = rows.assign(number=number).pivot_table("average_degree", ["method", "number"], column).dropna()
-        steps, lines, details = [], list[Line](), []
-        for method in ("2d-oda", "gm", *STARS[:-1]):
-            wide = every.loc[method]
-            whole = mean_interval(wide.iloc[:, -1] - wide.iloc[:, 0], together=5)
-            changes = [
-                mean_interval(step, together=5 * (wide.shape[1] - 1)) for step in wide.diff(axis=1).iloc[:, 1:].T.values
-            ]
-            lines.append(Line.of(f"{method}, from the first to the last", whole, must))
-            steps += [verdict(change, must) for change in changes]
-            details.append(f"{method}: {', '.join(f'{mean:.2f}' for mean in wide.mean())}")
-        found = all_of(line.verdict for line in lines)
-        if found is Verdict.CONFIRMED and Verdict.CONTRADICTED in steps:
-            found = Verdict.ORDER
-        wrong = [line.varied.partition(",")[0] for line in lines if line.verdict is not Verdict.CONFIRMED]
-        text = f"not for {', '.join(wrong)}" if wrong else "from the first size to the last for all five"
-        text += "" if found is not Verdict.ORDER else ", not from each size to the next"
-        return Judgement(found, text, lines[0].number, lines, details, runs=len(rows))
-
-    return Claim(id_, judge, ("p2-stars",))
+    rows = bench.on("p2-stars").query(f"{where} and {_OF_STARS} and ties == 'lowest'")
+    rows = rows.drop_duplicates(["instance", "method"])
+    number = rows.groupby(["method", column]).cumcount()
+    every = rows.assign(number=number).pivot_table("average_degree", ["method", "number"], column).dropna()
+    steps, lines, details = [], list[Line](), []
+    for method in ("2d-oda", "gm", *STARS[:-1]):
+        wide = every.loc[method]
+        whole = mean_interval(wide.iloc[:, -1] - wide.iloc[:, 0], together=5)
+        changes = [
+            mean_interval(step, together=5 * (wide.shape[1] - 1)) for step in wide.diff(axis=1).iloc[:, 1:].T.values
+        ]
+        lines.append(Line.of(f"{method}, from the first to the last", whole, must))
+        steps += [verdict(change, must) for change in changes]
+        details.append(f"{method}: {', '.join(f'{mean:.2f}' for mean in wide.mean())}")
+    found = all_of(line.verdict for line in lines)
+    if found is Verdict.CONFIRMED and Verdict.CONTRADICTED in steps:
+        found = Verdict.ORDER
+    wrong = [line.varied.partition(",")[0] for line in lines if line.verdict is not Verdict.CONFIRMED]
+    text = f"not for {', '.join(wrong)}" if wrong else "from the first size to the last for all five"
+    text += "" if found is not Verdict.ORDER else ", not from each size to the next"
+    return Judgement(found, text, lines[0].number, lines, details, runs=len(rows))
 
 
-S6_5_1, S6_5_2, S6_5_3 = (_trend(f"P2.S6.5.{i}", figure) for i, figure in enumerate(_FIGURES, 1))
+S6_5_1, S6_5_2, S6_5_3 = (
+    claim(f"P2.S6.5.{i}", "p2-stars")(partial(_trend, figure)) for i, figure in enumerate(_FIGURES, 1)
+)
 
 
 def at_every_k(rows: pd.DataFrame) -> pd.DataFrame:
