@@ -12,6 +12,7 @@ from cases import need
 
 PACKED = 4096  # columns up to which rows in use are kept as integers
 WIDEST = 7  # bytes a column
+SPARSE = 32  # columns up to its last one that a row in use has, for each coefficient, if it is kept as an integer
 SIGNS = bytes(128) + b"\xff" * 128  # what a number's highest byte is followed by
 CELLS = 2**22  # coefficients of rows in use that are kept: 8 bytes each
 
@@ -20,8 +21,8 @@ class Rows:
     """Rows by number, and columns by place: they are numbered as they are first named.
 
     A row is kept as its line. One that is in use is kept as a single integer, too, with `width` bytes a column, so that
-    sums of rows with multipliers take a few steps of long arithmetic; or, where the width is 0 (many columns, or large
-    numbers), as places and coefficients.
+    sums of rows with multipliers take a few steps of long arithmetic. It is kept as places and coefficients instead if
+    it has a large coefficient or few of them, or if the width is 0 (many columns, or large sums).
     """
 
     def __init__(self, model):
@@ -73,23 +74,22 @@ class Rows:
         return self.keep(number, *self.model.row(*items))
 
     def keep(self, number, coefficients, rhs):
-        """Its right-hand side, its largest coefficient, and the integer, or None and (places, coefficients)."""
-        listed = [*coefficients]
-        row = dict(listed)
-        if len(row) < len(listed):
+        """Its right-hand side, its largest coefficient, and the integer or 0, else (places, coefficients)."""
+        row = dict(coefficients)
+        if len(row) < len(coefficients):
             row = {}
-            for column, value in listed:
+            for column, value in coefficients:
                 row[column] = row.get(column, 0) + value
         places, values = [*map(self.place.get, row)], [*row.values()]
         need({type(rhs), *map(type, values)} == {int}, "a number of the row is no integer")
         if None in places:
             places = [*map(self.place_of, row)]
-        largest = max(map(abs, values), default=0)
-        if self.width and 2 * largest < 256**self.width:
-            kept = rhs, largest, packed(places, values, self.width), None
-            self.cells += (max(places, default=0) * self.width) >> 3
+        size, largest = max(places, default=-1) + 1, max(max(values, default=0), -min(values, default=0))
+        if self.width and largest < 128 and size <= SPARSE * len(places):
+            kept = rhs, largest, packed(places, values, size, self.width), None
+            self.cells += (size * self.width) >> 3
         else:
-            kept = rhs, largest, None, (places, values)
+            kept = rhs, largest, 0, (places, values)
             self.cells += 2 * len(places)
         if self.cells > CELLS:
             self.used, self.cells = {}, 0
@@ -105,51 +105,45 @@ class Rows:
 
         The rows and their multipliers come in turn.
         """
-        factors, numbers, used = multipliers[1::2], multipliers[::2], self.used
-        rows = [used.get(number) or self.use(number, self.items(number)) for number in numbers]
+        factors, numbers = multipliers[1::2], multipliers[::2]
+        rows = [*map(self.used.get, numbers)]
+        if None in rows:
+            rows = [row or self.use(number, self.items(number)) for row, number in zip(rows, numbers)]
         total = sum(map(mul, factors, [row[0] for row in rows]))
         largest = sum(map(mul, factors, [row[1] for row in rows])) + self.dearest
         while self.width and 2 * largest >= 256**self.width:
             self.widen(self.width + 1 if self.width < WIDEST else 0)
             rows = [self.use(number, self.items(number)) for number in numbers]
-        size, width = len(self.costs), self.width
-        vectors = [row[2] for row in rows]
-        if width and None not in vectors:
-            return total, unpacked(self.packed_costs() * with_costs - sum(map(mul, vectors, factors)), size, width)
-        reduced = list(self.costs) if with_costs else [0] * size
-        for (_, _, vector, listed), factor in zip(rows, factors):
-            places, values = listed or (range(size), unpacked(vector, size, width))
-            for place, value in zip(places, values):
-                reduced[place] -= factor * value
+        if self.width:
+            vector = self.packed_costs() * with_costs - sum(map(mul, [row[2] for row in rows], factors))
+            reduced = unpacked(vector, len(self.costs), self.width)
+        else:
+            reduced = list(self.costs) if with_costs else [0] * len(self.costs)
+        for row, factor in zip(rows, factors):
+            if row[3]:
+                for place, value in zip(*row[3]):
+                    reduced[place] -= factor * value
         return total, reduced
 
     def packed_costs(self):
         size, width, _ = self.priced
         if (size, width) != (len(self.costs), self.width):
             size, width = len(self.costs), self.width
-            self.priced = size, width, packed(range(size), self.costs, width)
+            costs = b"".join(cost.to_bytes(width, "little") for cost in self.costs)
+            self.priced = size, width, int.from_bytes(costs, "little")
         return self.priced[2]
 
 
-def packed(places, values, width):
-    """Σ value·256^(width·place)."""
-    size = max(places, default=-1) + 1
-    if min(values, default=0) >= 0 and max(values, default=0) < 256:  # as most rows
-        data = bytearray(width * size)
-        for place, value in zip(places, values):
-            data[width * place] = value
-        return int.from_bytes(data, "little")
-    numbers = array("q", bytes(8 * size))
+def packed(places, values, size, width):
+    """Σ value·256^(width·place), of values from −127 to 127; places are below `size`."""
+    data = bytearray((b"\x80" + bytes(width - 1)) * size)
     for place, value in zip(places, values):
-        numbers[place] = value
-    ordered, data = lowest_first(numbers).tobytes(), bytearray(width * size)
-    for k in range(width):
-        data[k::width] = ordered[k::8]
-    return (int.from_bytes(data, "little") ^ halves(size, width)) - halves(size, width)
+        data[width * place] = 128 + value
+    return int.from_bytes(data, "little") - (halves(size, width) >> 8 * (width - 1))
 
 
 def unpacked(total, size, width):
-    """The numbers that :func:`packed` adds up, each of less than half of 256^width."""
+    """The `size` numbers whose Σ number·256^(width·place) is the total, each of less than half of 256^width."""
     half, data = halves(size, width), bytearray(8 * size)
     packed = ((total + half) ^ half).to_bytes(width * size, "little")
     for k in range(width):
@@ -157,17 +151,13 @@ def unpacked(total, size, width):
     signs = packed[width - 1 :: width].translate(SIGNS)
     for k in range(width, 8):
         data[k::8] = signs
-    return lowest_first(array("q", data))
+    numbers = array("q", data)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tolist()
 
 
 @lru_cache(64)
 def halves(size, width):
     """Half of 256^width in each of so many fields: added, it makes negative numbers positive."""
     return int.from_bytes((bytes(width - 1) + b"\x80") * size, "little")
-
-
-def lowest_first(numbers):
-    """The numbers, the lowest byte of each first on any machine."""
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers

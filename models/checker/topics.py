@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from functools import cached_property
-from itertools import combinations, compress, repeat, starmap
+from itertools import combinations, compress, starmap
 from operator import ne
 
 from cases import INFINITE, Model, Wrong, is_count, need, need_labels, neighbours, reached
@@ -206,7 +206,7 @@ class TopicRules(Kinds, Model):
         need(len(labels) == len(nodes) > 0, "the labels are not those of the topic's subscribers")
         if kind == "parts":
             crossing = compress(self.pairs_of(topic), starmap(ne, combinations(labels, 2)))
-            return zip(crossing, repeat(1)), len(set(labels)) - 1
+            return dict.fromkeys(crossing, 1), len(set(labels)) - 1
         pairs = combinations(zip(nodes, labels, strict=True), 2)
         if kind in ("leaving", "twice"):
             need(self.problem == "k-tco", "a row of fault tolerance is not valid here")
@@ -243,13 +243,16 @@ class TopicRules(Kinds, Model):
         return self.listed.setdefault(topic, array("q", columns))
 
     def around(self, node):
-        """The topics that a node shares, and which of them each node that shares some has, in rising order."""
+        """The topics that a node shares, as bits of a number, and those of each pair with it, in rising order."""
         if node not in self.known:
-            shared = {t for t, nodes in enumerate(self.members) if node in nodes and len(nodes) > 1}
-            others = sorted({v for t in shared for v in self.members[t]} - {node})
+            topics_of, shared = {}, [nodes for nodes in self.members if node in nodes and len(nodes) > 1]
+            for bit, nodes in enumerate(shared):
+                for v in nodes:
+                    topics_of[v] = topics_of.get(v, 0) | 1 << bit
+            pairs = {min(node, v) * self.n + max(node, v): topics_of[v] for v in sorted(topics_of) if v != node}
             if len(self.known) >= MOST_LISTED:
                 self.known.clear()
-            self.known[node] = shared, {v: {t for t in shared if v in self.members[t]} for v in others}
+            self.known[node] = topics_of.get(node, 0), pairs
         return self.known[node]
 
     def near(self, node, weights):
@@ -257,25 +260,27 @@ class TopicRules(Kinds, Model):
 
         The weights are those of all nodes that share a topic with it, in rising order.
         """
-        shared, topics_of = self.around(node)
-        fits = len(weights) == len(topics_of) > 0 and all(map(is_count, weights))
+        shared, pairs = self.around(node)
+        fits = len(weights) == len(pairs) > 0 and all(map(is_count, weights))
         need(fits, "the weights are not those of the node's possible neighbours")
-        having = {t: [] for t in shared}
-        for weight, v in sorted(zip(weights, topics_of)):
-            for t in topics_of[v]:
-                having[t].append((weight, topics_of[v]))
-        order = sorted(shared, key=lambda t: having[t][0][0], reverse=True)
+        others, order, left = sorted(zip(weights, pairs.values())), [], shared
+        for _, topics in others:
+            if topics & left:
+                order, left = [topics & left, *order], left & ~topics  # those last that a lighter node has
 
         def lightest(left, below):
             """The least weight of nodes that together have all topics of `left`, or `below` if it is not less."""
-            for weight, topics in having[left[0]] if left else ():
+            first = next(topics for topics in order if topics & left) & left
+            first &= -first
+            for weight, topics in others:
                 if weight >= below:
-                    return below
-                below = weight + lightest([t for t in left if t not in topics], below - weight)
-            return below if left else 0
+                    break
+                if topics & first:
+                    rest = left & ~topics
+                    below = weight + (lightest(rest, below - weight) if rest else 0)
+            return below
 
-        pairs = [(min(node, v) * self.n + max(node, v), weight) for v, weight in zip(topics_of, weights)]
-        return pairs, lightest(order, sum(weights))
+        return dict(zip(pairs, weights)), lightest(shared, sum(weights))
 
     def value(self, answer):
         """The value of an answer, which must be valid: the edges of an overlay."""

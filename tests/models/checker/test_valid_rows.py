@@ -49,7 +49,7 @@ def row_of(model: Any, items: Any) -> Any:
     """Coefficients and right-hand side, None if the row is refused."""
     try:
         coefficients, rhs = model.row(*items)
-        return list(coefficients), rhs
+        return list(coefficients.items() if isinstance(coefficients, dict) else coefficients), rhs
     except Exception:
         return None
 
