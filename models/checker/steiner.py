@@ -56,13 +56,15 @@ class SteinerRules(Model):
         """An edge leaves: a walk over terminals joins its ends, each stretch of which costs no more."""
         limit = self.near[u].pop(v)
         del self.near[v][u]
-        sources, waiting = {u}, [u]
-        while waiting and v not in sources:
-            within = distances({waiting.pop(): 0}, self.near, limit)
-            new = [w for w in within if (w in self.terminals or w == v) and w not in sources]
-            sources.update(new)
-            waiting += new
-        need(v in sources, f"no walk over terminals replaces the edge {u}–{v}")
+        found, heap = {u: 0}, [(0, u)]  # the least length of a walk's last stretch: 0 at terminals
+        while heap and v not in found:
+            length, w = heapq.heappop(heap)
+            for x, cost in self.near[w].items() if length == found[w] else ():
+                last = length + cost if x not in self.terminals else 0
+                if length + cost <= limit and last < found.get(x, INFINITE):
+                    found[x] = last
+                    heapq.heappush(heap, (last, x))
+        need(v in found, f"no walk over terminals replaces the edge {u}–{v}")
 
     def begin(self, facts):
         need(self.root is None, "a second case: rows hold for one root")
@@ -127,15 +129,15 @@ class SteinerRules(Model):
         return self.base + max((bound for _, bound in cases), default=0)
 
 
-def distances(sources, near, limit=INFINITE):
-    """The distances from the nearest of some nodes, up to a limit."""
+def distances(sources, near):
+    """The distances from the nearest of some nodes."""
     found, heap = {}, [(length, v) for v, length in sources.items()]
     while heap:
         length, v = heapq.heappop(heap)
         if v not in found:
             found[v] = length
             for w, cost in near[v].items():
-                if w not in found and length + cost <= limit:
+                if w not in found:
                     heapq.heappush(heap, (length + cost, w))
     return found
 
