@@ -164,13 +164,14 @@ def pairs_above(
         for found in apply(above, cuts[:-1], cuts[1:]):
             if found is None:
                 return None
-            keys, ratios = np.concatenate([keys, found[0]]), np.concatenate([ratios, found[1]])
+            new = found[1] > least  # a thread may have begun with a smaller one, and `least` must not fall
+            keys, ratios = np.append(keys, found[0][new]), np.append(ratios, found[1][new])
             if len(keys) > most:  # some twice: how many hangs on the multiples that threads began with
                 keys, index = np.unique(keys, return_index=True)
                 ratios = ratios[index]
-            if len(keys) > most:
-                least = float(np.partition(ratios, len(ratios) - most - 1)[len(ratios) - most - 1])
-            keys, ratios = keys[ratios > least], ratios[ratios > least]  # a thread may have begun with a smaller one
+            if (rank := len(keys) - most - 1) >= 0:
+                least = float(np.partition(ratios, rank)[rank])
+                keys, ratios = keys[ratios > least], ratios[ratios > least]
     keys, index = np.unique(keys, return_index=True)
     return keys, ratios[index], least
 
