@@ -443,9 +443,8 @@ _OF_MANY = PricingParameters(
 
 def pricing_parameters(instance: TopicInstance, of_few: PricingParameters = PricingParameters()) -> PricingParameters:
     """`of_few` up to 300,000 subscriptions. Beyond, lists are short and priced early, as a round takes as long as its
-    list is. Also where a pricing takes as long as 80 rounds, beyond 4,000,000, the first pairs that it lists raise the
-    bound most: of 2,000,000 subscriptions the first three pricings prove 448,257 after 6 rounds, and 317,073 after 28
-    where each adds a fourth.
+    list is, and the first pairs listed raise the bound most: of 2,000,000 subscriptions three pricings prove 448,257
+    after 6 rounds, and 317,073 after 28 where each adds a fourth.
     """
     return of_few if instance.num_subscriptions <= FEW_SUBSCRIPTIONS else _OF_MANY
 

@@ -25,7 +25,7 @@ class InThisProcess(Executors):
     def send(self, file: Path) -> None:
         """It is here."""
 
-    path_of = LocalProcesses.path_of
+    path_of = staticmethod(LocalProcesses.path_of)
 
     def send_code(self, archive: Path, folder: str) -> None:
         """It is here."""
