@@ -19,7 +19,6 @@ import pyarrow as pa
 from ...instances.contract.errors import BadInput
 from ...instances.contract.numbers import duration, seconds
 from ...instances.contract.result import Status
-from ..library.study import known_times
 from ..printable import printable
 from ..studies.plot import MEASURES, Plot, plot_of
 from ..studies.progress import RunTally, saved
@@ -116,6 +115,7 @@ def study(
 
 def dry_run_report(asked: Study, store: Store, master: str) -> str:
     """What a study would run, by problem and method, and the time of it; instances that are not stored have none."""
+    from ..library.study import known_times
     from ..studies.spark_session import local_cores
 
     index, texts = store.index() if store.has_plan else INDEX.empty_table(), asked.recipes.texts()

@@ -25,11 +25,11 @@ from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.method import Method
 from ...instances.contract.numbers import exact
 from ...instances.contract.plug_in import is_defined_in, method
-from ..catalogue import METHODS, method_named, problem_named
+from ..catalogue import METHODS, method_named, problem_named, without_limit
 from ..intervals import mean_interval as student
 from ..report.tables import judged_runs
 from ..studies.bounds import problem_order, sizes_of, sorted_by
-from ..studies.columns import varied, without_limit
+from ..studies.columns import varied
 from ..studies.comparison import StudyComparison, compared, results_of_version
 from ..studies.paired import Paired, explained
 from ..studies.paired import paired as paired_on

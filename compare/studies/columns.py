@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...instances.contract.result import Status
-from ..catalogue import kind_named
+from ..catalogue import kind_named, limits_in, without_limit
 from .bounds import measures_of, proven, sizes_of, with_bounds
 from .row import SCHEMA, object_in
 
@@ -40,16 +39,6 @@ def _forms(recipes: pd.Series[str]) -> pa.DictionaryArray:
     """The recipes (JSON) without their seeds, of which a million instances have a few."""
     texts = pc.replace_substring_regex(pa.array(recipes, pa.string()), pattern=_BEFORE_SEED, replacement=r"\1")
     return texts.dictionary_encode()
-
-
-def limits_in(problem: str) -> dict[str, float]:
-    """The limits that a problem's name states: ``max-degree`` 3 for ``filtering@max-degree=3``."""
-    return {name: float(value) for name, value in re.findall(r"([^@=]+)=([\d.]+)", problem)}
-
-
-def without_limit(problem: str, limit: str = r"[^@=]+") -> str:
-    """A problem's name without the value of a limit, or of all: ``filtering@max-degree``."""
-    return re.sub(rf"((?:^|@){limit})=[^@]+", r"\1", problem)
 
 
 def varied_options(rows: pd.DataFrame) -> pd.DataFrame:

@@ -13,9 +13,8 @@ from functools import cache, lru_cache, partial
 from importlib import metadata
 from math import inf, isnan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,6 +27,9 @@ from ...instances.topics.files import TOPICS
 from ..catalogue import kind_named, problem_named
 from .isolation import IsolatedRun
 from .task import STORED, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMAT = "results/4"
 """Of the results folder: its number rises with every change of `COLUMNS` or of the files."""
@@ -247,6 +249,8 @@ def spread(table: pa.Table) -> pd.DataFrame:
         dtype = _INTEGER if column == "sizes" and len(kinds) == 1 else _NUMBER
         for name in reversed(dict.fromkeys(name for kind in kinds for name in getattr(kind, column))):
             table = table.add_column(at, name, pc.map_lookup(maps, name, "last").cast(dtype))
+    import pandas as pd  # a quarter of a second, in each worker too
+
     points = SCHEMA.field("points").type
     return table.to_pandas(types_mapper={points: pd.ArrowDtype(points)}.get)
 

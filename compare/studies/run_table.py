@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -123,9 +122,9 @@ class RunTable:
 
     def counted(self, numbers: Numbers) -> Counter[tuple[RunGroup, int]]:
         """How many of some runs are of each group and size."""
-        frame = pd.DataFrame({"group": self.group[numbers], "size": self.sizes[self.recipe[numbers]]})
-        counts = frame.value_counts(sort=False)
-        return Counter({(self.groups[group], int(size)): int(count) for (group, size), count in counts.items()})
+        table = pa.table({"group": self.group[numbers], "size": self.sizes[self.recipe[numbers]]})
+        counts = table.group_by(["group", "size"]).aggregate([([], "count_all")]).to_pylist()
+        return Counter({(self.groups[each["group"]], each["size"]): each["count_all"] for each in counts})
 
     def by_method(self) -> dict[str, int]:
         """The number of runs of each method."""
@@ -181,8 +180,8 @@ def _group(runs: Runs, problem: str, method: str, options: Any) -> RunGroup:
 def _each_once(table: RunTable, runs: Numbers) -> RunTable:
     """Without repeated keys, of which the first recipe's stays, and without the same runs as one with a proof."""
     first = np.lexsort([runs, table.recipe])
-    keys = pd.Series(table.keys.take(pa.array(first)).dictionary_encode().indices.to_numpy())
-    kept = first[~keys.duplicated().to_numpy()]
+    keys = table.keys.take(pa.array(first)).dictionary_encode().indices.to_numpy()
+    kept = first[np.unique(keys, return_index=True)[1]]
     with_proof = [number for number, group in enumerate(table.groups) if group.proof]
     replaced: list[str] = []
     for number in with_proof:

@@ -14,12 +14,11 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -31,6 +30,9 @@ from .isolation import memory_bounded
 from .row import FORMAT, SCHEMA, of_bytes, spread
 from .task import FileKey, Recipe
 from .toml_tables import located
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 JOURNAL, PART = "rows.journal", ".parquet"
 """The file of rows that are not in a part yet, and the ending of parts."""

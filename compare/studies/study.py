@@ -23,8 +23,16 @@ from ...instances.contract.files import parts_of, read_text
 from ...instances.contract.option import Option, Value
 from ...instances.contract.problem import Problem
 from ...instances.topics.workloads import RandomTopics
-from ..catalogue import METHODS, kind_named, method_named, problem_named, workload_named, workload_version
-from .columns import limits_in, without_limit
+from ..catalogue import (
+    METHODS,
+    kind_named,
+    limits_in,
+    method_named,
+    problem_named,
+    without_limit,
+    workload_named,
+    workload_version,
+)
 from .isolation import memory_bounded
 from .library_entries import Entry, library_entry
 from .plot import MEASURES, Plot, Report

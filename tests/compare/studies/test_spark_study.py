@@ -1,6 +1,7 @@
 """Studies on Spark: what is stored, what a stopped one resumes, what is refused, and the same on a cluster."""
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from overlaybench.compare.catalogue import version_of
-from overlaybench.compare.studies import spark_study
+from overlaybench.compare.studies import spark_session, spark_study
 from overlaybench.compare.studies.isolation import session_members
 from overlaybench.compare.studies.row import MEASURED, SCHEMA
 from overlaybench.compare.studies.run_table import run_table
@@ -93,6 +94,22 @@ def test_a_finished_study_starts_no_spark(finished: tuple[Path, Path, str]) -> N
     (out / "spark.log").unlink()
     assert "12 runs" in output_of("study", file, "--out", out)
     assert not (out / "spark.log").exists()
+
+
+def test_java_writes_an_archive_of_its_classes_and_the_next_one_starts_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark_session, "cache_folder", lambda: tmp_path / "with a blank")
+    java = ["java", "-Xshare:on", *shlex.split(spark_session._with_classes("-XX:+UseSerialGC")), "-version"]
+    subprocess.run(java, capture_output=True, check=True)
+    (archive,) = tmp_path.rglob("*.jsa")
+    again = [*java[:2], *shlex.split(spark_session._with_classes("-XX:+UseSerialGC")), "-Xlog:cds=info", "-version"]
+    output = subprocess.run(again, capture_output=True, text=True, check=True).stdout
+    assert again[4] != java[4]
+    assert str(archive) in output
+    archive.chmod(0o600)
+    archive.write_bytes(bytes(4) + archive.read_bytes()[4:])
+    assert shlex.split(spark_session._with_classes("-XX:+UseSerialGC")) == java[2:-1]
 
 
 def test_what_comes_up_while_an_error_of_spark_is_handled_is_of_spark() -> None:
