@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -70,13 +69,3 @@ def _module_of(item: Any, reference: str) -> str:
 def own_part(version: str) -> str:
     """The part of a code version that is a version of files."""
     return version.partition("+")[0]
-
-
-def limits_in(problem: str) -> dict[str, float]:
-    """The limits that a problem's name states: ``max-degree`` 3 for ``filtering@max-degree=3``."""
-    return {name: float(value) for name, value in re.findall(r"([^@=]+)=([\d.]+)", problem)}
-
-
-def without_limit(problem: str, limit: str = r"[^@=]+") -> str:
-    """A problem's name without the value of a limit, or of all: ``filtering@max-degree``."""
-    return re.sub(rf"((?:^|@){limit})=[^@]+", r"\1", problem)

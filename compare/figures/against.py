@@ -11,11 +11,11 @@ import pandas as pd
 
 from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.numbers import plain
-from ..catalogue import without_limit
 from ..intervals import mean_interval
 from ..studies.bounds import sizes_of, sorted_by
 from ..studies.columns import chosen_parameters, varied
 from ..studies.plot import MEASURES, Plot
+from ..studies.task import without_limit
 from .curves import Axis, curves
 from .style import Drawing, Style, method_styles, rank_styles
 

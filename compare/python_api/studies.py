@@ -25,7 +25,7 @@ from ...instances.contract.errors import BadInput, unknown
 from ...instances.contract.method import Method
 from ...instances.contract.numbers import exact
 from ...instances.contract.plug_in import is_defined_in, method
-from ..catalogue import METHODS, method_named, problem_named, without_limit
+from ..catalogue import METHODS, method_named, problem_named
 from ..intervals import mean_interval as student
 from ..report.tables import judged_runs
 from ..studies.bounds import problem_order, sizes_of, sorted_by
@@ -36,6 +36,7 @@ from ..studies.paired import paired as paired_on
 from ..studies.plot import MEASURES, plot_of, report_of
 from ..studies.results import results
 from ..studies.store import Store
+from ..studies.task import without_limit
 from .tables import ResultTable
 
 _SHOWN = ("variant", "status", "value", "lower_bound", "ratio", "seconds")

@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...instances.contract.result import Status
-from ..catalogue import kind_named, limits_in, without_limit
+from ..catalogue import kind_named
 from .bounds import measures_of, proven, sizes_of, with_bounds
 from .row import SCHEMA, object_in
+from .task import limits_in, without_limit
 
 DERIVED = ("bound", "optimum", "ratio", "primal_integral", "dual_integral", "proven", "current")
 """Columns of the results that no row stores."""

@@ -120,16 +120,10 @@ def entry_named(name: str) -> Entry:
 
 
 def rows_of(file: Path, kind: type[Struct]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The lines of a file with their places; BadInput unless each has the fields of the type, or all without default.
-
-    The last ones, which have defaults, may be missing from the file: it is older than they are.
-    """
-    fields = kind.__struct_fields__
-    reader = csv.reader(io.StringIO(read_text(file)))
-    head = tuple(next(reader, []))
-    names = fields[: max(len(head), len(fields) - len(kind.__struct_defaults__))]
-    if head != names:
-        raise BadInput(f"{file}: line 1: has the columns {', '.join(head)}: they must be {', '.join(fields)}")
+    """The lines of a file with their places; BadInput unless each has the fields of the type."""
+    reader, names = csv.reader(io.StringIO(read_text(file))), kind.__struct_fields__
+    if (head := tuple(next(reader, []))) != names:
+        raise BadInput(f"{file}: line 1: has the columns {', '.join(head)}: they must be {', '.join(names)}")
     for row in reader:
         where = f"{file}: line {reader.line_num}"
         if len(row) != len(names):

@@ -255,15 +255,14 @@ class RunTally:
         to_do = f"{left} left" if done < total else ""
         short = about.removesuffix(" to go").replace("at most ", "≤ ").replace("about ", "~")
         counted = f"{done:,} of {total:,} runs done"
-        parts = (
-            [counted, failed, on or waiting, to_do, f"{duration(elapsed)} so far"],
-            [counted, failed, on],
-            [f"{done:,} of {total:,} done", failed],
-            [f"{done}/{total}", failed],
-            [f"{done}/{total}"],
+        texts = (
+            [counted, failed, on or waiting, to_do, f"{duration(elapsed)} so far", about],
+            [counted, failed, on, about],
+            [f"{done:,} of {total:,} done", failed, about],
+            [f"{done}/{total}", failed, short],
+            [f"{done}/{total}", short],
         )
-        ends = (about, about, about, short, short)
-        bar.show(done, *(", ".join(filter(None, [*each, end])) for each, end in zip(parts, ends, strict=True)))
+        bar.show(done, *(", ".join(filter(None, each)) for each in texts))
         if time.monotonic() - self._saved >= _SAVED_SECONDS:
             self._saved = time.monotonic()
             with suppress(BadInput):  # on a full disk the first row that cannot be stored ends the study

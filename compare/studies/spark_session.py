@@ -231,18 +231,17 @@ def _with_classes(java: str) -> str:
 
     The first Java writes the archive as it ends. Java goes without one that does not fit it.
     """
-    program = Path(shutil.which("java", path=os.environ.get(_JAVA_HOME) and f"{os.environ[_JAVA_HOME]}/bin") or "java")
+    home = os.environ.get(_JAVA_HOME)
+    program = Path(shutil.which("java", path=home and f"{home}/bin") or "java").resolve()
+    spark = pyspark.__version__, os.environ.get(_SPARK_HOME, pyspark.__file__)
     with suppress(OSError):
-        spark = pyspark.__version__, os.environ.get(_SPARK_HOME, pyspark.__file__)
-        what = java, program.resolve(), program.stat().st_mtime, spark
-        folder = cache_folder() / "java" / f"spark-{sha256(repr(what).encode()).hexdigest()[:16]}"
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)  # those that are not used are removed
-        archive = folder / "classes.jsa"
-        with suppress(FileNotFoundError), archive.open("rb") as file:
-            if any(file.read(4)):  # which are written last
-                return f'{java} -Xlog:disable -XX:SharedArchiveFile="{archive}"'
-        return f'{java} -Xlog:disable -XX:ArchiveClassesAtExit="{archive}"'
+        what = sha256(repr((java, program, program.stat().st_mtime, spark)).encode()).hexdigest()
+        archive = cache_folder() / "java" / f"spark-{what[:16]}" / "classes.jsa"
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        os.utime(archive.parent)  # those that are not used are removed
+        is_whole = archive.is_file() and any(archive.read_bytes()[:4])  # which are written last
+        option = "SharedArchiveFile" if is_whole else "ArchiveClassesAtExit"
+        return f'{java} -Xlog:disable -XX:{option}="{archive}"'
     return java
 
 

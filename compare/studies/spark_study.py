@@ -94,7 +94,8 @@ def run_study(
                 start = start or partial(executors_on, master, store.folder / "spark.log", archive)
                 with start(plug_ins) as executors:
                     if len(unknown):
-                        _send(executors, store, sources)
+                        for key, digest in sources.items():
+                            executors.send(store.source(key, digest))
                         index = _make(executors, study, unknown, sources, store, plug_ins, bar)
                         trim_heap()
                         table = _planned(study, index, store, again)
@@ -133,11 +134,6 @@ def _planned(study: Study, index: pa.Table, store: Store, again: Again | None) -
         limits += {(group.time_limit, group.memory_limit) for group in table.groups} - set(map(tuple, limits))
     store.write_plan(Plan(study.name, study.notes, study.spec, limits), table.labels())
     return table
-
-
-def _send(executors: Executors, store: Store, sources: Mapping[Any, str]) -> None:
-    for key, digest in sources.items():
-        executors.send(store.source(key, digest))
 
 
 def _note_equal(table: RunTable, bar: Bar) -> None:

@@ -105,8 +105,6 @@ class Store:
         file, folders = self.folder / "study.toml", (self.runs, self.history)
         if file.is_file() and self.has_plan:
             self.plan()
-        elif file.is_file() and (self.folder / "plan.json").is_file():
-            raise self._other_format("results/3 or older")
         elif not file.is_file() and self.folder.exists():
 
             def is_left_by_a_kill(path: Path) -> bool:
@@ -140,8 +138,6 @@ class Store:
         """The store of a study in a folder; a folder without results is bad input."""
         store = cls(folder)
         if not store.has_plan:
-            if (folder / "plan.json").is_file():
-                raise store._other_format("results/3 or older")
             raise BadInput(f"{folder}: holds no results: run `overlaybench study SPEC.toml --out {folder}` first")
         store.plan()
         return store
@@ -231,14 +227,11 @@ class Store:
         except (pa.ArrowException, OSError, ValueError, RecursionError) as error:
             raise _damaged(self._plan, error) from None
         if plan.format != FORMAT:
-            raise self._other_format(plan.format)
+            raise BadInput(
+                f"{self.folder}: holds '{plan.format}', and this version reads '{FORMAT}': run the study again in "
+                "another folder, or read this one with the version that wrote it"
+            )
         return plan
-
-    def _other_format(self, found: str) -> BadInput:
-        return BadInput(
-            f"{self.folder}: holds '{found}', and this version reads '{FORMAT}': run the study again in "
-            "another folder, or read this one with the version that wrote it"
-        )
 
     def index(self) -> pa.Table:
         """The instances known so far (`INDEX`)."""
@@ -264,20 +257,14 @@ class Store:
 
     def instance(self, recipe: str, digest: str) -> Any:
         """The instance of a recipe (JSON), made again; bad input if it is not the one with this digest."""
-        source = _sources(self, self._index.stat().st_mtime_ns).get(recipe, "") if self._index.is_file() else ""
-        instance = _made(self, recipe, source)
+        source = _sources(self.folder, self._index.stat().st_mtime_ns).get(recipe, "") if self._index.is_file() else ""
+        instance = _made(self.folder, recipe, source)
         if instance.digest != digest:
             raise BadInput(
                 f"{self.folder}: the recipe {recipe} gives another instance than {digest}: its file or its workload "
                 "has changed"
             )
         return instance
-
-    def __hash__(self) -> int:
-        return hash(self.folder)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Store) and self.folder == other.folder
 
     def done(self) -> pa.Array:
         """The keys of the runs that are stored."""
@@ -356,19 +343,19 @@ class Store:
 
 
 @lru_cache(maxsize=2)
-def _sources(store: Store, changed: int) -> Mapping[str, str]:
+def _sources(folder: Path, changed: int) -> Mapping[str, str]:
     """The digests of the files' contents from which recipes make instances, by recipe."""
-    rows = store.index().filter(pc.field("source") != "").to_pylist()
+    rows = Store(folder).index().filter(pc.field("source") != "").to_pylist()
     return {row["recipe"]: row["source"] for row in rows}
 
 
 @lru_cache(maxsize=2)
-def _made(store: Store, recipe: str, source: str) -> Any:
+def _made(folder: Path, recipe: str, source: str) -> Any:
     """The instance that a recipe makes; a file whose content is kept is not read again."""
-    with located(str(store.folder)):
+    with located(str(folder)):
         made = Recipe.from_json(recipe)
     with memory_bounded("the instance"):
-        return made.make(store.source(made.file_key, source) if source else None)
+        return made.make(Store(folder).source(made.file_key, source) if source else None)
 
 
 def _read_table(file: Path, schema: pa.Schema) -> pa.Table:
@@ -520,11 +507,4 @@ def read_part(file: Path, columns: Sequence[str] = SCHEMA.names) -> pa.Table:
     """The rows of a part; BadInput if its bytes are not those that were written."""
     if checksum(file) != file.stem:
         raise BadInput(f"{file}: is damaged (its checksum differs): {_AGAIN}")
-    wanted = pa.schema([SCHEMA.field(name) for name in columns])
-    try:
-        table = pq.read_table(file, columns=wanted.names, partitioning=None).select(wanted.names).cast(wanted)
-        table.validate(full=True)
-        return table
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:  # its name was forged
-        reason = str(error).partition("\n")[0]
-        raise BadInput(f"{file}: holds no results ({reason}): remove it and {_AGAIN}") from None
+    return _read_table(file, pa.schema([SCHEMA.field(name) for name in columns]))

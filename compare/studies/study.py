@@ -23,20 +23,11 @@ from ...instances.contract.files import parts_of, read_text
 from ...instances.contract.option import Option, Value
 from ...instances.contract.problem import Problem
 from ...instances.topics.workloads import RandomTopics
-from ..catalogue import (
-    METHODS,
-    kind_named,
-    limits_in,
-    method_named,
-    problem_named,
-    without_limit,
-    workload_named,
-    workload_version,
-)
+from ..catalogue import METHODS, kind_named, method_named, problem_named, workload_named, workload_version
 from .isolation import memory_bounded
 from .library_entries import Entry, library_entry
 from .plot import MEASURES, Plot, Report
-from .task import FileKey, Recipe, Recipes, RecipeSeeds, derived_seed, freeze, writes_proofs
+from .task import FileKey, Recipe, Recipes, RecipeSeeds, derived_seed, freeze, limits_in, without_limit, writes_proofs
 from .toml_tables import as_list, checked, grid, located, parsed
 
 Positive = Annotated[int, Meta(ge=1)]

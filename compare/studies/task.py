@@ -260,3 +260,13 @@ def options_json(options: Mapping[str, Value]) -> str:
 def derived_seed(*parts: str) -> int:
     """A seed below 2^31 (the range every solver takes) that depends on every part."""
     return int(hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8], 16) % 2**31
+
+
+def limits_in(problem: str) -> dict[str, float]:
+    """The limits that a problem's name states: ``max-degree`` 3 for ``filtering@max-degree=3``."""
+    return {name: float(value) for name, value in re.findall(r"([^@=]+)=([\d.]+)", problem)}
+
+
+def without_limit(problem: str, limit: str = r"[^@=]+") -> str:
+    """A problem's name without the value of a limit, or of all: ``filtering@max-degree``."""
+    return re.sub(rf"((?:^|@){limit})=[^@]+", r"\1", problem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import os
@@ -14,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from multiprocessing.util import Finalize
+from operator import eq
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -468,9 +468,7 @@ class Rerun:
             names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
             before, after = ({name: each[name] for name in names if name in each} for each in (old, new))
         elif isinstance(before, list) and isinstance(after, list):
-            same = sum(
-                1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
-            )
+            same = [*map(eq, before, after), False].index(False)
             before, after = (f"{len(each)} numbers, from number {same + 1}: {each[same:]}" for each in (before, after))
         return _shortened(before), _shortened(after)
 

@@ -233,16 +233,3 @@ def test_the_map_has_a_point_for_each_instance_of_a_law(small: LibraryTable) -> 
         "gap": [0.0, pytest.approx(1 / 7)],
         "seconds": [90.0, 1.0],
     }
-
-
-def test_a_table_older_than_dates_is_read(small: LibraryTable, tmp_path: Path) -> None:
-    write_table(small.with_records([record(date="2026-11-22")]), tmp_path)
-    file = tmp_path / "records.csv"
-    (found,) = read_table(tmp_path).runs
-    assert found.date == "2026-11-22"
-    file.write_text("".join(",".join(line.split(",")[:-1]) + "\n" for line in file.read_text().splitlines()))
-    (found,) = read_table(tmp_path).runs
-    assert found.date == ""
-    file.write_text(file.read_text().replace(",version", "", 1))
-    with pytest.raises(ob.BadInput, match="line 1: has the columns"):
-        read_table(tmp_path)
