@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,13 @@ from overlaybench.compare.claims.p2_constructed import (
     tree_of_bridges,
     tree_with_bridges,
 )
-from overlaybench.compare.claims.properties import assorted, component_labels, contributions
+from overlaybench.compare.claims.properties import (
+    assorted,
+    best_matching,
+    component_labels,
+    contributions,
+    merge_components,
+)
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, weighted_nested_subscriptions
 from tests.compare.claims.faults import Broken, Edges, Fault, every_pair, tiered, with_broken
@@ -236,3 +242,15 @@ class TestErrata:
                 weighted_nested_subscriptions(n=4), ob.PROBLEMS["2d-star"], seed=0, ties=ties
             )
             assert run.value == 2 * 4 - 1
+
+
+@pytest.mark.parametrize("nodes", [4, 5])
+def test_the_best_matching_joins_as_much_as_the_best_of_all_sets_of_disjoint_pairs(nodes: int) -> None:
+    pairs = list(combinations(range(nodes), 2))
+    for seed in range(20):
+        instance = ob.WORKLOADS["uniform"].generate(seed=seed, nodes=nodes, topics=6, subscriptions=3)
+        labels = component_labels(instance)
+        sets = (chosen for size in range(nodes // 2 + 1) for chosen in combinations(pairs, size))
+        disjoint = (chosen for chosen in sets if len({v for pair in chosen for v in pair}) == 2 * len(chosen))
+        most = max(merge_components(labels, *chosen)[1] for chosen in disjoint)
+        assert best_matching(labels, range(nodes)) == most > 0

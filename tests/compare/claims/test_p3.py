@@ -62,7 +62,7 @@ def test_a_broken_algorithm_changes_the_verdict(id_: str) -> None:
 
 
 REPLACED: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
-    "P3.L3": (p3_lemmas, {"_best_matching": lambda labels, free: 100}),
+    "P3.L3": (p3_lemmas, {"best_matching": lambda labels, free: 100}),
     "P3.L6": (p3_lemmas, {"_extended": lambda bench, instance, current, ties, seed: current}),
     "P3.L8": (p3_lemmas, {"conquered_tree": lambda bench, h, part, ties: 3}),
     "P3.S4C.1": (p3_lemmas, {"representatives": lambda one, *given: np.arange(one.num_nodes, dtype=np.int32)}),
