@@ -266,12 +266,11 @@ def _search(
     """Compare the nodes of a piece of the core with a block of the part's, from the one at `begin` on."""
     members = np.arange(begin, min(begin + BLOCK, len(part.offsets) - 1), dtype=np.int32)
     block = block_of(members, part.offsets, part.sought, part.num_topics)
-    counts = np.zeros((2, (len(members) + 63) // 64), np.int64)
     here, listed = np.zeros(part.num_topics + 1, np.bool_), np.empty(len(members), np.int32)
     rows = np.empty(np.diff(part.offsets[begin : begin + len(members) + 1]).max() + 1, np.int64)
     for u in range(len(nodes)):
         mine = topics[offsets[u] : offsets[u + 1]]
-        many = sharing(mine, block, counts, listed)
+        many = sharing(mine, 2, block, listed)
         if not many:
             continue
         here[mine] = True

@@ -1,154 +1,139 @@
-"""Nodes with several common topics, found among many at a time: a bit for each of them."""
+"""Nodes with several common topics, found among many at a time by a byte for each of them."""
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ....instances.contract.arrays import Ids, Offsets
-from ....instances.runtime.compiled import kernel, wrapping_kernel
+from ....instances.runtime.compiled import kernel
 
-Words = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
 
-BLOCK = 2**14
-"""Nodes of a block: its bits for the most frequent topics stay in a processor's cache."""
-_LIST_SHARE, _ALL_LISTS_SHARE = 8, 2
+BLOCK = 2**15
+"""Nodes of a block at most: their bytes stay in a processor's fastest cache."""
+MOST_COMMON = 31
+"""Counts of common topics end here: a row of counts begins above the one before, eight times until all are cleared."""
+_LIST_SHARE = 32
 
 
 class Block(NamedTuple):
-    """Some nodes by topic: the subscribers of a topic are a list if they are few in all topics, or in this one, else a
-    row of bits.
+    """Some nodes by topic: the subscribers of a topic are a list of places, or a byte for each place if they are many.
+
+    `counts`, less `epoch[0]` if that is positive, are the topics in common with the last node that was compared, up to
+    `MOST_COMMON`.
     """
 
     starts: Offsets
-    lists: Ids  # places in the block
-    row: Ids  # of a topic in `bits`; -1 for a list
-    bits: Words
-    tally: npt.NDArray[np.uint16]  # 0 for each node, to count by
+    lists: npt.NDArray[np.uint16]  # places in the block
+    row: Ids  # of a topic in `masks`; -1 for a list
+    masks: Bytes  # shape (topics, places)
+    counts: Bytes
+    epoch: npt.NDArray[np.int64]
 
 
 @kernel
 def block_of(nodes: Ids, offsets: Offsets, topics: Ids, num_topics: int) -> Block:
-    """The given nodes of a CSR relation; topics below 0 are left out. Cost O(Σ|T_v| + |T|) of these nodes."""
-    words = (len(nodes) + 63) // 64
+    """The given nodes, at most BLOCK, of a CSR relation; topics below 0 are left out.
+
+    Cost O(Σ|T_v| + |T|) of these nodes, and a byte a node for each topic that a 32nd of them subscribe to.
+    """
     starts = np.zeros(num_topics + 1, np.int64)
     for v in nodes:
         for t in topics[offsets[v] : offsets[v + 1]]:
             if t >= 0:
                 starts[t + 1] += 1
     row, num = np.full(num_topics, -1, np.int32), 0
-    least = words // _ALL_LISTS_SHARE if starts.max() <= words // _ALL_LISTS_SHARE else words // _LIST_SHARE
     for t in range(num_topics):
-        if starts[t + 1] > least:
+        if starts[t + 1] * _LIST_SHARE > len(nodes):
             row[t] = num
             num += 1
             starts[t + 1] = 0
         starts[t + 1] += starts[t]
-    at, lists, bits = starts.copy(), np.empty(starts[-1], np.int32), np.zeros((num, words), np.int64)
+    at, lists, masks = starts.copy(), np.empty(starts[-1], np.uint16), np.zeros((num, len(nodes)), np.uint8)
     for place in range(len(nodes)):
         v = nodes[place]
         for t in topics[offsets[v] : offsets[v + 1]]:
             if t >= 0 and row[t] >= 0:
-                bits[row[t], place >> 6] |= np.int64(1) << np.int64(place & 63)
+                masks[row[t], place] = 1
             elif t >= 0:
                 lists[at[t]] = place
                 at[t] += 1
-    return Block(starts, lists, row, bits, np.zeros(len(nodes), np.uint16))
-
-
-@wrapping_kernel  # the lowest bit of a word may be its sign
-def sharing(topics: Ids, block: Block, counts: Words, found: Ids) -> int:
-    """List the places in a block of the nodes with at least `least` of the given topics, in any order.
-
-    `topics`: distinct; those below 0 are left out. `counts`, shape (`least`, words of the block): 0 before and
-    after: row k has a bit for the nodes with more than k of the topics seen so far. `found`: takes the places; as
-    long as the block. Returns how many there are.
-
-    Cost for each topic at most `least` operations on the words of the block (several at a time, by vector
-    instructions), or on those of its subscribers if they are few; two for each subscriber if they are few everywhere.
-    """
-    if len(block.bits) == 0:
-        return _tallied(topics, block, len(counts), found)
-    last, num, first, chosen = len(counts) - 1, 0, counts[0], topics[topics >= 0]
-    for seen, t in enumerate(chosen):
-        row, left = block.row[t], len(chosen) - seen - 1
-        high, low = min(last, seen), max(0, last - left - 1)  # no other counts can be, or become, enough
-        if row >= 0:
-            many = block.bits[row]
-            for k in range(high, low, -1):
-                more, count = counts[k - 1], counts[k]
-                for word in range(len(many)):
-                    count[word] |= more[word] & many[word]
-            if left >= last:
-                for word in range(len(many)):
-                    first[word] |= many[word]
-        else:
-            for place in block.lists[block.starts[t] : block.starts[t + 1]]:
-                at, bit = np.uint32(place) >> np.uint32(6), np.int64(1) << np.int64(place & 63)
-                for k in range(high, low, -1):
-                    counts[np.uint32(k), at] |= counts[np.uint32(k - 1), at] & bit
-                first[at] |= bit
-    for word in range(len(first)):
-        left = counts[last, word]
-        while left:
-            found[num] = (word << 6) + math.frexp(left & -left)[1] - 1  # the lowest bit
-            num += 1
-            left &= left - 1
-    counts[:] = 0
-    return num
+    return Block(starts, lists, row, masks, np.zeros(len(nodes), np.uint8), np.zeros(1, np.int64))
 
 
 @kernel
-def _tallied(topics: Ids, block: Block, least: int, found: Ids) -> int:
-    """As :func:`sharing` where all topics are lists. The counts, which end at `least`, fit into the fastest cache."""
-    tally, num = block.tally, 0
+def sharing(topics: Ids, least: int, block: Block, found: Ids) -> int:
+    """List the places in a block of the nodes with at least `least` of the given topics, in any order.
+
+    `topics`: distinct; those below 0 are left out. `least`: from 1 to MOST_COMMON. `found`: takes the places; longer
+    than the block. Returns how many there are.
+
+    Cost: a step for each subscriber, or, several at a time by vector instructions, for each node of the block if they
+    are many.
+    """
+    counts, num, many = block.counts, 0, 0
+    block.epoch[0] += MOST_COMMON
+    if block.epoch[0] + MOST_COMMON > 255:
+        counts[:] = 0
+        block.epoch[0] = 0
+    zero, last, end = np.uint8(block.epoch[0]), block.epoch[0] + least - 1, np.uint8(block.epoch[0] + MOST_COMMON)
     for t in topics:
-        if t >= 0:
-            for place in block.lists[block.starts[t] : block.starts[t + 1]]:
-                tally[place] += np.uint16(tally[place] < least)
+        if t >= 0 and block.row[t] >= 0:
+            mask = block.masks[block.row[t]]
+            for place in range(len(counts)):
+                count = max(counts[place], zero)
+                counts[place] = count + (mask[place] & np.uint8(count < end))
+            many += 1
+    if many >= least:
+        for place in range(len(counts)):
+            found[num] = place
+            num += counts[place] > last
     for t in topics:
-        if t >= 0:
+        if t >= 0 and block.row[t] < 0:
             for place in block.lists[block.starts[t] : block.starts[t + 1]]:
-                if tally[place] == least:
+                count = max(counts[place], zero)
+                counts[place] = count + np.uint8(count < end)
+                if count == last:
                     found[num] = place
                     num += 1
-                tally[place] = 0
     return num
 
 
 @kernel
 def pairs_sharing(
     least: int, members: Ids, listed: npt.NDArray[np.bool_], offsets: Offsets, topics: Ids, num_topics: int
-) -> npt.NDArray[np.int64]:
+) -> tuple[npt.NDArray[np.int64], Bytes]:
     """The pairs u < v, as u·|V| + v, with at least `least` common topics and an end among some nodes, in any order.
 
-    `members`: sorted nodes, at most BLOCK to be fast. `listed`, shape (|V|,): the nodes that are members of this
+    Also how many topics each has in common, up to MOST_COMMON.
+
+    `members`: sorted nodes, at most BLOCK. `listed`, shape (|V|,): the nodes that are members of this
     call or another one: of two such nodes, the lower is the member. `offsets`, `topics`, `num_topics`: the topics
     of each node, as CSR arrays.
 
-    Cost of :func:`sharing` for every node, and 8 bytes for each pair.
+    Cost of :func:`sharing` for every node, and 9 bytes for each pair.
     """
     num_nodes = len(offsets) - 1
-    pairs, num = np.empty(1024, np.int64), 0
-    block = block_of(members, offsets, topics, num_topics)
-    counts, found = np.zeros((least, (len(members) + 63) // 64), np.int64), np.empty(len(members), np.int32)
+    pairs, common, num = np.empty(1024, np.int64), np.empty(1024, np.uint8), 0
+    block, found = block_of(members, offsets, topics, num_topics), np.empty(len(members) + 1, np.int32)
     for v in range(num_nodes):
         if listed[v] and v <= members[0]:
             continue
-        many = sharing(topics[offsets[v] : offsets[v + 1]], block, counts, found)
+        many = sharing(topics[offsets[v] : offsets[v + 1]], least, block, found)
         if num + many > len(pairs):
-            longer = np.empty(2 * (num + many), np.int64)
-            longer[:num] = pairs[:num]
-            pairs = longer
+            longer, further = np.empty(2 * (num + many), np.int64), np.empty(2 * (num + many), np.uint8)
+            longer[:num], further[:num] = pairs[:num], common[:num]
+            pairs, common = longer, further
         for i in range(many):
             u = members[found[i]]
             if not listed[v] or u < v:
                 pairs[num] = np.int64(min(u, v)) * num_nodes + max(u, v)
+                common[num] = block.counts[found[i]] - block.epoch[0]
                 num += 1
-    return pairs[:num].copy()
+    return pairs[:num].copy(), common[:num].copy()
 
 
 @kernel

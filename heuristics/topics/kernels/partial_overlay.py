@@ -16,7 +16,7 @@ from ....instances.contract.overlay import Overlay
 from ....instances.runtime.compiled import kernel
 from ....instances.topics.instance import TopicInstance
 from ..tie_breaking.ties import HIGHEST, RANDOM, TieOrder, candidate_of, rank_of, ranks_of
-from .common_topics import BLOCK, pairs_by_common_topics, pairs_sharing
+from .common_topics import BLOCK, MOST_COMMON, pairs_by_common_topics, pairs_sharing
 from .interest import TopicComponents, contribution, join, singletons, unite
 
 Edges = npt.NDArray[np.int64]
@@ -100,24 +100,30 @@ class PartialOverlay:
             return ANY_DEGREE
         least = max(2, int(np.argmax(few)))
 
-        def of_block(members: Ids) -> Edges:
-            pairs: Edges = pairs_sharing(least, members, listed, *relation, instance.num_topics)
-            return pairs
+        def of_block(members: Ids) -> Any:
+            return pairs_sharing(least, members, listed, *relation, instance.num_topics)
 
         every, of_listed = np.diff(c.topic_offsets), c.node_topics[np.repeat(listed, np.diff(c.node_offsets))]
         ours = np.bincount(of_listed, minlength=len(every))
         self.contributions.counted[0] += int((ours * (every - ours) + ours * (ours - 1) // 2).sum())
         with self._mapping() as apply:
-            pairs = list(apply(of_block, np.split(nodes, range(BLOCK, len(nodes), BLOCK))))
-        ranks = np.sort(ranks_of(np.concatenate(pairs), self.order))
-        left = _contributions_of(ranks, c, self.order)
-        self.evaluations += len(ranks)
-        while len(left) and (level := int(left.max())) >= least:
+            of_blocks = list(apply(of_block, np.split(nodes, range(BLOCK, len(nodes), BLOCK))))
+        pairs, left = map(np.concatenate, zip(*of_blocks, strict=True))
+        ranks = ranks_of(pairs, self.order)
+        rising = np.argsort(ranks)
+        ranks, left = ranks[rising], left[rising].astype(np.int32)
+        again = np.flatnonzero(left == MOST_COMMON)
+        while True:
+            left[again] = _contributions_of(ranks[again], c, self.order)
+            self.evaluations += len(again)
+            if (level := int(left.max(initial=0))) < least:
+                return least
             at = np.flatnonzero(left == level)
             self._add_sorted(ranks[at], level, ANY_DEGREE)
-            left[at] = _contributions_of(ranks[at], c, self.order)
-            self.evaluations += 2 * len(at)
-        return least
+            self.evaluations += len(at)
+            if level == least:
+                return least
+            again = at
 
     def add_level(self, bounds: Bounds, level: int, below: int) -> None:
         """Add, in the order of ties, every edge that contributes `level`, while both its ends have degrees `below`.
@@ -322,7 +328,8 @@ def _unite_groups(group_of: Groups, components: TopicComponents) -> int:
     return count
 
 
-_LAST_EPOCH = 2**30
+_LAST_EPOCH, _LAST_BYTE = 2**30, 255
+_ROW_SHARE = 2**13  # bytes that are cleared in the time which a byte in place of an Id saves for a subscriber
 
 
 class Contributions(NamedTuple):
@@ -331,6 +338,9 @@ class Contributions(NamedTuple):
     components: TopicComponents
     used: Edges  # sorted pairs u·|V| + v that are no candidates
     counts: Ids  # ``counts[v] - epoch[0]``, if positive, is the contribution of v in the row being counted
+    byte_counts: npt.NDArray[
+        np.uint8
+    ]  # the same with `epoch[1]` for long rows: more of them are in a processor's cache
     epoch: npt.NDArray[np.int64]
     row: Ids  # the nodes listed from a row
     counted: npt.NDArray[np.int64]  # shape (1,): the subscriptions compared so far to count rows
@@ -358,9 +368,8 @@ class Eligible(NamedTuple):
 def contributions_to(components: TopicComponents, used: Edges) -> Contributions:
     """The contributions to an overlay with these components. Cost O(|V|)."""
     n = len(components.node_offsets) - 1
-    return Contributions(
-        components, used, np.zeros(n, np.int32), np.zeros(1, np.int64), np.empty(n, np.int32), np.zeros(1, np.int64)
-    )
+    counts, epoch, counted = np.zeros(n, np.int32), np.zeros(2, np.int64), np.zeros(1, np.int64)
+    return Contributions(components, used, counts, np.zeros(n, np.uint8), epoch, np.empty(n, np.int32), counted)
 
 
 @kernel
@@ -418,8 +427,12 @@ def partners(u: int, level: int, eligible: Eligible, contributions: Contribution
     No pair of eligible nodes may contribute more. Also returns an upper bound on the contributions of the row: `level`
     if it has a partner, else less. Cost O(Σ_{t∈T_u} |V_t|), or less where u is in the largest component.
     """
-    n, num = len(contributions.counts), 0
-    row, most = _count(u, level, eligible, contributions)
+    n, num, c = len(contributions.counts), 0, contributions.components
+    are_long = eligible.outside.offsets[-1] * _ROW_SHARE > n * len(eligible.largest)
+    if are_long and c.node_offsets[u + 1] - c.node_offsets[u] <= _LAST_BYTE:
+        row, most = _count(contributions.byte_counts, contributions.epoch[1:], u, level, eligible, contributions)
+    else:
+        row, most = _count(contributions.counts, contributions.epoch[:1], u, level, eligible, contributions)
     for v in row:
         if eligible.degrees[v] < eligible.below:
             row[num] = v
@@ -444,27 +457,29 @@ def contributing(u: int, eligible: Eligible, contributions: Contributions) -> tu
     The contribution of such a node v is ``counts[v]`` minus the number, until the next row is counted. Cost as for
     :func:`partners`.
     """
-    row, _ = _count(u, 1, eligible, contributions)
-    return row, contributions.epoch[0] - (
-        contributions.components.node_offsets[u + 1] - contributions.components.node_offsets[u]
-    )
+    row, _ = _count(contributions.counts, contributions.epoch[:1], u, 1, eligible, contributions)
+    c = contributions.components
+    return row, contributions.epoch[0] - (c.node_offsets[u + 1] - c.node_offsets[u])
 
 
 @kernel
-def _count(u: int, level: int, eligible: Eligible, contributions: Contributions) -> tuple[Ids, int]:
-    """The nodes that contribute `level`, in any order, and the maximum contribution.
+def _count(
+    counts: Any, epoch: npt.NDArray[np.int64], u: int, level: int, eligible: Eligible, contributions: Contributions
+) -> tuple[Ids, int]:
+    """The nodes that contribute `level`, in any order, and the maximum contribution, by counts in Ids or bytes.
 
     Where u is in the largest component of a topic, only the subscribers outside of it are counted. The inner loop is
-    the innermost one of every greedy method: with signed indices or wider numbers it takes four times as long.
+    the innermost one of every greedy method: with signed indices or wider numbers it takes up to four times as long.
     """
-    c, counts, row = contributions.components, contributions.counts, contributions.row
-    if contributions.epoch[0] > _LAST_EPOCH:
+    c, row, number = contributions.components, contributions.row, counts.dtype.type
+    degree = c.node_offsets[u + 1] - c.node_offsets[u]
+    if epoch[0] + degree > (_LAST_BYTE if counts.itemsize == 1 else _LAST_EPOCH):
         counts[:] = 0
-        contributions.epoch[0] = 0
+        epoch[0] = 0
     # Earlier rows have left counts of at most `zero`.
-    zero = np.int32(contributions.epoch[0])
-    target = np.int32(zero + level)
-    contributions.epoch[0] += c.node_offsets[u + 1] - c.node_offsets[u]
+    zero = number(epoch[0])
+    target = number(epoch[0] + min(level, degree + 1))
+    epoch[0] += degree
     num, most = 0, zero
     for i in range(c.node_offsets[u], c.node_offsets[u + 1]):
         topic, p = c.node_topics[i], c.positions[i]
@@ -476,11 +491,11 @@ def _count(u: int, level: int, eligible: Eligible, contributions: Contributions)
         contributions.counted[0] += len(positions)
         for k in range(len(positions)):
             v = np.uint32(nodes[k])
-            apart = np.int32(c.label[np.uint32(positions[k])] != own)
-            count = max(counts[v], zero) + apart
+            apart = number(c.label[np.uint32(positions[k])] != own)
+            count = number(max(counts[v], zero) + apart)
             counts[v] = count
             most = max(most, count)
             if apart & (count == target):
                 row[num] = nodes[k]
                 num += 1
-    return row[:num], int(most - zero)
+    return row[:num], int(most) - int(zero)

@@ -82,7 +82,7 @@ def all_pairs(instance: TopicInstance) -> Edges:
     """Every pair u < v with a topic in common, as u·|V| + v, rising. Cost of :func:`.pairs_sharing` and of sorting."""
     n, relation = instance.num_nodes, (instance.node_offsets, instance.node_topics, instance.num_topics)
     blocks = np.split(np.arange(n, dtype=np.int32), range(BLOCK, n, BLOCK))
-    return np.sort(np.concatenate([pairs_sharing(1, block, np.ones(n, np.bool_), *relation) for block in blocks]))
+    return np.sort(np.concatenate([pairs_sharing(1, block, np.ones(n, np.bool_), *relation)[0] for block in blocks]))
 
 
 def keys_of(overlay: Overlay) -> Edges:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
 from overlaybench.heuristics.topics.kernels.common_topics import (
+    MOST_COMMON,
     block_of,
     pairs_by_common_topics,
     pairs_sharing,
@@ -54,14 +55,14 @@ def test_pairs_with_common_topics_are_listed(instance: ob.TopicInstance, random:
     relation = instance.node_offsets, instance.node_topics, instance.num_topics
     listed = np.array([random.random() < 0.7 for _ in range(instance.num_nodes)])
     nodes = np.flatnonzero(listed).astype(np.int32)
-    found: list[int] = []
+    found: list[tuple[int, int]] = []
     for at in range(0, len(nodes), size):
-        found += pairs_sharing(least, nodes[at : at + size], listed, *relation).tolist()
+        found += zip(*pairs_sharing(least, nodes[at : at + size], listed, *relation), strict=True)
     wants = twins.interest_of(instance)
     expected = [
-        u * instance.num_nodes + v
+        (u * instance.num_nodes + v, shared)
         for u, v in combinations(range(instance.num_nodes), 2)
-        if (listed[u] or listed[v]) and len(set(wants[u]) & set(wants[v])) >= least
+        if (listed[u] or listed[v]) and (shared := len(set(wants[u]) & set(wants[v]))) >= least
     ]
     assert sorted(found) == expected
     common = [
@@ -76,9 +77,9 @@ def test_pairs_with_common_topics_are_listed(instance: ob.TopicInstance, random:
     ("nodes", "least", "every"),
     [(1, 1, 1), (63, 2, 1), (64, 1, 1), (64, 3, 1), (65, 7, 1), (700, 2, 1), (3000, 1, 150), (3000, 3, 150)],
 )
-def test_nodes_of_a_block_that_share_topics_are_found_in_lists_and_bits(nodes: int, least: int, every: int) -> None:
+def test_nodes_of_a_block_that_share_topics_are_found_in_lists_and_bytes(nodes: int, least: int, every: int) -> None:
     random = Random(nodes * 10 + least)
-    # Topic t has a subscriber in 2^t nodes, so that some are lists and some bits; one is left out. If few nodes
+    # Topic t has a subscriber in 2^t nodes, so that some are lists and some bytes; one is left out. If few nodes
     # subscribe to anything, all are lists.
     wants = [[t if t != 3 else -1 for t in range(9) if random.random() < 0.5**t] for _ in range(nodes)]
     wants = [topics if v % every == 0 else [] for v, topics in enumerate(wants)]
@@ -86,24 +87,25 @@ def test_nodes_of_a_block_that_share_topics_are_found_in_lists_and_bits(nodes: i
     topics = np.array([t for some in wants for t in some], np.int32)
     offsets.flags.writeable = topics.flags.writeable = False  # as those of an instance, for which it is compiled
     block = block_of(np.arange(nodes, dtype=np.int32), offsets, topics, 9)
-    assert (len(block.bits) == 0) == (every > 1)
-    counts, found = np.zeros((least, (nodes + 63) // 64), np.int64), np.empty(nodes, np.int32)
-    for _ in range(20):
+    assert (len(block.masks) == 0) == (every > 1)
+    found = np.empty(nodes + 1, np.int32)
+    for _ in range(30):
         mine = np.array([t if t != 3 else -1 for t in range(9) if random.random() < 0.7], np.int32)
         mine.flags.writeable = False
-        many, own = sharing(mine, block, counts, found), set(mine.tolist()) - {-1}
+        many, own = sharing(mine, least, block, found), set(mine.tolist()) - {-1}
         assert sorted(found[:many].tolist()) == [v for v in range(nodes) if len(own & set(wants[v])) >= least]
-        assert not counts.any()
-        assert not block.tally.any()
 
 
-@pytest.mark.interpreted
-def test_the_last_node_of_a_word_of_bits_is_found_by_interpreted_kernels() -> None:
-    nodes = np.arange(64, dtype=np.int32)
-    offsets, topics = np.maximum(np.arange(65) - 63, 0), np.zeros(1, np.int32)
-    block = block_of(nodes, offsets, topics, 1)
-    found = np.empty(64, np.int32)
-    assert found[: sharing(topics, block, np.zeros((1, 1), np.int64), found)].tolist() == [63]
+def test_topics_in_common_are_counted_up_to_a_number_and_pairs_with_more_of_them_are_added_first() -> None:
+    two, three = ([f"{name}{t}" for t in range(MOST_COMMON + more)] for name, more in (("two", 9), ("three", 5)))
+    instance = ob.TopicInstance.from_subscriptions({"u": two, "v": two + three, "w": three, "x": three})
+    relation = instance.node_offsets, instance.node_topics, instance.num_topics
+    nodes = np.arange(4, dtype=np.int32)
+    pairs, common = pairs_sharing(MOST_COMMON, nodes, np.ones(4, np.bool_), *relation)
+    assert dict(zip(pairs.tolist(), common.tolist(), strict=True)) == dict.fromkeys([1, 6, 7, 11], MOST_COMMON)
+    partial = PartialOverlay(instance, tie_order("lowest", 0))
+    partial.add_frequent()
+    assert partial.edges.tolist()[:2] == [1, 6]
 
 
 @pytest.mark.parametrize("ties", ["lowest", "highest", "random"])
