@@ -107,7 +107,7 @@ def broker_runs(rows: pd.DataFrame) -> pd.DataFrame:
     ratio (value ÷ bound), tree (the messages of S0) and fewer (the reduction of pure forwarders against S0; NaN if S0
     has none).
     """
-    runs = answered(rows, "fanout", "rate", "uplink")
+    runs = answered(rows, "fanout", "rate", "uplink").copy()  # in one piece, to which columns are added
     by = runs.groupby("instance")
     runs["bound"] = np.maximum(by["lower_bound"].transform("max").astype(np.float64).fillna(0.0), runs["deliveries"])
     runs["bounded"] = by["exact"].transform("any")
