@@ -17,7 +17,7 @@ from ....instances.runtime.compiled import kernel
 from ....instances.topics.instance import TopicInstance
 from ..tie_breaking.ties import HIGHEST, RANDOM, TieOrder, candidate_of, rank_of, ranks_of
 from .common_topics import BLOCK, MOST_COMMON, pairs_by_common_topics, pairs_sharing
-from .interest import TopicComponents, contribution, join, singletons, unite
+from .interest import TopicComponents, join, singletons, unite
 
 Edges = npt.NDArray[np.int64]
 Degrees = npt.NDArray[np.int32]
@@ -28,7 +28,7 @@ Apply = Callable[..., Iterable[Any]]
 ANY_DEGREE = 2**31 - 1
 _FEWEST_ROWS, _MOST_ROWS = 8, 2048  # counted at a time
 _RECOUNT = 64  # subscriptions compared, for each of the instance, until the largest components are looked for again
-_SAMPLE, _MOST_COMMON = 256, 16  # nodes for an estimate of the pairs by their common topics
+_SAMPLE, _MOST_COMMON, _LISTED = 256, 16, 4  # nodes for an estimate of the pairs by common topics; pairs a subscription
 _NO_EDGES = np.empty(0, np.int64)
 
 
@@ -83,7 +83,7 @@ class PartialOverlay:
         """Add, from the highest on, every edge that contributes no less than few pairs of nodes have in common.
 
         Returns this contribution; afterwards all contribute less. The pairs with so many common topics are listed
-        once, at most about Σ|T_v| of them by an estimate from some nodes, which spares counting the rows for each of
+        once, at most about 4 Σ|T_v| of them by an estimate from some nodes, which spares counting the rows for each of
         these levels. Where no number of common topics is rare, nothing is added. Cost O(Σ|T_v|) and that of
         :func:`.pairs_sharing`.
         """
@@ -95,7 +95,7 @@ class PartialOverlay:
         nodes = np.flatnonzero(listed).astype(np.int32)
         sample = np.arange(0, instance.num_nodes, -(-instance.num_nodes // _SAMPLE), dtype=np.int32)
         common = pairs_by_common_topics(sample, listed, _MOST_COMMON, c.topic_offsets, c.topic_nodes, *relation)
-        few = np.cumsum(common[::-1])[::-1] * (instance.num_nodes / len(sample)) <= instance.num_subscriptions
+        few = np.cumsum(common[::-1])[::-1] * (instance.num_nodes / len(sample)) <= _LISTED * instance.num_subscriptions
         if not few.any():
             return ANY_DEGREE
         least = max(2, int(np.argmax(few)))
@@ -107,23 +107,18 @@ class PartialOverlay:
         ours = np.bincount(of_listed, minlength=len(every))
         self.contributions.counted[0] += int((ours * (every - ours) + ours * (ours - 1) // 2).sum())
         with self._mapping() as apply:
-            of_blocks = list(apply(of_block, np.split(nodes, range(BLOCK, len(nodes), BLOCK))))
-        pairs, left = map(np.concatenate, zip(*of_blocks, strict=True))
-        ranks = ranks_of(pairs, self.order)
-        rising = np.argsort(ranks)
-        ranks, left = ranks[rising], left[rising].astype(np.int32)
-        again = np.flatnonzero(left == MOST_COMMON)
-        while True:
-            left[again] = _contributions_of(ranks[again], c, self.order)
-            self.evaluations += len(again)
-            if (level := int(left.max(initial=0))) < least:
-                return least
+            of_blocks = apply(of_block, np.split(nodes, range(BLOCK, len(nodes), BLOCK)))
+            pairs, common = map(np.concatenate, zip(*of_blocks, strict=True))
+        ranks, left = ranks_of(pairs, self.order), common.astype(np.int32)
+        at = np.flatnonzero(left == MOST_COMMON)
+        left[at] = self.bounds()[pairs[at] // instance.num_nodes]
+        while (level := int(left.max(initial=0))) >= least:
             at = np.flatnonzero(left == level)
-            self._add_sorted(ranks[at], level, ANY_DEGREE)
+            ranks[at] = np.sort(ranks[at])
+            edges, left[at] = _add_sorted(ranks[at], level, self.degrees, ANY_DEGREE, c, self.order)
+            self.record(edges, merged=level * len(edges))
             self.evaluations += len(at)
-            if level == least:
-                return least
-            again = at
+        return least
 
     def add_level(self, bounds: Bounds, level: int, below: int) -> None:
         """Add, in the order of ties, every edge that contributes `level`, while both its ends have degrees `below`.
@@ -235,9 +230,9 @@ class PartialOverlay:
 
     def _add_sorted(self, ranks: Edges, level: int, below: int) -> tuple[int, int]:
         """Add the edges of sorted ranks that still contribute `level`; returns their number and the evaluations."""
-        edges, evaluated = _add_sorted(ranks, level, self.degrees, below, self.components, self.order)
+        edges, left = _add_sorted(ranks, level, self.degrees, below, self.components, self.order)
         self.record(edges, merged=level * len(edges))
-        return len(edges), evaluated
+        return len(edges), int(np.count_nonzero(left >= 0))
 
 
 @kernel
@@ -261,36 +256,41 @@ def _ranks(
 
 
 @kernel
-def _contributions_of(ranks: Edges, components: TopicComponents, order: TieOrder) -> Ids:
-    n = len(components.node_offsets) - 1
-    found = np.empty(len(ranks), np.int32)
-    for k in range(len(ranks)):
-        u, v = divmod(candidate_of(ranks[k], order), n)
-        found[k] = contribution(u, v, components, components.label)
-    return found
-
-
-@kernel
 def _add_sorted(
     ranks: Edges, level: int, degrees: Degrees, below: int, components: TopicComponents, order: TieOrder
-) -> tuple[Edges, int]:
-    """Add, in order, every edge that still contributes `level`; returns these, and how many were evaluated."""
-    n = len(degrees)
-    edges, num_edges, evaluated = np.empty_like(ranks), 0, 0
-    for rank in ranks:
-        edge = candidate_of(rank, order)
+) -> tuple[Edges, Ids]:
+    """Add, in order, every edge that still contributes `level`; returns these, and what each contributed before.
+
+    It is 0 for those that were added, and -1 where the degree of an end is not below the given one.
+    """
+    n, c = len(degrees), components
+    edges, num_edges, left = np.empty_like(ranks), 0, np.full(len(ranks), -1, np.int32)
+    place, marked = np.full(len(c.topic_offsets), -1, np.int32), n - 1  # of a node's topics, which is no edge's first
+    for k in range(len(ranks)):
+        edge = candidate_of(ranks[k], order)
         u = edge // n
         v = edge - u * n
-        if degrees[u] >= below:
+        if degrees[u] >= below or degrees[v] >= below:
             continue
-        evaluated += 1
-        if degrees[v] < below and contribution(u, v, components, components.label) == level:
+        if u != marked:  # in the order of ties most edges have the first node of the one before
+            for i in range(c.node_offsets[marked], c.node_offsets[marked + 1]):
+                place[c.node_topics[i]] = -1
+            for i in range(c.node_offsets[u], c.node_offsets[u + 1]):
+                place[c.node_topics[i]] = c.positions[i]
+            marked = u
+        count = 0
+        for i in range(c.node_offsets[v], c.node_offsets[v + 1]):
+            own = place[c.node_topics[i]]
+            count += own >= 0 and c.label[own] != c.label[c.positions[i]]
+        left[k] = count
+        if count == level:
+            left[k] = 0
             join(u, v, components)
             degrees[u] += 1
             degrees[v] += 1
             edges[num_edges] = edge
             num_edges += 1
-    return edges[:num_edges].copy(), evaluated
+    return edges[:num_edges].copy(), left
 
 
 @kernel
