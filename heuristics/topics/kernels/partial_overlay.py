@@ -100,22 +100,21 @@ class PartialOverlay:
             return ANY_DEGREE
         least = max(2, int(np.argmax(few)))
 
-        def of_block(members: Ids) -> Any:
-            return pairs_sharing(least, members, listed, *relation, instance.num_topics)
-
         every, of_listed = np.diff(c.topic_offsets), c.node_topics[np.repeat(listed, np.diff(c.node_offsets))]
         ours = np.bincount(of_listed, minlength=len(every))
         self.contributions.counted[0] += int((ours * (every - ours) + ours * (ours - 1) // 2).sum())
         with self._mapping() as apply:
-            of_blocks = apply(of_block, np.split(nodes, range(BLOCK, len(nodes), BLOCK)))
-            pairs, common = map(np.concatenate, zip(*of_blocks, strict=True))
-        ranks, left = ranks_of(pairs, self.order), common.astype(np.int32)
-        at = np.flatnonzero(left == MOST_COMMON)
+            blocks, rest = np.split(nodes, range(BLOCK, len(nodes), BLOCK)), (listed, *relation, instance.num_topics)
+            of_blocks = apply(lambda members: pairs_sharing(least, members, *rest), blocks)
+            pairs, left = map(np.concatenate, zip(*of_blocks, strict=True))
+        at, left = np.flatnonzero(left == MOST_COMMON), left.astype(np.int32)
         left[at] = self.bounds()[pairs[at] // instance.num_nodes]
+        pairs = ranks_of(pairs, self.order)
         while (level := int(left.max(initial=0))) >= least:
             at = np.flatnonzero(left == level)
-            ranks[at] = np.sort(ranks[at])
-            edges, left[at] = _add_sorted(ranks[at], level, self.degrees, ANY_DEGREE, c, self.order)
+            ranks = np.sort(pairs[at])
+            pairs[at] = ranks
+            edges, left[at] = _add_sorted(ranks, level, self.degrees, ANY_DEGREE, c, self.order)
             self.record(edges, merged=level * len(edges))
             self.evaluations += len(at)
         return least
