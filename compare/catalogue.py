@@ -55,15 +55,10 @@ def workload_version(workload: str) -> str:
 def _version(*items: Any) -> str:
     every = {**METHODS.plug_ins, **PROBLEMS.plug_ins, **WORKLOADS.plug_ins}
     references = {id(item): reference for reference, item in every.items()}
-    modules = {_module_of(item, references.get(id(item), "")) for item in items}
+    modules = {references.get(id(one), "").partition(":")[0] or home_of(one) or type(one).__module__ for one in items}
     here = {references[id(item)]: item for item in items if references.get(id(item), "").startswith("__main__:")}
     version = digest_of(modules)
     return f"{version}+{digest_of_main(here)}" if here else version
-
-
-def _module_of(item: Any, reference: str) -> str:
-    """The module that defines an item: as it was referred to or found, or that of its class (of a problem's)."""
-    return reference.partition(":")[0] or home_of(item) or type(item).__module__
 
 
 def own_part(version: str) -> str:

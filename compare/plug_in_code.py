@@ -52,12 +52,8 @@ def plug_in_files(plug_ins: Mapping[str, Any]) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-def _is_main(reference: str) -> bool:
-    return reference.startswith("__main__:")
-
-
 def _modules(reference: str, item: Any) -> Iterator[str]:
-    if not _is_main(reference):
+    if not reference.startswith("__main__:"):
         yield from filter(is_local, [reference.partition(":")[0].partition(".")[0]])
         return
     referred: dict[int, Any] = {}

@@ -85,8 +85,10 @@ def results(folder: Path, where: tuple[str, ...], by: tuple[str, ...], output: P
         _table(folder, rows, output, by=by, **others)
         return
     runs, rows = rows, grouped(rows, by, common=common) if by else rows
-    if "method" in by and (merged := _merged(runs, by)):
-        remark(f"--by method has one line for {merged}: --by variant has a line each")
+    if "method" in by:
+        each = runs.groupby(list(by), dropna=False)["variant"].unique()
+        if merged := dict.fromkeys(", ".join(variants) for variants in each if len(variants) > 1):
+            remark(f"--by method has one line for {'; '.join(merged)}: --by variant has a line each")
     if isinstance(answers, Path):
         click.echo(f"{answers}: {write_answers(folder, runs, answers)} answers", err=True)
     if output is not None:
@@ -129,12 +131,6 @@ def _names(folder: Path, rename: tuple[str, ...]) -> dict[str, str]:
     from ..studies.store import Store
 
     return {**report_of(Store.existing(folder).plan().spec).names, **key_values(rename, "--rename")}
-
-
-def _merged(runs: pd.DataFrame, by: Sequence[str]) -> str:
-    """The variants that share a group."""
-    each = runs.groupby(list(by), dropna=False)["variant"].unique()
-    return "; ".join(dict.fromkeys(", ".join(variants) for variants in each if len(variants) > 1))
 
 
 def _show_groups(rows: pd.DataFrame) -> None:

@@ -151,13 +151,8 @@ def library_runs(table: LibraryTable, store: Store) -> list[LibraryRun]:
     return [LibraryRun(row, _record(name, row, best[name, row["problem"]])) for name, row in found]
 
 
-def _integral(row: Mapping[str, Any], best: float) -> float:
-    steps = GapSteps.of([row["points"]], [best])
-    return math.nan if math.isnan(best) else float(steps.integrals([row["time_limit"]])[0])
-
-
 def _record(name: str, row: Mapping[str, Any], best: float) -> Record:
-    seconds = row["cpu_seconds"]
+    seconds, steps = row["cpu_seconds"], GapSteps.of([row["points"]], [best])
     return Record(
         instance=name,
         problem=row["problem"],
@@ -167,7 +162,7 @@ def _record(name: str, row: Mapping[str, Any], best: float) -> Record:
         value=math.nan if row["value"] is None else float(row["value"]),
         bound=math.nan,
         seconds=math.nan if seconds is None else float(seconds),
-        integral=_integral(row, best),
+        integral=math.nan if math.isnan(best) else float(steps.integrals([row["time_limit"]])[0]),
         proof="",
         version=row["code_version"][:12],
         date=row["started"][:10],

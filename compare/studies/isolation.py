@@ -198,7 +198,8 @@ class Solver(AbstractContextManager["Solver"]):
     def _send(self, jobs: Sequence[Job], end: float) -> None:
         """Send jobs to the process if methods and problems have names; otherwise fork one that inherits them."""
         self._heard, self._passed_on = _Heard(self._notes, jobs, self._runs), 0
-        if self._connection is not None and all(map(_is_named, jobs)):
+        named = all(METHODS.get(j.method.name) is j.method and PROBLEMS.get(j.problem.name) is j.problem for j in jobs)
+        if self._connection is not None and named:
             for file in (self._output, self._outcomes):
                 os.ftruncate(file, 0)
             try:
@@ -350,10 +351,6 @@ class Solver(AbstractContextManager["Solver"]):
         if new:
             sys.stderr.write(new.decode(errors="replace"))
             sys.stderr.flush()
-
-
-def _is_named(job: Job) -> bool:
-    return METHODS.get(job.method.name) is job.method and PROBLEMS.get(job.problem.name) is job.problem
 
 
 class _Head(NamedTuple):

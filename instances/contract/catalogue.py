@@ -143,22 +143,19 @@ class Catalogue(Mapping[str, Item]):
         Raises BadInput if its name is that of another item.
         """
         with self._lock:
-            self._register(reference, item)
-
-    def _register(self, reference: str, item: Item) -> None:
-        if any(item is each for each in self.plug_ins.values()):
-            return
-        # In a notebook, a cell that is changed and run again replaces its plug-in.
-        is_main = reference.startswith("__main__:")
-        kept = {
-            at: one
-            for at, one in self._plug_ins.items()
-            if not (is_main and at.startswith("__main__:") and one.name == item.name)
-        }
-        try:
-            self._know({**kept, reference: item})
-        except ValueError as error:
-            raise BadInput(f"{self._noun} '{reference}': {error}: give it another name") from None
+            if any(item is each for each in self.plug_ins.values()):
+                return
+            # In a notebook, a cell that is changed and run again replaces its plug-in.
+            is_main = reference.startswith("__main__:")
+            kept = {
+                at: one
+                for at, one in self._plug_ins.items()
+                if not (is_main and at.startswith("__main__:") and one.name == item.name)
+            }
+            try:
+                self._know({**kept, reference: item})
+            except ValueError as error:
+                raise BadInput(f"{self._noun} '{reference}': {error}: give it another name") from None
 
     def __repr__(self) -> str:
         return f"Catalogue({', '.join(self)})"

@@ -199,12 +199,7 @@ def _size(run: Run, overlay: Overlay, of_degree: bool) -> int:
     return run.instance.total_cost(overlay.edges) if run.objective.weighted else overlay.num_edges
 
 
-BOUNDS = Stage("lower bound", bounds)
-
-
-def _stages(run: Run) -> tuple[Stage, ...]:
-    first = Stage("first answers", partial(first_answers, always=True))
-    return (first, BOUNDS) if run.by == "fitting" else (first, STARTS, BOUNDS)
+_FIRST, BOUNDS = Stage("first answers", partial(first_answers, always=True)), Stage("lower bound", bounds)
 
 
 LP_BOUND: Method[TopicInstance, Overlay] = Method(
@@ -218,7 +213,7 @@ LP_BOUND: Method[TopicInstance, Overlay] = Method(
     exact=False,
     bounds=True,
     engine="branch-and-cut",
-    solve=partial(solve_in_stages, _stages),
+    solve=partial(solve_in_stages, lambda run: (_FIRST, *([] if run.by == "fitting" else [STARTS]), BOUNDS)),
     options=(
         Option("by", "auto", "cutting planes; cost splitting; dual fitting alone; or by size", choices=_METHODS),
         PRESOLVE,

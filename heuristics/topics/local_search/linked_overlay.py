@@ -16,7 +16,7 @@ from ....instances.contract.arrays import Flags, Ids, Offsets
 from ....instances.contract.overlay import Overlay
 from ....instances.runtime.compiled import kernel
 from ....instances.topics.instance import TopicInstance
-from ..kernels.interest import interest_of, positions_of
+from ..kernels.interest import contribution, interest_of, positions_of
 
 _AT_ONCE = 10_000
 
@@ -74,8 +74,8 @@ def links_of(overlay: Overlay, subscriptions: VertexTable, *, spare_edges: int, 
 
     Time and memory O(Σ|T_v| + Σ_edges (|T_u| + |T_v|)); an edge without a common topic has no link.
     """
-    sizes = _common_topics(overlay.edges, subscriptions)
-    slots, capacity = overlay.num_edges + spare_edges, int(sizes.sum()) + spare_links
+    slots = overlay.num_edges + spare_edges
+    capacity = _count_links(overlay.edges, subscriptions) + spare_links
     links = Links(
         np.zeros((slots, 2), np.int32),
         np.arange(slots, dtype=np.int32),
@@ -107,19 +107,11 @@ def edges_of(links: Links) -> npt.NDArray[np.int64]:
 
 
 @kernel
-def _common_topics(edges: Ids, subscriptions: VertexTable) -> npt.NDArray[np.int64]:
-    """|T_u ∩ T_v| of each edge."""
-    offsets, topics = subscriptions.node_offsets, subscriptions.node_topics
-    counts = np.zeros(len(edges), np.int64)
+def _count_links(edges: Ids, subscriptions: VertexTable) -> int:
+    alone, links = np.arange(len(subscriptions.vertex_offsets) - 1).astype(np.int32), 0
     for e in range(len(edges)):
-        i, end_i = offsets[edges[e, 0]], offsets[edges[e, 0] + 1]
-        j, end_j = offsets[edges[e, 1]], offsets[edges[e, 1] + 1]
-        while i < end_i and j < end_j:
-            one, other = topics[i], topics[j]
-            counts[e] += one == other
-            i += one <= other
-            j += other <= one
-    return counts
+        links += contribution(edges[e, 0], edges[e, 1], subscriptions, alone)
+    return links
 
 
 @kernel

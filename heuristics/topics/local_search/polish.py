@@ -498,6 +498,7 @@ def _solve(
     seed: int,
     time_limit: float | None,
     start: str,
+    steps: int,
     overlay: Overlay | None = None,
     **options: Any,
 ) -> Proposal[Overlay]:
@@ -519,28 +520,11 @@ def _solve(
     if overlay is None or not is_searchable(instance, overlay, clock):
         return Proposal(overlay or first, status=Status.TIME_LIMIT, reason=_NO_TIME)
     offer(overlay)
-    polished = search(instance, overlay, problem=problem, seed=seed, clock=clock, **options)
+    if search is polish and options.get("first", "auto") == "auto":
+        options["first"] = problem.objective.first
+    polished = search(instance, overlay, seed=seed, clock=clock, steps=steps or None, **options)
     value = problem.value(instance, overlay)
     return Proposal(polished if problem.value(instance, polished) <= value else overlay, counters={"start": value})
-
-
-def _polished(
-    instance: TopicInstance,
-    overlay: Overlay,
-    *,
-    problem: AnyTopicProblem,
-    steps: int,
-    first: str = "auto",
-    **given: Any,
-) -> Overlay:
-    first = problem.objective.first if first == "auto" else first
-    return polish(instance, overlay, first=first, steps=steps or None, **given)
-
-
-def _fault_tolerant(
-    instance: TopicInstance, overlay: Overlay, *, problem: AnyTopicProblem, steps: int, **given: Any
-) -> Overlay:
-    return fault_tolerant_polish(instance, overlay, steps=steps or None, **given)
 
 
 def starts(problem: str = "") -> dict[str, Method[TopicInstance, Overlay]]:
@@ -562,7 +546,7 @@ POLISH: Method[TopicInstance, Overlay] = Method(
     guarantee="never worse than its start",
     cost="a step takes time proportional to the subscribers of the topics of the edges removed; memory O(Σ|T_v| + "
     "Σ_edges |T_u ∩ T_v|)",
-    solve=partial(_solve, search=_polished, quick=_RINGS),
+    solve=partial(_solve, search=polish, quick=_RINGS),
     options=(START, FIRST, STEPS, THREADS),
     compiled=True,
     inputs=("overlay",),
@@ -583,6 +567,6 @@ FAULT_TOLERANT_POLISH = replace(
     problems=("k-tco",),
     summary="local search from a fault-tolerant overlay: an edge in, all that are redundant then out",
     cost="a step takes the links of all topics of the edges at two nodes; memory O(Σ|T_v| + Σ_edges |T_u ∩ T_v|)",
-    solve=partial(_solve, search=_fault_tolerant, quick=_RINGS),
+    solve=partial(_solve, search=fault_tolerant_polish, quick=_RINGS),
     options=(FAULT_TOLERANT_START, STEPS),
 )

@@ -342,10 +342,6 @@ def _at(block: int, topic: Blocks, flow: dict[tuple[int, int], int]) -> dict[tup
     return {arc: flow[arc] for arc in arcs if arc in flow}
 
 
-def _require_star(model: OverlayModel, subscribers: Subscribers) -> None:
-    model.require(_add_centre(model, subscribers), least=1, most=1)
-
-
 def _add_centre(model: OverlayModel, subscribers: Subscribers) -> list[int]:
     """Centre columns of a topic, each with its star."""
     centre = model.centre[subscribers] = {v: model.column() for v in subscribers}
@@ -387,6 +383,6 @@ class _Formulation(NamedTuple):
 
 
 _FORMULATIONS = {
-    "star": _Formulation(_require_star, lazy=True),
+    "star": _Formulation(lambda model, own: model.require(_add_centre(model, own), least=1, most=1), lazy=True),
     "diameter-2": _Formulation(_require_diameter, cubic=True),
 }

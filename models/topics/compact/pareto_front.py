@@ -128,18 +128,14 @@ class Front:
         except OutOfTime:
             return False
         self.nodes += float(outcome.counters.get("nodes", 0))
-        self.proven[limit] = max(least, _rounded_up(outcome.lower_bound))
+        bound = outcome.lower_bound  # a millionth above an integer counts as the solver's tolerance
+        self.proven[limit] = max(least, math.ceil(bound - 1e-6) if math.isfinite(bound) else bound)
         if outcome.answer is not None:
             self._found.append((*self.size(outcome.answer), outcome.answer))
         return not (outcome.stopped and (math.isinf(clock.left) or clock.interrupted))
 
     def _can_be(self, limit: int) -> bool:
         return self.fits(limit, self.bound(limit))
-
-
-def _rounded_up(bound: float) -> float:
-    """A bound on integers rounded up; a millionth above an integer counts as the solver's tolerance."""
-    return math.ceil(bound - 1e-6) if math.isfinite(bound) else bound
 
 
 def edges_by_degree(num_nodes: int, simple: SimpleBounds, starts: Iterable[Overlay]) -> Front:
