@@ -42,6 +42,16 @@ def random_case(rng: np.random.Generator, most_nodes: int = 12) -> tuple[ob.Topi
     return instance, ob.Overlay.from_edges(nodes, edges)
 
 
+def case_of_hubs(rng: np.random.Generator) -> tuple[ob.TopicInstance, ob.Overlay]:
+    """An instance with nodes of one, two and all of 40 topics, in any order, and an edge set of random density."""
+    sizes = rng.choice([1, 2, 40], size=rng.integers(2, 10))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    topics = np.concatenate([np.sort(rng.choice(40, size, replace=False)) for size in sizes]).astype(np.int32)
+    instance, density = ob.TopicInstance.from_sorted(offsets, topics, 40), rng.random()
+    edges = [edge for edge in combinations(range(len(sizes)), 2) if rng.random() < density]
+    return instance, ob.Overlay.from_edges(len(sizes), edges)
+
+
 def subgraphs(instance: ob.TopicInstance, overlay: ob.Overlay) -> list[nx.Graph[int]]:
     """G_t for each topic, by definition."""
     graph: nx.Graph[int] = nx.Graph()
@@ -90,14 +100,36 @@ def test_degrees_are_those_of_networkx(case: tuple[ob.TopicInstance, ob.Overlay]
 
 @pytest.mark.parametrize("cases", [30, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ends_at_once", [1, 3, 5_000_000])
-def test_topic_links_and_components_are_right(ends_at_once: int, cases: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_topic_links_are_right(ends_at_once: int, cases: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overlay_module, "_ENDS_AT_ONCE", ends_at_once)
     rng = np.random.default_rng(ends_at_once)
     for _ in range(cases):
         instance, overlay = random_case(rng)
         assert links(instance, overlay) == links_by_definition(instance, overlay)
+
+
+@pytest.mark.parametrize("cases", [100, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("compiled_from", [-1, 10**9])
+@pytest.mark.parametrize("random", [random_case, case_of_hubs])
+def test_topic_components_are_those_of_networkx(
+    random: Callable[..., Any], compiled_from: int, cases: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overlay_module, "_COMPILED_FROM", compiled_from)
+    rng, connected = np.random.default_rng(cases), list[bool]()
+    for _ in range(cases):
+        instance, overlay = random(rng)
         expected = [nx.number_connected_components(graph) for graph in subgraphs(instance, overlay)]
         assert overlay.topic_components(instance).tolist() == expected
+        connected.append(max(expected) == 1)
+    assert {True, False} == set(connected)
+
+
+@pytest.mark.parametrize("compiled_from", [-1, 10**9])
+def test_components_of_another_number_of_nodes_are_refused(compiled_from: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overlay_module, "_COMPILED_FROM", compiled_from)
+    for nodes in (2, 4):
+        with pytest.raises(ob.BadInput, match=f"on {nodes} nodes for 3"):
+            ob.Overlay.from_edges(nodes, [(0, 1)]).topic_components(INSTANCE)
 
 
 @property_test(50, instances_with_overlays())
