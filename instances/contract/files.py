@@ -32,6 +32,7 @@ Label = Annotated[str, msgspec.Meta(min_length=1)]
 LARGEST_TEXT = 2**29
 """The most bytes of a JSON or other text file; 1,000,000 nodes with 20 topics each take about 200 MB."""
 _BLOCK = 2**24
+_NUMBER = re.compile("0|[1-9][0-9]{0,99}")
 
 
 def atomic_write(path: Path, content: str | bytes | Callable[[Path], object]) -> None:
@@ -106,10 +107,6 @@ def check_writable(path: Path) -> None:
 def _unwritable(path: Path, error: OSError) -> BadInput:
     fix = "free some space and run the command again" if error.errno == errno.ENOSPC else "choose another path"
     return BadInput(f"{path}: cannot be written ({error.strerror or error}): {fix}")
-
-
-def _unreadable(path: Path, error: OSError) -> BadInput:
-    return BadInput(f"{path}: cannot be read ({error.strerror}): check the path")
 
 
 STANDARD_INPUT = Path("-")
@@ -207,7 +204,7 @@ def _errors_of(path: Path) -> Iterator[None]:
     except (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile, RuntimeError, NotImplementedError) as error:
         raise BadInput(f"{path}: cannot be unpacked ({error}): pack it again") from None
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise BadInput(f"{path}: cannot be read ({error.strerror}): check the path") from None
 
 
 def read_text(path: Path, at_most: int = LARGEST_TEXT) -> str:
@@ -413,10 +410,18 @@ def natural_order(labels: Sequence[str] | Coded) -> tuple[list[str], npt.NDArray
     distinct, codes = labels if isinstance(labels, Coded) else Coded.of(labels)
     if not isinstance(labels, Coded):
         _check_text(labels, distinct)
-    order = sorted(range(len(distinct)), key=[*map(sort_key, distinct)].__getitem__)
+    keys: Sequence[Any] = _numbers_of(distinct) or [*map(sort_key, distinct)]
+    order = sorted(range(len(distinct)), key=keys.__getitem__)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return [distinct[code] for code in order], rank[codes]
+
+
+def _numbers_of(distinct: list[str]) -> list[int]:
+    """The numbers of labels that differ in nothing else, as n2 and n10 do, which are their natural order; or none."""
+    shared = len(os.path.commonprefix(distinct).rstrip("0123456789"))  # noqa: RUF071 (of texts)
+    digits = [label[shared:] for label in distinct]
+    return [*map(int, digits)] if all(map(_NUMBER.fullmatch, digits)) else []
 
 
 def _check_text(labels: Sequence[str], distinct: list[str]) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LONGEST_HEADER = 2**20
+_AT_ONCE = 256  # rows: many lists at once take the time of collecting garbage
 _FEW_ROWS, _MOST_ROWS, MOST_BYTES = 2**16, 200_000_000, 1 << 34  # of a table
 
 
@@ -56,11 +57,17 @@ def separated(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[int, li
     Raises BadInput if a line is not UTF-8 or has another number of values than the header (each with the line), quotes
     are unbalanced, or there is no header.
     """
+    for begins, rows in row_blocks(path, columns):
+        yield from zip(begins, rows, strict=True)
+
+
+def row_blocks(path: Path, columns: Sequence[str]) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
+    """The rows of :func:`separated` in blocks, the first of which is the header: two thirds of the time."""
     try:
         with opened(path) as file:
             if path.is_file() and path.stat().st_size > MOST_BYTES:
                 raise BadInput(f"is larger than {MOST_BYTES >> 30} GiB: give it fewer rows")
-            yield from _rows_in(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), columns)
+            yield from _blocks_in(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), columns)
     except UnicodeDecodeError:
         with opened(path) as lines:
             line, text = next(
@@ -137,33 +144,36 @@ def _key(name: str) -> str:
     return name.strip().removeprefix("#").strip().casefold()
 
 
-def _rows_in(file: TextIO, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+def _blocks_in(file: TextIO, columns: Sequence[str]) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
     lines, dialect = _begin(file, columns)
-    before = len(lines) - 1
-    head = lines[-1:]
+    before, head = len(lines) - 1, lines[-1:]
     if dialect.delimiter == _ALIGNED:
-        yield before + 1, list(dialect.header)
-        yield from _aligned(file, before + 2, dialect.header, head[0].split())
+        yield [before + 1], [list(dialect.header)]
+        yield from (([at], [row]) for at, row in _aligned(file, before + 2, dialect.header, head[0].split()))
         return
     reader = csv.reader(chain(head, file), delimiter=dialect.delimiter, skipinitialspace=dialect.blanks, strict=True)
-    begin = before + 1
+    begin, begins, rows = before + 1, list[int](), list[list[str]]()
     try:
         header = next(reader, [])
         if not header:
             raise BadInput("is empty: give it a header line with the names of its columns")
-        yield begin, list(dialect.header) or header
-        width = len(header)
+        yield [begin], [list(dialect.header) or header]
         begin = before + reader.line_num + 1
         for row in reader:
-            if len(row) == width:
-                if not dialect.is_plain and (row == header or _RULE.fullmatch("".join(row))):
-                    continue  # tables that were joined, or the rule under a header
-                yield begin, [cell.strip() for cell in row] if dialect.blanks else row
-            elif row and (dialect.is_plain or not _RULE.fullmatch("".join(row))):
-                raise BadInput(f"line {begin}: {len(row)} values under a header of {width}: correct the line")
+            # Left out are the header of a table that was joined, and the rule under a header.
+            if row and (dialect.is_plain or (row != header and not _RULE.fullmatch("".join(row)))):
+                if len(row) != len(header):
+                    raise BadInput(f"line {begin}: {len(row)} values under a header of {len(header)}: correct the line")
+                begins.append(begin)
+                rows.append([cell.strip() for cell in row] if dialect.blanks else row)
+                if len(rows) == _AT_ONCE:
+                    yield begins, rows
+                    begins, rows = [], []
             begin = before + reader.line_num + 1
     except csv.Error as error:
         raise BadInput(f"line {begin}: {error}: correct its quotes") from None
+    if rows:
+        yield begins, rows
 
 
 def _aligned(file: TextIO, begin: int, header: Sequence[str], words: Sequence[str]) -> Iterator[tuple[int, list[str]]]:

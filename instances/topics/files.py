@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice, repeat
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,19 +35,18 @@ from ..contract.files import (
 )
 from ..contract.kind import LoadedInstance
 from ..contract.overlay import OverlayKind
-from ..contract.tables import LONGEST_HEADER, check_columns, is_plain_table, labels_of, parquet_labels, separated
+from ..contract.tables import LONGEST_HEADER, check_columns, is_plain_table, labels_of, parquet_labels, row_blocks
 from ..contract.terms import said
 from . import hypergraphs, neighbours
 from .instance import FORMAT, TopicInstance
 from .link_costs import CostsInFile, as_labels, from_labels
-from .members import LabelColumn, Labels, Reading, Remarks, as_members, joined, judge_labels, refuse_single_members
+from .members import LabelRows, Labels, Reading, Remarks, as_members, joined, judge_labels, refuse_single_members
 
 if TYPE_CHECKING:
     import networkx as nx
 
 SEPARATED = (".csv", ".tsv", ".dat", ".txt")
 _TEXTS = (*SEPARATED, hypergraphs.SETS, hypergraphs.OLIGOMERS)
-_AT_ONCE = 256  # rows: many lists at once take the time of collecting garbage
 
 
 def read_topics(
@@ -145,14 +144,14 @@ def _key(
 
 
 def _from_sets(text: str, reading: Reading) -> LoadedInstance[TopicInstance]:
-    remarks, nodes, topics = Remarks(), LabelColumn(), LabelColumn()
-    rows, separator = hypergraphs.sets_in(text, reading, remarks)
-    for line, name, members in rows:
-        nodes.add(members, repeat(line, len(members)))
-        topics.add(repeat(name, len(members)), repeat(line, len(members)))
-    judge_labels(nodes.labels(), "node", reading, separator, remarks)
-    refuse_single_members(nodes.labels(), topics.labels(), reading, remarks)
-    instance, duplicates = TopicInstance.from_pairs(nodes.labels().coded, topics.labels().coded)
+    remarks, rows = Remarks(), LabelRows(2)
+    sets, separator = hypergraphs.sets_in(text, reading, remarks)
+    for line, name, members in sets:
+        rows.add(repeat(line, len(members)), (members, repeat(name, len(members))))
+    nodes, topics = rows.columns()
+    judge_labels(nodes, "node", reading, separator, remarks)
+    refuse_single_members(nodes, topics, reading, remarks)
+    instance, duplicates = TopicInstance.from_pairs(nodes.coded, topics.coded)
     return LoadedInstance(instance, duplicates, remarks.lines(), is_plain=False)
 
 
@@ -281,14 +280,12 @@ _COSTS, _WITHOUT_TOPICS = b"overlaybench.costs", b"overlaybench.nodes_without_to
 def _separated(path: Path, reading: Reading) -> list[Labels]:
     """The labels in the columns of the nodes and the topics of a CSV or TSV file; an empty one is bad input."""
     names = [*reading.node, *reading.topic]
-    rows = separated(path, names)
-    places = check_columns(names, next(rows)[1])
-    columns = [LabelColumn() for _ in names]
-    for some in iter(lambda: list(islice(rows, _AT_ONCE)), []):
-        lines, cells = zip(*some, strict=True)
-        for column, at in zip(columns, places, strict=True):
-            column.add((row[at] for row in cells), lines)
-    labels = [column.labels() for column in columns]
+    blocks, read = row_blocks(path, names), LabelRows(len(names))
+    places = check_columns(names, next(blocks)[1][0])
+    for lines, rows in blocks:
+        cells = [*zip(*rows, strict=True)]
+        read.add(lines, [cells[at] for at in places])
+    labels = read.columns()
     if not len(labels[0].coded):
         raise BadInput("has no rows under its header: give it at least one (node, topic) row")
     for name, each in zip(names, labels, strict=True):

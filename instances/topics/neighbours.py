@@ -12,7 +12,7 @@ from ..contract.errors import BadInput
 from ..contract.files import json_of
 from ..contract.graph_files import DOT, GRAPHML, GraphInFile, graph_of_dot, graph_of_graphml
 from .hypergraphs import Incidences
-from .members import LabelColumn, Labels, Reading
+from .members import LabelRows, Labels, Reading
 
 GRAPHS, HMETIS, RECORDS = (GRAPHML, *DOT), ".hgr", (".jsonl", ".ndjson")
 """The endings of bipartite graphs, of hypergraphs for partitioning, and of records in lines of JSON."""
@@ -85,7 +85,7 @@ def columns_of_lines(text: str, reading: Reading) -> list[Labels]:
 
 def _columns(records: Iterator[tuple[int, Any]], reading: Reading, noun: str) -> list[Labels]:
     names = [*reading.node, *reading.topic]
-    columns = [LabelColumn(noun) for _ in names]
+    rows = LabelRows(len(names), noun)
     for at, record in records:
         values = []
         for name in names:
@@ -94,9 +94,9 @@ def _columns(records: Iterator[tuple[int, Any]], reading: Reading, noun: str) ->
                 raise BadInput(f"{noun} {at}: no '{name}' among {known}: name the key that is meant as a column")
             given = record[name] if isinstance(record[name], list) else [record[name]]
             values.append([_text(value, f"{noun} {at}", name) for value in given])
-        for column, texts in zip(columns, zip(*product(*values), strict=True), strict=False):  # none of an empty list
-            column.add(texts, repeat(at, len(texts)))
-    return [column.labels() for column in columns]
+        if texts := [*product(*values)]:
+            rows.add(repeat(at, len(texts)), zip(*texts, strict=True))
+    return rows.columns()
 
 
 def _text(value: Any, where: str, name: str) -> str:

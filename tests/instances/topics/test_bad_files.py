@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import overlaybench as ob
+from overlaybench.instances.contract import tables
 
 INSTANCE = ob.TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"], "n2": ["a"]})
 
@@ -81,6 +82,19 @@ def test_bad_separated_files(tmp_path: Path, content: str | bytes, fragment: str
     path = written(tmp_path / "topics.csv", content)
     with refused(path, fragment):
         ob.read_topics(path)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 256])
+@pytest.mark.parametrize("bad", ["n2;a;x", "n2", 'n2;"a"b', 'n2;"a', ";a"])
+def test_an_error_names_its_line_behind_rows_of_several_lines_and_lines_without_rows(
+    tmp_path: Path, at_once: int, bad: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "_AT_ONCE", at_once)
+    before = ["# comment", "node;topic", "---;---", "n0;a", "", '"n', '1";a', "node;topic", "n0;b"]
+    for first in (3, 4, 5, 7, 8, 9):
+        path = written(tmp_path / "topics.csv", "\n".join([*before[:first], "n1;a", bad, "n3;a"]))
+        with refused(path, f"line {first + 2}: "):
+            ob.read_topics(path)
 
 
 @table(PARQUET)

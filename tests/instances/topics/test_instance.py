@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.instances.contract.files import natural_order
+from overlaybench.instances.contract.files import natural_order, sort_key
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
@@ -91,6 +91,22 @@ def test_the_order_of_rows_does_not_matter(data: st.DataObject) -> None:
 def test_labels_sort_in_natural_order(labels: list[str], expected: list[str]) -> None:
     ordered, places = natural_order(labels)
     assert ordered == expected
+    assert [ordered[place] for place in places] == labels
+
+
+NUMBERED = st.builds(
+    lambda prefix, numbers: [f"{prefix}{number}" for number in numbers],
+    st.sampled_from(["", "n", "ch-", "7-", "0", "a1b", "é"]),
+    st.lists(
+        st.one_of(st.integers(0, 200).map(str), st.sampled_from(["007", "00", "", "1x", "9" * 30, "٣"])), max_size=9
+    ),
+)
+
+
+@property_test(200, NUMBERED)
+def test_labels_that_differ_in_a_number_sort_by_the_key_of_all_labels(labels: list[str]) -> None:
+    ordered, places = natural_order(labels)
+    assert ordered == sorted(set(labels), key=sort_key)
     assert [ordered[place] for place in places] == labels
 
 
