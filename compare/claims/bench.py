@@ -127,11 +127,13 @@ class Bench:
         self.done += 1
         return self.methods[name].run(instance, problem_named(problem), seed=seed, **options)
 
-    def value(self, method: str, instance: Any, problem: str, **options: Any) -> float:
-        """The value of a run made by `run`; RunFailed if it has none."""
-        value = self._valued(method, instance, problem, **options).value
-        assert value is not None
-        return value
+    def value(self, method: str, instance: Any, problem: str, *, proven: bool = False, **options: Any) -> float:
+        """The value of a run made by `run`; RunFailed if it has none, or if it must be `proven` and is not."""
+        result = self._valued(method, instance, problem, **options)
+        if proven and result.status is not Status.OPTIMAL:
+            raise RunFailed(f"{method} on {problem}: no optimum is proven")
+        assert result.value is not None
+        return result.value
 
     def answer(self, method: str, instance: Any, problem: str = "min-tco", **options: Any) -> Any:
         """The answer of a run made by `run`; RunFailed if it has none."""

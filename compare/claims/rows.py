@@ -141,7 +141,7 @@ def on_rows(
 
 
 def judge_parts(parts: Sequence[Part], rows: pd.DataFrame) -> Judgement:
-    """The gravest verdict over the parts that the rows have; what decides it, and a line for each further part."""
+    """The gravest verdict over the parts that the rows have, with the first part's number; a line for each part."""
     numbers = [(part, number) for part in parts if (number := part.number(rows)) is not None]
     named = [(part, number, part.must) for part, number in numbers if part.must is not None]
     if not named:
@@ -157,7 +157,8 @@ def judge_parts(parts: Sequence[Part], rows: pd.DataFrame) -> Judgement:
         + (f", published {part.published:g}" if part.published is not None else "")
         for part, number in numbers
     ]
-    return Judgement(verdict, "; ".join(deciding[:2]), numbers[0][1], (), details if len(details) > 1 else ())
+    first = numbers[0][1] if numbers[0][0] is parts[0] else None  # another part's number has another meaning
+    return Judgement(verdict, "; ".join(deciding[:2]), first, (), details if len(details) > 1 else ())
 
 
 def _missing(number: Interval, must: Limit) -> str:

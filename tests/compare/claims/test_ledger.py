@@ -86,6 +86,16 @@ def test_a_single_sample_or_a_failed_run_decides_nothing_and_a_count_does() -> N
     assert (found.verdict, found.because) == (Verdict.NOT_DECIDED, "a run failed: gm on min-tco: out of memory")
 
 
+def test_a_value_that_must_be_proven_is_not_the_best_one_found() -> None:
+    instance = ob.WORKLOADS["uniform"].generate(seed=0, nodes=40, topics=30, subscriptions=5)
+    bench = Bench(True)
+    assert bench.value("gm", instance, "min-tco") > 0
+    with pytest.raises(RunFailed, match="gm on min-tco: no optimum is proven"):
+        bench.value("gm", instance, "min-tco", proven=True)
+    small = ob.WORKLOADS["uniform"].generate(seed=0, nodes=6, topics=4, subscriptions=2)
+    assert bench.value("branch-and-cut", small, "min-tco", proven=True) <= bench.value("gm", small, "min-tco")
+
+
 def test_sides_of_an_open_choice_that_disagree_make_the_verdict_depend() -> None:
     sides = {"lowest": judged(exact(3), at_most(5)), "highest": judged(exact(9), at_most(5))}
     found = depends_on("ties", sides)
@@ -177,6 +187,9 @@ def test_rows_are_judged_part_by_part_and_readings_are_not_counted() -> None:
     assert on_rows("X.2", "x", more, less, where="").judge(bench).verdict is Verdict.CONTRADICTED
     grows = Part("edges", "gm", Limit(1e-9), measure="edges", along="p_nodes", doubling=True)
     assert on_rows("X.3", "x", grows, where="").judge(bench).verdict is Verdict.CONFIRMED
+    vary = {"only GM": "method == 'gm'", "large": "p_nodes == 30"}
+    lines = on_rows("X.4", "x", more, grows, vary=vary, where="").judge(bench).sensitivity
+    assert [line.varied for line in lines] == ["large"], "a line must not show another part's number"
     failed = bench.tables["x"].assign(status="failed", reason="out of memory")
     with pytest.raises(RunFailed, match="out of memory"):
         on_rows("X.1", "x", more).judge(Bench(True, tables={"x": failed}))
