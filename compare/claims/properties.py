@@ -166,6 +166,17 @@ def contributions(labels: Labels) -> Labels:
     return np.triu(apart.sum(axis=0), 1)
 
 
+def not_greedy(instance: TopicInstance, result: Result[Overlay]) -> str:
+    """The first edge of a trace that merges nothing or contributes less than another pair; "" for none."""
+    labels = component_labels(instance)
+    for step in result.trace or ():
+        every, (edge,) = contributions(labels), step.edges
+        if not every[edge] == every.max() > 0:
+            return f"{edge} contributes {every[edge]}, another pair {every.max()}"
+        labels, _ = merge_components(labels, edge)
+    return ""
+
+
 def most_common_topics(instance: TopicInstance) -> int:
     """The most topics that two nodes have in common."""
     return int(contributions(component_labels(instance)).max())

@@ -1,6 +1,7 @@
 """P1's claims in small versions: the verdict of the sound algorithm, and another one where something is broken."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from overlaybench.compare.claims import p1
 from overlaybench.compare.claims.claim import Verdict
 from overlaybench.compare.claims.enumeration import minimum_set_cover, smallest_degree_of
 from overlaybench.compare.claims.link_contributions import LineCounts, merge_by_link_contributions
-from overlaybench.compare.claims.properties import assorted
+from overlaybench.compare.claims.properties import assorted, not_greedy
 from overlaybench.compare.claims.register import CLAIMS
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.ring_per_topic import ring_per_topic
@@ -125,6 +126,16 @@ def test_every_claim_of_p1_has_a_case() -> None:
 def test_a_higher_level_and_a_wrong_closed_form_contradict_figure_3(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(p1, "merge_by_link_contributions", relisting)
     assert "updates, not" in judged_on("P1.F3", ob.METHODS, {}).because
+
+
+def test_an_edge_that_contributes_less_than_another_one_is_found_in_a_trace() -> None:
+    fork = {"n0": ["a", "b"], "n1": ["a", "b", "c", "d"], "n2": ["c", "d"], "n3": ["c", "e"], "n4": ["e"]}
+    instance = ob.TopicInstance.from_subscriptions(fork)
+    for method, greedy in (("gm", True), ("gm-m", False)):  # GM-M keeps n1's degree at 1 and links n2 and n3 early
+        run = ob.METHODS[method].run(instance, ob.PROBLEMS["min-tco"], seed=0, trace=True)
+        assert (not_greedy(instance, run) == "") is greedy
+    again = replace(known(run.trace), steps=known(run.trace).steps[:1] * 2)
+    assert "contributes 0" in not_greedy(instance, replace(run, trace=again))
 
 
 LARGER = (middling(1, 18, 9, 5), middling(2, 12, 20, 10))
