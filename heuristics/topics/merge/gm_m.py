@@ -21,8 +21,7 @@ def gm_m(instance: TopicInstance, *, ties: str = "lowest", seed: int = 0) -> Ove
     Chen, Vitenberg and Jacobsen 2011 (P3), Algorithms 1 and 2, which leave ties open; P3's Algorithm 5 breaks them by
     rising degree, which decides nothing here: all edges that can be added in a phase have the same larger degree.
     Other parameters, result and errors are those of :func:`.greedy_merge`. Time and memory as for :func:`.add_edges`.
-    D is at most 2.2 max|T_v| on the workloads of claim P3.L5, which refutes Lemma 5's
-    D = O(max|T_v|) for ties that are broken badly.
+    Claim P3.L5 refutes Lemma 5, D = O(max|T_v|), for ties that are broken badly: D = log₂|V| with max|T_v| = 2.
 
     Examples
     --------
