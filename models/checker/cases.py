@@ -60,7 +60,7 @@ class Model:
         The relative tolerance within which a bound proves a value.
     """
 
-    problem, columns, unit, slack = "", (), 1, 0
+    problem, columns, unit, slack, excluded = "", (), 1, 0, None
 
     @classmethod
     def poses(cls, problem):
@@ -126,7 +126,8 @@ class Case:
 
     def __init__(self, model, below, rows):
         need(below is None or model.may_end(below), f"the end, {below}, is no value of an answer")
-        self.model, self.below, self.rows = model, below, rows
+        self.model, self.below, self.rows, self.at_0 = model, below, rows, []
+        rows.share(())
         self.root = None, self.codes(model.assumed(below))  # the fixings of node 0
         self.open = {0: (self.root, 0)}  # leaf: its fixings, and its bound in units
         self.closed = bytearray(1)  # of each node, whether it was a leaf when it was closed
@@ -175,8 +176,11 @@ class Case:
 
     def branch(self, node, column):
         """Split a leaf by a column into two, at 1 and at 0."""
-        place = self.rows.place_of(self.model.column(column))
+        column = self.model.column(column)
         is_open = self.is_open(node)
+        if is_open and node == 0:
+            self.narrow()
+        place = self.rows.place_of(column)
         if is_open:
             fixings, states, best = self.settled(node)
             del self.open[node]
@@ -187,6 +191,16 @@ class Case:
                 self.closed.append(False)
             else:
                 self.closed.append(True)
+
+    def narrow(self):
+        """Let the columns that the root has at 0 share a place if they are many: only paths ask for their costs."""
+        fixings = self.root_fixings()
+        self.at_0 = [column for column, value in fixings.items() if not value]
+        if 2 * len(self.at_0) > len(self.rows.columns) and self.model.excluded is None:
+            self.rows.share(self.at_0)
+            at_1 = {column: value for column, value in fixings.items() if value}
+            self.known, self.root = (None, b""), (None, self.codes({self.at_0[0]: 0} | at_1))
+            self.open[0] = self.root, self.open[0][1]
 
     def is_open(self, node):
         """Whether a leaf is open; no other node may have a line."""
@@ -260,7 +274,8 @@ class Case:
         if 0 in self.open:
             self.settled(0)
         states = self.by_place(self.root)
-        return {self.rows.columns[place]: state - 1 for place, state in enumerate(states) if state}
+        found = {self.rows.columns[place]: state - 1 for place, state in enumerate(states) if state}
+        return found | dict.fromkeys(self.at_0, 0)
 
     def proven(self):
         """The bound of the case: the least of its leaves', and of `below`."""

@@ -100,7 +100,7 @@ def examine(instance, proof, own=()):
 
 
 class ProofReading:
-    """A proof as far as it is read; there is a method for each kind of line, or for several."""
+    """A proof as far as it is read; a table has what each kind of line does."""
 
     def __init__(self, instance, ends, own):
         self.instance, self.ends, self.model, self.rules, self.rows = instance, ends, None, None, None
@@ -150,14 +150,8 @@ class ProofReading:
         need(not self.cases, "a reduction after the first case")
         getattr(self.rules, tag)(*items)
 
-    def seen(self, _, answer):
-        self.rules.see(answer)
-
     def last(self, _, *claim):
         self.claim = claim
-
-    def drop(self, _, *numbers):
-        self.rows.drop(numbers)
 
     def bound(self, tag, node, listed, priced=()):
         numbers = [0, *listed, *priced]
@@ -165,15 +159,9 @@ class ProofReading:
         need(not (len(listed) | len(priced)) % 2, "a number lacks its multiplier")
         self.case.bound(node, listed, dict(zip(priced[::2], priced[1::2], strict=True)), tag)
 
-    def tree(self, _, *items):
-        self.trees.append(self.rules.tree(*items))
-
     def weigh(self, _):
         self.case.trees(self.rules.weight_of(self.trees))
         self.trees = []
-
-    def branch(self, _, node, column):
-        self.case.branch(node, column)
 
     def end(self, *_):
         need(not self.trees, "trees whose weight nothing asks for")
@@ -194,17 +182,17 @@ class ProofReading:
 
 WITHIN = dict.fromkeys(("bound", "none", "paths"), ProofReading.bound) | {
     "row": None,
-    "drop": ProofReading.drop,
-    "tree": ProofReading.tree,
+    "drop": lambda reading, _, *numbers: reading.rows.drop(numbers),
+    "tree": lambda reading, _, *items: reading.trees.append(reading.rules.tree(*items)),
     "trees": ProofReading.weigh,
-    "branch": ProofReading.branch,
+    "branch": lambda reading, _, node, column: reading.case.branch(node, column),
     "end": ProofReading.end,
 }
 OUTSIDE = dict.fromkeys(("node", "edge", "leaf"), ProofReading.reduction) | {
     "proof": ProofReading.head,
     "snapshot": ProofReading.snapshot,
     "case": ProofReading.begin,
-    "seen": ProofReading.seen,
+    "seen": lambda reading, _, answer: reading.rules.see(answer),
     "claim": ProofReading.last,
 }
 

@@ -72,15 +72,19 @@ class ContentRules(Model):
         need(len({tuple(pair) for pair in commodities}) == len(commodities), "a commodity repeats")
         need(all(u in self.users and is_count(a) for u, a in commodities), "a commodity has no such publisher")
         self.commodities = [(u, a, sum(self.rates[u][c] for c in self.audiences[a])) for u, a in commodities]
-        self.costs = {("x", u, b): self.demands[u] * self.access[u][b] for u in self.users for b in self.brokers}
+        for u, prices in enumerate(self.access):
+            self.costs |= {("x", u, b): self.units(self.demands[u], price) for b, price in enumerate(prices)}
         self.costs |= {("d", a, b): 0 for a in range(len(self.audiences)) for b in self.brokers}
         arcs = [(i, j) for i in self.brokers for j in self.brokers if i != j]
         for k, (_, _, rate) in enumerate(self.commodities):
-            self.costs |= {("y", k, i, j): rate * self.core[i][j] for i, j in arcs}
+            self.costs |= {("y", k, i, j): self.units(rate, self.core[i][j]) for i, j in arcs}
         if self.problem == "content-shared-tree":
             self.costs |= {("t", i, j): 0 for i, j in arcs if i < j}
-        self.costs = {column: int(cost * self.unit) for column, cost in self.costs.items()}
         self.columns = list(self.costs)
+
+    def units(self, amount, price):
+        """Their product in units, rounded down: they are not negative."""
+        return amount.numerator * price.numerator * self.unit // (amount.denominator * price.denominator)
 
     def may_end(self, below):
         """Costs need not be integers."""

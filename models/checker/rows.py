@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 import json
-import sys
-from array import array
-from functools import lru_cache
-from operator import mul
+import struct
+from collections import namedtuple
+from itertools import chain, compress, repeat
+from operator import mul, sub
 
 from cases import need
 
-PACKED = 4096  # columns up to which rows in use are kept as integers
 WIDEST = 7  # bytes a column
-SPARSE = 32  # columns up to its last one that a row in use has, for each coefficient, if it is kept as an integer
-SIGNS = bytes(128) + b"\xff" * 128  # what a number's highest byte is followed by
+SPARSE = 32  # columns of a name, for each unit of their weights, up to which a row is kept as an integer
+OVERLAP = 4  # names of a column, on average, above which rows with a name have all columns
 CELLS = 2**22  # coefficients of rows in use that are kept: 8 bytes each
+
+# Coefficients from 0 to 255, as bytes, of columns that many rows have: those of the pairs of a topic, or of a node.
+Named = namedtuple("Named", "name columns weights")
 
 
 class Rows:
     """Rows by number, and columns by place: they are numbered as they are first named.
 
-    A row is kept as its line. One that is in use is kept as a single integer, too, with `width` bytes a column, so that
-    sums of rows with multipliers take a few steps of long arithmetic. It is kept as places and coefficients instead if
-    it has a large coefficient or few of them, or if the width is 0 (many columns, or large sums).
+    A row is kept as its line. One in use is also kept as coefficients and places; or, if its columns have a name and
+    enough weights are positive, as one integer with `width` bytes a weight: sums of rows with multipliers take a few
+    steps of long arithmetic. The sum of each name is then spread over all columns by their places. Where most columns
+    have many names, the integers have all columns from the first. No byte is borrowed from the next, as weights and
+    multipliers are not negative; the width is 0, and all rows are kept as coefficients, if sums are too large.
     """
 
     def __init__(self, model):
         self.model, self.lines = model, []
         self.columns, self.place, self.costs = [], {}, []
-        self.used, self.cells, self.width = {}, 0, 4
-        self.priced, self.dearest = (0, 0, 0), 0  # the costs as an integer, of so many columns and this width
+        self.named, self.names = {}, 0  # the places of the columns of a name, and how many these are of all names
+        self.used, self.cells, self.width, self.spread = {}, 0, 5, True
 
     def add(self, line, items):
         """Take the next row: a line and its items."""
         self.lines.append(None)
-        self.use(len(self.lines) - 1, items)
+        self.keep(len(self.lines) - 1, *self.model.row(*items))
         self.lines[-1] = line
 
     def drop(self, numbers):
@@ -58,106 +62,103 @@ class Rows:
         if place is None:
             place = self.place[column] = len(self.columns)
             self.columns.append(column)
-            self.costs.append(cost := self.model.cost(column))
-            self.dearest = max(self.dearest, abs(cost))
-            if self.width and len(self.columns) > PACKED:
-                self.widen(0)
+            self.costs.append(self.model.cost(column))
         return place
+
+    def places(self, columns):
+        places = [*map(self.place.get, columns)]
+        return [*map(self.place_of, columns)] if None in places else places
 
     def place_all(self):
         """Give all columns a place."""
         if len(self.place) < len(self.model.columns):
-            for column in self.model.columns:
-                self.place_of(column)
+            self.places(self.model.columns)
 
-    def use(self, number, items):
-        return self.keep(number, *self.model.row(*items))
+    def share(self, columns):
+        """Number the columns anew; those given, which a case has at 0, so that no sum needs them, share place 0."""
+        if columns or len(self.columns) < len(self.place):
+            shared = set(columns)
+            self.columns = [*columns[:1], *(column for column in self.place if column not in shared)]
+            self.place = dict.fromkeys(columns, 0) | {column: place for place, column in enumerate(self.columns)}
+            self.costs = [*map(self.model.cost, self.columns)]
+            self.named, self.names, self.spread = {}, 0, True
+            self.widen(self.width)
 
     def keep(self, number, coefficients, rhs):
-        """Its right-hand side, its largest coefficient, and the integer or 0, else (places, coefficients)."""
-        row = dict(coefficients)
-        if len(row) < len(coefficients):
-            row = {}
-            for column, value in coefficients:
-                row[column] = row.get(column, 0) + value
-        places, values = [*map(self.place.get, row)], [*row.values()]
-        need({type(rhs), *map(type, values)} == {int}, "a number of the row is no integer")
-        if None in places:
-            places = [*map(self.place_of, row)]
-        size, largest = max(places, default=-1) + 1, max(max(values, default=0), -min(values, default=0))
-        if self.width and largest < 128 and size <= SPARSE * len(places):
-            kept = rhs, largest, packed(places, values, size, self.width), None
-            self.cells += (size * self.width) >> 3
+        """Keep a row as its right-hand side, largest weight and integer of all columns (or 0); then as the integer of a
+        name's columns with the name, or as coefficients with their places.
+        """
+        named = type(coefficients) is Named
+        if named and self.width and len(coefficients.weights) <= SPARSE * sum(coefficients.weights):
+            kept = rhs, max(coefficients.weights, default=0), *self.packed(*coefficients)
         else:
-            kept = rhs, largest, 0, (places, values)
-            self.cells += 2 * len(places)
+            pairs = compress(zip(*coefficients[1:]), coefficients.weights) if named else coefficients
+            columns, values = [*zip(*pairs)] or ((), ())
+            need({type(rhs), *map(type, values)} == {int}, "a number of the row is no integer")
+            kept = rhs, 0, 0, values, self.places(columns)
+            self.cells += 2 * len(values)
         if self.cells > CELLS:
             self.used, self.cells = {}, 0
         self.used[number] = kept
         return kept
 
+    def packed(self, name, columns, weights):
+        if name not in self.named:
+            places = self.places([*columns])
+            is_shared = len(self.columns) < len(self.place)  # the first place
+            single = bytes(place >= is_shared for place in places)
+            self.named[name] = single, [*compress(places, single)]
+            self.names += sum(single)
+            if self.spread != (self.names <= OVERLAP * len(self.columns)):
+                self.spread = not self.spread
+                self.widen(self.width)
+        single, places = self.named[name]
+        weights, width = bytes(compress(weights, single)), self.width
+        data = bytearray(width * len(places if self.spread else self.columns))
+        self.cells += len(data) >> 3
+        if self.spread:
+            data[::width] = weights
+            return 0, int.from_bytes(data, "little"), name
+        for place, weight in zip(places, weights):
+            data[width * place] = weight
+        return int.from_bytes(data, "little"), None, None
+
     def widen(self, width):
-        """Give each column more bytes, or none: rows are listed then."""
+        """Give each column more bytes, or none: rows are kept anew."""
         self.width, self.used, self.cells = width, {}, 0
 
     def combined(self, multipliers, with_costs):
-        """Σ multiplier·rhs, and by place the costs, if they count, less Σ multiplier·coefficient.
-
-        The rows and their multipliers come in turn.
-        """
+        """Of rows and multipliers in turn Σ multiplier·rhs, and by place cost, or 0, less Σ multiplier·coefficient."""
         factors, numbers = multipliers[1::2], multipliers[::2]
-        rows = [*map(self.used.get, numbers)]
-        if None in rows:
-            rows = [row or self.use(number, self.items(number)) for row, number in zip(rows, numbers)]
-        total = sum(map(mul, factors, [row[0] for row in rows]))
-        largest = sum(map(mul, factors, [row[1] for row in rows])) + self.dearest
-        while self.width and 2 * largest >= 256**self.width:
+        while True:
+            rows = [*map(self.used.get, numbers)]
+            if None in rows:
+                rows = [row or self.keep(k, *self.model.row(*self.items(k))) for k, row in zip(numbers, rows)]
+            rhs, largest, whole, own, where = zip(*rows) if rows else [()] * 5
+            if not self.width or sum(map(mul, factors, largest)) < 256**self.width:
+                break
             self.widen(self.width + 1 if self.width < WIDEST else 0)
-            rows = [self.use(number, self.items(number)) for number in numbers]
-        if self.width:
-            vector = self.packed_costs() * with_costs - sum(map(mul, [row[2] for row in rows], factors))
-            reduced = unpacked(vector, len(self.costs), self.width)
-        else:
-            reduced = list(self.costs) if with_costs else [0] * len(self.costs)
-        for row, factor in zip(rows, factors):
-            if row[3]:
-                for place, value in zip(*row[3]):
+        reduced = [*self.costs] if with_costs else [0] * len(self.costs)
+        if covered := sum(map(mul, factors, whole)):
+            reduced = [*map(sub, reduced, unpacked([covered], [len(reduced)], self.width))]
+        sums = {}
+        for row, name, factor in zip(own, where, factors) if any(where) else ():
+            if type(row) is int:
+                sums[name] = sums.get(name, 0) + factor * row
+            elif row:
+                for place, value in zip(name, row):
                     reduced[place] -= factor * value
-        return total, reduced
-
-    def packed_costs(self):
-        size, width, _ = self.priced
-        if (size, width) != (len(self.costs), self.width):
-            size, width = len(self.costs), self.width
-            costs = b"".join(cost.to_bytes(width, "little") for cost in self.costs)
-            self.priced = size, width, int.from_bytes(costs, "little")
-        return self.priced[2]
+        places = [self.named[name][1] for name in sums]
+        values = unpacked(sums.values(), map(len, places), self.width) if sums else ()
+        for place, value in zip(chain.from_iterable(places), values):
+            reduced[place] -= value
+        return sum(map(mul, factors, rhs)), reduced
 
 
-def packed(places, values, size, width):
-    """Σ value·256^(width·place), of values from −127 to 127; places are below `size`."""
-    data = bytearray((b"\x80" + bytes(width - 1)) * size)
-    for place, value in zip(places, values):
-        data[width * place] = 128 + value
-    return int.from_bytes(data, "little") - (halves(size, width) >> 8 * (width - 1))
-
-
-def unpacked(total, size, width):
-    """The `size` numbers whose Σ number·256^(width·place) is the total, each of less than half of 256^width."""
-    half, data = halves(size, width), bytearray(8 * size)
-    packed = ((total + half) ^ half).to_bytes(width * size, "little")
+def unpacked(totals, sizes, width):
+    """Of each total the `size` numbers, from 0 to below 256^width, whose Σ number·256^(width·place) it is."""
+    packed = b"".join(map(int.to_bytes, totals, map(width.__mul__, sizes), repeat("little")))
+    data = bytearray(8 * (len(packed) // width))
     for k in range(width):
         data[k::8] = packed[k::width]
-    signs = packed[width - 1 :: width].translate(SIGNS)
-    for k in range(width, 8):
-        data[k::8] = signs
-    numbers = array("q", data)
-    if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers.tolist()
-
-
-@lru_cache(64)
-def halves(size, width):
-    """Half of 256^width in each of so many fields: added, it makes negative numbers positive."""
-    return int.from_bytes((bytes(width - 1) + b"\x80") * size, "little")
+    return struct.unpack(f"<{len(data) // 8}q", data)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from array import array
-from functools import cached_property
-from itertools import combinations, compress, starmap
+from functools import cached_property, lru_cache
+from itertools import combinations, starmap
 from operator import ne
 
 from cases import INFINITE, Model, Wrong, is_count, need, need_labels, neighbours, reached
 from kinds import Kinds, links_of
+from rows import Named
 from topic_files import digest_of, numbered_costs, read
 from trees import as_rows, tree, weight_of
-
-MOST_LISTED = 64  # subscribers of a topic whose pairs are kept, and nodes whose possible neighbours are
 
 
 class TopicRules(Kinds, Model):
@@ -59,7 +57,7 @@ class TopicRules(Kinds, Model):
             for v in nodes:
                 self.subscribed[v].add(place)
         self.name, self.limit, self.cap, self.given = "", None, None, {}
-        self.listed, self.known = {}, {}  # of some topics and nodes, what their rows are made of
+        self.around = lru_cache(64)(self.around)
         self.settled, self.seen = {}, []  # by the end of a case: the fixings of all overlays of a smaller value
         self.exact = self.problem in ("min-tco", "weighted-tco", "k-tco", "2d-true")  # columns are edges, and mean that
 
@@ -204,22 +202,25 @@ class TopicRules(Kinds, Model):
         if kind in ("number", "ends", "apart"):
             return self.without(kind, topic, nodes, labels)
         need(len(labels) == len(nodes) > 0, "the labels are not those of the topic's subscribers")
+        parts, pairs = len(set(labels)), combinations(labels, 2)
         if kind == "parts":
-            crossing = compress(self.pairs_of(topic), starmap(ne, combinations(labels, 2)))
-            return dict.fromkeys(crossing, 1), len(set(labels)) - 1
-        pairs = combinations(zip(nodes, labels, strict=True), 2)
+            return self.among(topic, starmap(ne, pairs)), parts - 1
         if kind in ("leaving", "twice"):
             need(self.problem == "k-tco", "a row of fault tolerance is not valid here")
         if kind == "leaving":
             need(labels.count(-1) == 1, "no single subscriber leaves")
-            crossing = [(u * self.n + v, 1) for (u, a), (v, b) in pairs if a != b and -1 not in (a, b)]
-            return crossing, len(set(labels)) - 2
+            return self.among(topic, (a != b and -1 not in (a, b) for a, b in pairs)), parts - 2
         if kind == "twice":
-            need(len(nodes) > 2 and len(set(labels)) == 2, "no cut of three subscribers or more")
-            return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if a != b], 2
+            need(len(nodes) > 2 and parts == 2, "no cut of three subscribers or more")
+            return self.among(topic, starmap(ne, pairs)), 2
         need(kind == "pair" and self.problem.startswith("2d-"), f"rows {kind!r} are not valid here")
         helps = links_of(labels)
-        return [(u * self.n + v, 1) for (u, a), (v, b) in pairs if {a, b} in helps], 1
+        return self.among(topic, ({a, b} in helps for a, b in pairs)), 1
+
+    def among(self, topic, marks):
+        """The coefficients of a topic's pairs: 1 for those that are marked."""
+        columns = (u * self.n + v for u, v in combinations(self.members[topic], 2))
+        return Named(("topic", topic), columns, bytes(marks))
 
     def edges(self, least, *terms):
         """A row of a problem of others: u, v and the coefficient of each pair."""
@@ -233,27 +234,14 @@ class TopicRules(Kinds, Model):
         """Whether Σ coefficient·x ≥ least for every overlay; a class for a problem of others answers that."""
         raise Wrong(f"{self.name} has rows of its own: name the file of its rules")
 
-    def pairs_of(self, topic):
-        """The columns of a topic's pairs; those of small topics are kept."""
-        if topic in self.listed:
-            return self.listed[topic]
-        columns = (u * self.n + v for u, v in combinations(self.members[topic], 2))
-        if len(self.members[topic]) > MOST_LISTED:
-            return columns
-        return self.listed.setdefault(topic, array("q", columns))
-
     def around(self, node):
         """The topics that a node shares, as bits of a number, and those of each pair with it, in rising order."""
-        if node not in self.known:
-            topics_of, shared = {}, [nodes for nodes in self.members if node in nodes and len(nodes) > 1]
-            for bit, nodes in enumerate(shared):
-                for v in nodes:
-                    topics_of[v] = topics_of.get(v, 0) | 1 << bit
-            pairs = {min(node, v) * self.n + max(node, v): topics_of[v] for v in sorted(topics_of) if v != node}
-            if len(self.known) >= MOST_LISTED:
-                self.known.clear()
-            self.known[node] = topics_of.get(node, 0), pairs
-        return self.known[node]
+        topics_of, shared = {}, [nodes for nodes in self.members if node in nodes and len(nodes) > 1]
+        for bit, nodes in enumerate(shared):
+            for v in nodes:
+                topics_of[v] = topics_of.get(v, 0) | 1 << bit
+        pairs = {min(node, v) * self.n + max(node, v): topics_of[v] for v in sorted(topics_of) if v != node}
+        return topics_of.get(node, 0), pairs
 
     def near(self, node, weights):
         """A node has a neighbour in each topic that it shares: its neighbours weigh as much as the lightest such set.
@@ -277,10 +265,14 @@ class TopicRules(Kinds, Model):
                     break
                 if topics & first:
                     rest = left & ~topics
-                    below = weight + (lightest(rest, below - weight) if rest else 0)
+                    if not rest:
+                        return weight
+                    if weight + others[0][0] < below:
+                        below = weight + lightest(rest, below - weight)
             return below
 
-        return dict(zip(pairs, weights)), lightest(shared, sum(weights))
+        least = lightest(shared, sum(weights))
+        return (Named(("near", node), pairs, bytes(weights)) if max(weights) < 256 else [*zip(pairs, weights)]), least
 
     def value(self, answer):
         """The value of an answer, which must be valid: the edges of an overlay."""

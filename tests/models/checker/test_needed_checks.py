@@ -110,7 +110,7 @@ UNCHECKED = {
         *bounded(*(["leaving", 0, [(v in pair) * (1 + (v == max(pair))) - 1 for v in range(4)]] for pair in PAIRS)),
     ),
     "the weights are not those of the node's possible neighbours": proof(
-        topics("min-tco", p="acd", q="bcd"), CASE, *bounded(["near", 2, [1, 1]], ["near", 3, [1, 1]])
+        topics("min-tco", p="acd", q="bcd"), CASE, *bounded(["near", 2, [256] * 2], ["near", 3, [256] * 2]), unit=256
     ),
     "no cut of three subscribers or more": proof(topics("k-tco", s="ab"), CASE, *bounded(["twice", 0, [0, 1]])),
     "no pair of subscribers": proof(

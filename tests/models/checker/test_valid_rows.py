@@ -1,5 +1,6 @@
 """Every row that the checker accepts holds for every answer, or keeps an optimal one, by enumeration."""
 
+import json
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -49,7 +50,9 @@ def row_of(model: Any, items: Any) -> Any:
     """Coefficients and right-hand side, None if the row is refused."""
     try:
         coefficients, rhs = model.row(*items)
-        return list(coefficients.items() if isinstance(coefficients, dict) else coefficients), rhs
+        if isinstance(coefficients, checker("rows").Named):
+            coefficients = zip(coefficients.columns, coefficients.weights, strict=True)
+        return list(coefficients), rhs
     except Exception:
         return None
 
@@ -147,7 +150,10 @@ def test_trees_prove_no_more_than_the_optimum_and_as_much_as_their_rows(seed: in
         weight = model.weight_of([model.tree(*tree) for tree in trees])
         assert weight <= 4 * best
         given, (_, _, listed) = model.trees_as_rows(trees, 0)
-        case = case_of(model, None, [model.row(*row) for row in given.values()])
+        rows = checker("rows").Rows(model)
+        for row in given.values():
+            rows.add(json.dumps(["row", *row]), row)
+        case = checker("cases").Case(model, None, rows)
         case.bound(0, [number for k, factor in enumerate(listed[1::2]) for number in (k, factor)], {})
         assert max(weight, 0) == case.open[0][1]
 
