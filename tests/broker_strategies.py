@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
@@ -10,6 +11,14 @@ from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.predicates import Publications, Subscriptions
 
 Link = tuple[int, int]
+
+
+def graph_of(tree: BrokerTree) -> "nx.Graph[int]":
+    """The tree with the delays of its links."""
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(tree.num_brokers))
+    graph.add_weighted_edges_from(np.column_stack([tree.links, tree.delays]).tolist(), "delay")
+    return graph
 
 
 @st.composite

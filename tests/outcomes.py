@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from overlaybench.compare.command_line import cli
 from overlaybench.instances.contract.errors import BadInput
 from overlaybench.instances.contract.result import Result
+from overlaybench.models.engine.relaxation import Bound
 
 Answer = TypeVar("Answer")
 PACKAGES = ("booktabs.sty", "longtable.sty")
@@ -58,6 +59,15 @@ def assert_latex_compiles(
     printed = done.stdout.decode(errors="replace")
     assert done.returncode == 0, printed[-2000:]
     assert overfull or "Overfull" not in printed, printed[printed.index("Overfull") - 200 :][:900]
+
+
+class BoundLog(list[int]):
+    """The units of the bounds of a relaxation, as `at_round`, which never ends it."""
+
+    def __call__(self, bound: Bound) -> bool:
+        """Keep the bound of a round."""
+        self.append(bound.units)
+        return False
 
 
 def value_of(result: Result[Any]) -> float:

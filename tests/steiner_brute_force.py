@@ -13,19 +13,22 @@ from overlaybench.instances.steiner.instance import SteinerInstance
 
 def least_cost(instance: SteinerInstance) -> int | None:
     """The cost of a cheapest tree, or None if the terminals are not connected. Exponential in the other nodes."""
-    terminals = set(instance.terminals.tolist())
+    terminals, graph, costs = set(instance.terminals.tolist()), weighted(instance), []
     others = [v for v in range(instance.num_nodes) if v not in terminals]
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(instance.num_nodes))
-    for (u, v), cost in zip(instance.edges.tolist(), instance.costs.tolist(), strict=True):
-        graph.add_edge(u, v, weight=cost)
-    costs = []
     for size in range(len(others) + 1):
         for chosen in combinations(others, size):
             part = graph.subgraph(terminals | set(chosen))
             if nx.is_connected(part):
                 costs.append(int(nx.minimum_spanning_tree(part).size("weight")))
     return min(costs, default=None)
+
+
+def weighted(instance: SteinerInstance) -> "nx.Graph[int]":
+    """The graph with the costs as weights."""
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(instance.num_nodes))
+    graph.add_weighted_edges_from(np.column_stack([instance.edges, instance.costs]).tolist())
+    return graph
 
 
 def small_graph(seed: int, *, most_nodes: int = 9, dearest: int = 6) -> SteinerInstance:

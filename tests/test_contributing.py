@@ -42,9 +42,7 @@ def test_the_method_answers_the_workload_and_the_problem_judges_it() -> None:
     assert problem().violations(instance, type(result.answer).from_edges(12, []))
 
 
-def test_the_problem_is_found_by_its_name_and_solved_with_proof(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_problem_is_found_by_name_and_solved_with_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "hops.py").write_text(PROBLEM)
     (tmp_path / "hops_rules.py").write_text(RULES)
     monkeypatch.chdir(tmp_path)
@@ -57,11 +55,8 @@ def test_the_problem_is_found_by_its_name_and_solved_with_proof(
     assert all(result.status is ob.Status.OPTIMAL for result in results.values())
     fewest = {hops: float(result.value or 0) for hops, result in results.items()}
     cliques = {pair for t in range(4) for pair in combinations(instance.subscribers(t).tolist(), 2)}
-    assert [fewest[1], fewest[2], fewest[5]] == [
-        len(cliques),
-        optimum(instance, "2d-true"),
-        optimum(instance, "min-tco"),
-    ]
+    expected = len(cliques), optimum(instance, "2d-true"), optimum(instance, "min-tco")
+    assert (fewest[1], fewest[2], fewest[5]) == expected
     assert fewest[2] >= fewest[3] >= fewest[5]
     for hops in (2, 3):
         proof = tmp_path / f"{hops}.proof.gz"

@@ -33,20 +33,13 @@ class AllGraphs:
             self.has[pair] = self.has[pair[::-1]] = bit.astype(bool)
         nothing = np.zeros(len(self.masks), dtype=int)
         self.edges: Counts = sum(bits, nothing)
-        degrees = [sum((bits[i] for i, pair in enumerate(self.pairs) if v in pair), nothing) for v in range(n)]
-        self.max_degree: Counts = np.max(degrees, axis=0)
+        of_nodes = [sum((bits[i] for i, pair in enumerate(self.pairs) if v in pair), nothing) for v in range(n)]
+        self.degrees: Counts = np.array(of_nodes)
+        self.max_degree: Counts = self.degrees.max(axis=0)
 
-    @cache  # noqa: B019, there are six of these objects
     def connects(self, members: tuple[int, ...]) -> Flags:
         """Whether the graph induced on the members is connected."""
-        first = min(members)
-        reached = {v: np.full(len(self.masks), v == first) for v in members}
-        for _ in members:
-            for u in members:
-                for v in members:
-                    if u != v:
-                        reached[v] = reached[v] | (reached[u] & self.has[u, v])
-        return np.asarray(np.all(list(reached.values()), axis=0))
+        return np.equal(self.components_of(members)[0], 1)
 
     def survives(self, members: tuple[int, ...]) -> Flags:
         """Whether the members stay connected when any one of them leaves; two need only be connected."""
@@ -55,7 +48,7 @@ class AllGraphs:
         rest = [self.connects(tuple(v for v in members if v != left)) for left in members]
         return np.asarray(np.all(rest, axis=0))
 
-    @cache  # noqa: B019
+    @cache  # noqa: B019, there are six of these objects
     def components_of(self, members: tuple[int, ...]) -> tuple[Counts, Counts]:
         """The number of components of the graph induced on the members, and the size of the largest."""
         near = {(u, v): self.has[u, v] if u != v else np.full(len(self.masks), True) for u in members for v in members}
@@ -67,21 +60,15 @@ class AllGraphs:
         sizes = [np.sum([near[u, v] for v in members], axis=0) for u in members]
         return np.sum(first, axis=0), np.max(sizes, axis=0)
 
-    @cache  # noqa: B019
     def within(self, caps: tuple[int, ...], most_edges: int) -> Flags:
         """Whether no degree is above its cap and there are at most so many edges."""
-        fits = self.edges <= most_edges
-        for v in range(self.n):
-            fits = fits & (sum(self.has[u, v].astype(int) for u in range(self.n) if u != v) <= caps[v])
-        return np.asarray(fits)
+        fits = np.asarray((self.degrees <= np.array(caps)[:, None]).all(axis=0))
+        return fits & (self.edges <= most_edges)
 
     @cache  # noqa: B019
     def has_star_on(self, members: tuple[int, ...]) -> Flags:
-        stars = [np.full(len(self.masks), True) for _ in members]
-        for i, centre in enumerate(members):
-            for v in members:
-                if v != centre:
-                    stars[i] = stars[i] & self.has[centre, v]
+        every = np.full(len(self.masks), True)
+        stars = [np.all([every, *(self.has[v, w] for w in members if w != v)], axis=0) for v in members]
         return np.asarray(np.any(stars, axis=0))
 
     @cache  # noqa: B019
@@ -89,11 +76,8 @@ class AllGraphs:
         """Whether the graph induced on the members has diameter at most 2."""
         near = np.full(len(self.masks), True)
         for u, v in combinations(members, 2):
-            close = self.has[u, v].copy()
-            for w in members:
-                if w not in (u, v):
-                    close |= self.has[u, w] & self.has[w, v]
-            near &= close
+            between = [self.has[u, w] & self.has[w, v] for w in members if w not in (u, v)]
+            near &= np.any([self.has[u, v], *between], axis=0)
         return near
 
 
@@ -130,6 +114,11 @@ def values_and_validity(instance: TopicInstance, problem: str) -> tuple[Counts, 
         return _paid(instance, graphs), valid
     worth = {"minmax-tco": graphs.max_degree, "low-tco": graphs.edges * graphs.max_degree}
     return worth.get(problem, graphs.edges), valid
+
+
+def connected(instance: TopicInstance) -> Flags:
+    """Whether every graph connects each topic."""
+    return values_and_validity(instance, "min-tco")[1]
 
 
 def degree_limited(
@@ -170,10 +159,7 @@ def cost_between(instance: TopicInstance, u: int, v: int) -> int:
 
 def pareto_front(instance: TopicInstance) -> list[tuple[int, int]]:
     """The Pareto front of (edges, maximum degree), by ascending degree."""
-    graphs = all_graphs(instance.num_nodes)
-    valid = np.full(len(graphs.masks), True)
-    for members in members_of_topics(instance):
-        valid &= graphs.connects(members)
+    graphs, valid = all_graphs(instance.num_nodes), connected(instance)
     front: list[tuple[int, int]] = []
     for degree in range(instance.num_nodes):
         edges = graphs.edges[valid & (graphs.max_degree <= degree)]

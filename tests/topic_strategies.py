@@ -4,6 +4,9 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 
+Case = tuple[ob.TopicInstance, ob.Overlay]
+TopicMethod = ob.Method[ob.TopicInstance, ob.Overlay]
+
 
 @st.composite
 def topic_instances(
@@ -27,9 +30,7 @@ def overlays(draw: st.DrawFn, num_nodes: int) -> ob.Overlay:
 
 
 @st.composite
-def instances_with_overlays(
-    draw: st.DrawFn, *, max_nodes: int = 7, max_topics: int = 6
-) -> tuple[ob.TopicInstance, ob.Overlay]:
+def instances_with_overlays(draw: st.DrawFn, *, max_nodes: int = 7, max_topics: int = 6) -> Case:
     """An instance and any overlay on its nodes."""
     instance = draw(topic_instances(max_nodes=max_nodes, max_topics=max_topics))
     return instance, draw(overlays(instance.num_nodes))

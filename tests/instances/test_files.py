@@ -16,41 +16,31 @@ import pytest
 import overlaybench as ob
 from overlaybench.instances.contract.files import atomic_write, read_json, read_text
 
+FULL = OSError(28, "No space left on device"), OSError("of pyarrow, without a number")
+
 
 @pytest.mark.parametrize(
-    "error", [RuntimeError("a bug"), KeyboardInterrupt(), UnicodeEncodeError("utf-8", "", 0, 1, "")]
+    "error", [RuntimeError("a bug"), KeyboardInterrupt(), UnicodeEncodeError("utf-8", "", 0, 1, ""), *FULL]
 )
-@pytest.mark.parametrize("before", [None, "old"])
-def test_a_writer_that_raises_changes_nothing(tmp_path: Path, error: BaseException, before: str | None) -> None:
+@pytest.mark.parametrize("before", [{}, {"a.json": "old"}])
+def test_a_writer_that_raises_changes_nothing_and_a_full_disk_is_bad_input(
+    tmp_path: Path, error: BaseException, before: dict[str, str]
+) -> None:
     path = tmp_path / "a.json"
-    if before is not None:
-        path.write_text(before)
+    for text in before.values():
+        path.write_text(text)
 
     def write(file: Path) -> None:
         file.write_text("half")
         raise error
 
-    with pytest.raises(type(error)):
+    with pytest.raises(ob.BadInput if isinstance(error, OSError) else type(error)) as caught:
         atomic_write(path, write)
-    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == (
-        {} if before is None else {"a.json": before}
-    )
-
-
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), OSError("of pyarrow, without a number")])
-def test_a_full_disk_is_bad_input_that_names_the_file_and_leaves_nothing(tmp_path: Path, error: OSError) -> None:
-    path = tmp_path / "a.json"
-
-    def write(file: Path) -> None:
-        file.write_text("half")
-        raise error
-
-    with pytest.raises(ob.BadInput) as caught:
-        atomic_write(path, write)
-    reason = error.strerror or str(error)
-    fix = "free some space and run the command again" if error.errno == 28 else "choose another path"
-    assert str(caught.value) == f"{path}: cannot be written ({reason}): {fix}"
-    assert list(tmp_path.iterdir()) == []
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == before
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+        fix = "free some space and run the command again" if error.errno == 28 else "choose another path"
+        assert str(caught.value) == f"{path}: cannot be written ({reason}): {fix}"
 
 
 def test_a_process_that_dies_while_it_writes_leaves_the_old_file(tmp_path: Path) -> None:

@@ -77,9 +77,7 @@ def test_a_valid_answer_without_a_bound_is_kept_as_said(said: Status | None) -> 
         *[(0, 0), (-5, -5), (-math.inf, None)],
     ],
 )
-def test_a_bound_is_rounded_up_and_proves_the_value_that_it_meets(
-    said: Status | None, bound: float, kept: float | None
-) -> None:
+def test_a_bound_is_rounded_up_and_proves_an_equal_value(said: Status | None, bound: float, kept: float | None) -> None:
     result = result_of(ob.Proposal(PATH, lower_bound=bound, status=Status.OPTIMAL if kept == 3 and not said else said))
     status = Status.OPTIMAL if kept == 3 else said or Status.FEASIBLE
     assert (result.status, result.value, result.lower_bound) == (status, 3, kept)
@@ -111,9 +109,7 @@ def test_a_bound_is_rounded_up_and_proves_the_value_that_it_meets(
         (ob.Proposal(None, status=Status.TIME_LIMIT, lower_bound=math.nan), "lower bound is not a number"),
     ],
 )
-def test_what_the_judge_cannot_confirm_is_a_failure_with_its_reason(
-    found: ob.Proposal[ob.Overlay], fragment: str
-) -> None:
+def test_what_the_judge_cannot_confirm_fails_with_its_reason(found: ob.Proposal[ob.Overlay], fragment: str) -> None:
     result = result_of(found)
     assert result.status is Status.FAILED
     assert fragment in result.reason
@@ -261,11 +257,7 @@ def test_an_option_is_read_in_the_type_of_its_default(option: ob.Option, given_v
         (ob.Option("o", 0.5, "", least=0, most=0.999), "1", "option 'o' must lie from 0 to 0.999, not 1.0"),
         (ob.Option("o", 0.5, ""), "nan", "option 'o' must be a number, not nan"),
         (ob.Option("o", False, ""), "yes", "option 'o' takes true or false, not 'yes'"),
-        (
-            ob.Option("o", "lowest", "", choices=("lowest", "random")),
-            "randon",
-            "unknown value 'randon' of option 'o': did you mean 'random'?",
-        ),
+        (ob.Option("o", "a", "", choices=("a", "random")), "randon", "'randon' of option 'o': did you mean 'random'?"),
     ],
 )
 def test_an_option_of_another_type_or_range_is_refused(option: ob.Option, given_value: object, message: str) -> None:
@@ -339,9 +331,7 @@ def test_changes_within_a_twentieth_of_the_time_are_one_point(monkeypatch: pytes
     assert trajectory.points[-1] == Point(now, 10_001.0)
 
 
-def test_a_pause_within_another_counts_once_and_an_end_without_a_beginning_never(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_pause_within_another_counts_once_and_a_lone_end_never(monkeypatch: pytest.MonkeyPatch) -> None:
     now, pauses = 1.0, _Pauses()
     monkeypatch.setattr("overlaybench.instances.runtime.run.time.perf_counter", lambda: now)
     pauses.end()

@@ -1,10 +1,13 @@
-"""Plug-ins: methods and workloads from plain functions, and objects named as module:NAME."""
+"""The catalogue and plug-ins: plain functions, objects named as module:NAME, and packages that register items."""
 
 import re
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -14,6 +17,10 @@ from overlaybench.instances.contract.catalogue import Catalogue, modules_beside
 
 STAR = ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]})
 MIN_TCO = ob.PROBLEMS["min-tco"]
+Methods = Catalogue[ob.Method[Any, Any]]
+OWN: ob.Method[Any, Any] = ob.Method(
+    name="own", problems=("min-tco",), summary="", source="", solve=lambda *_, **__: ob.Proposal(), pace=1
+)
 MINE = '''
 import overlaybench as ob
 
@@ -40,11 +47,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def methods() -> Catalogue[ob.Method[Any, Any]]:
-    own: ob.Method[Any, Any] = ob.Method(
-        name="own", problems=("min-tco",), summary="", source="", solve=lambda *_, **__: ob.Proposal()
-    )
-    return Catalogue("method", lambda name: (own,), kind=ob.Method, join=ob.Method.joined)
+def methods() -> Methods:
+    return Catalogue("method", lambda name: (OWN,), kind=ob.Method, join=ob.Method.joined)
 
 
 def test_a_function_gets_what_its_signature_names() -> None:
@@ -150,7 +154,7 @@ def test_a_workload_gets_its_parameters_and_the_seed_if_it_names_it() -> None:
     assert seeded.generate(seed=3).node_label(0) == "n3"
 
 
-def test_a_reference_leads_to_the_current_folder(folder: Path, methods: Catalogue[ob.Method[Any, Any]]) -> None:
+def test_a_reference_leads_to_the_current_folder(folder: Path, methods: Methods) -> None:
     path = methods.named("plug_in_here:path")
     assert methods["path"] is path is methods.named("path") is methods.named("plug_in_here:path")
     assert methods.named(path) is path
@@ -159,7 +163,7 @@ def test_a_reference_leads_to_the_current_folder(folder: Path, methods: Catalogu
     assert path.run(STAR, MIN_TCO).value == 2
 
 
-def test_a_reference_leads_to_a_module_beside_a_study(folder: Path, methods: Catalogue[ob.Method[Any, Any]]) -> None:
+def test_a_reference_leads_to_a_module_beside_a_study(folder: Path, methods: Methods) -> None:
     for name in ("one", "two"):
         (folder / name).mkdir()
         (folder / name / "plug_in_beside.py").write_text(MINE)
@@ -197,12 +201,11 @@ def test_a_reference_that_leads_nowhere_is_one_line(folder: Path, reference: str
     (folder / "plug_in_signature.py").write_text(f"import overlaybench as ob\n\n\n{decorated}")
     (folder / "plug_in_syntax.py").write_text("x = 1\ny = (\n")
     (folder / "plug_in_same.py").write_text(MINE.replace('"path"', '"own"'))
-    own: ob.Method[Any, Any] = ob.method("own", problems=["min-tco"])(lambda instance: [])
     with pytest.raises(ob.BadInput, match=re.escape(message)):
-        Catalogue("method", lambda name: (own,), kind=ob.Method).named(reference)
+        Catalogue("method", lambda name: (OWN,), kind=ob.Method).named(reference)
 
 
-def test_a_notebooks_cell_that_is_run_again_replaces_its_method(methods: Catalogue[ob.Method[Any, Any]]) -> None:
+def test_a_notebooks_cell_that_is_run_again_replaces_its_method(methods: Methods) -> None:
     first, second = (ob.method("mine", problems=["min-tco"])(lambda instance: [(0, 1)]) for _ in range(2))
     methods.register("__main__:mine", first)
     methods.register("__main__:mine", second)
@@ -213,3 +216,93 @@ def test_a_notebooks_cell_that_is_run_again_replaces_its_method(methods: Catalog
         methods.register("elsewhere:mine", second)
     methods.register("elsewhere:other_problem", replace(second, problems=("2d-star",)))
     assert methods["mine"].problems == ("min-tco", "2d-star")
+
+
+ENTRIES = """[overlaybench.methods]
+absent = no_such_module:METHOD
+good = example_of_methods:GOOD
+number = example_of_methods:NUMBER
+own = example_of_methods:OWN
+same = example_of_methods:SAME
+"""
+MODULE = """from dataclasses import replace
+from tests.instances.test_plug_ins import OWN as own
+GOOD, NUMBER, SAME = replace(own, name="good"), 7, own
+OWN = replace(own, problems=("minmax-tco",))
+SAME = replace(own)
+"""
+
+
+@pytest.fixture
+def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Methods:
+    (tmp_path / "example_of_methods.py").write_text(MODULE)
+    information = tmp_path / "example_of_methods-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: example-of-methods\nVersion: 1\n")
+    (information / "entry_points.txt").write_text(ENTRIES)
+    monkeypatch.syspath_prepend(tmp_path)
+    return Catalogue("method", lambda name: (OWN,), group="overlaybench.methods", kind=ob.Method, join=ob.Method.joined)
+
+
+def test_a_registered_method_that_cannot_be_loaded_hides_no_other(registered: Methods) -> None:
+    assert list(registered) == ["own", "good"]
+    assert registered["own"].problems == ("min-tco", "minmax-tco")
+    assert registered["own"].answering("minmax-tco").members == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("absent", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("number", "TypeError: it is a int, not a Method"),
+        ("same", "ValueError: two methods 'own' answer 'min-tco'"),
+    ],
+)
+def test_its_error_is_a_line_with_the_package(registered: Methods, name: str, reason: str) -> None:
+    with pytest.raises(ob.BadInput) as caught:
+        registered.named(name)
+    expected = f"package 'example-of-methods': its method '{name}' cannot be loaded ({reason})"
+    assert str(caught.value) == f"{expected}: correct or uninstall the package"
+    assert caught.value in registered.errors
+    assert len(registered.errors) == 3
+
+
+def test_threads_that_look_up_one_name_at_once_get_one_item() -> None:
+    parts = [OWN, replace(OWN, problems=("minmax-tco",))]
+    together = Barrier(4)
+
+    def load(name: str) -> Iterator[ob.Method[Any, Any]]:
+        for part in parts:
+            together.wait(20)
+            yield part
+
+    catalogue = Catalogue("method", load, kind=ob.Method, join=ob.Method.joined)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: catalogue["own"], range(4)))
+    assert [method is found[0] for method in found] == [True] * 4
+    assert found[0].problems == ("min-tco", "minmax-tco")
+
+
+def test_threads_wait_for_the_search_for_packages(registered: Methods) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(lambda _: registered["good"].name, range(4))] == ["good"] * 4
+
+
+def test_names_must_be_distinct_where_items_cannot_be_joined() -> None:
+    with pytest.raises(ValueError, match="another method 'own'"):
+        len(Catalogue("method", lambda name: (OWN, ob.Method(**{**vars(OWN), "pace": 2.0}))))
+
+
+@pytest.mark.parametrize("catalogue", [ob.METHODS, ob.PROBLEMS, ob.KINDS, ob.WORKLOADS], ids=lambda each: each._noun)
+def test_the_files_that_contain_a_name_define_all_items_of_that_name(catalogue: Catalogue[Any]) -> None:
+    every = list(catalogue._load(""))
+    for name in {item.name for item in every}:
+        named = [item for item in catalogue._load(name) if item.name == name]
+        assert {id(item) for item in named} == {id(item) for item in every if item.name == name}
+
+
+def test_no_option_has_the_name_of_a_parameter_that_calls_and_studies_have_themselves() -> None:
+    taken = {name for call in (ob.solve, ob.Method.run) for name in signature(call).parameters} | {"method", "methods"}
+    used = {option.name for method in ob.METHODS.values() for option in method.options}
+    assert "time_limit" in taken
+    assert not used & taken

@@ -16,13 +16,9 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.compare.claims.simulator.covering import (
-    covering_set,
-    find_matching,
-    matching_effort,
-    predicates_evaluated,
-    working_table,
-)
+from overlaybench.compare.claims.simulator import covering
+from overlaybench.heuristics.brokers import soft_links
+from overlaybench.heuristics.brokers.kernels import working_map
 from overlaybench.heuristics.brokers.kernels.forwarding import S0, S2, STRATEGIES, traffic_of
 from overlaybench.heuristics.brokers.kernels.link_management import (
     Management,
@@ -33,39 +29,15 @@ from overlaybench.heuristics.brokers.kernels.link_management import (
     review,
 )
 from overlaybench.heuristics.brokers.kernels.queueing import Timing, _repeated, simulate
-from overlaybench.heuristics.brokers.kernels.working_map import (
-    Bits,
-    WorkingMaps,
-    add_link,
-    has_bit,
-    remove_link,
-    working_maps,
-)
-from overlaybench.heuristics.brokers.soft_links import (
-    S0_TREE,
-    S1_COMMON,
-    S2_FAR,
-    SH_HYBRID,
-    BrokerMethod,
-    disseminate,
-    disseminate_over,
-)
 from overlaybench.instances.brokers.network import BrokerNetwork, BrokerTree
 from overlaybench.instances.brokers.predicates import HIGHEST, LOWEST, Publications, Subscriptions
 from overlaybench.instances.brokers.problems import SoftLinks
-from tests.broker_strategies import Link, broker_networks, networks_with_links
+from tests.broker_strategies import Link, broker_networks, graph_of, networks_with_links
 from tests.outcomes import value_of
 from tests.properties import property_test
 
 Linked = tuple[BrokerNetwork, list[Link]]
 SMALL = {"brokers": 40, "fanout": 9, "subscriptions": 400, "publications": 600}
-
-
-def primary(tree: BrokerTree) -> nx.Graph[int]:
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(tree.num_brokers))
-    graph.add_edges_from((int(u), int(v)) for u, v in tree.links)
-    return graph
 
 
 @dataclass
@@ -81,7 +53,7 @@ class Map:
 
 def contracted(tree: BrokerTree, a: int, links: set[int]) -> Map:
     """The three steps of §3 on the whole primary network."""
-    graph = primary(tree)
+    graph = graph_of(tree)
     far = nx.single_source_shortest_path_length(graph, a)
     path = nx.single_source_shortest_path(graph, a)
     wom = graph.copy()
@@ -152,7 +124,7 @@ def simulated(
     Each broker keeps the matching brokers whose path leaves the route of the publication so far. `at_once` lets
     messages take no time and wait in no queue.
     """
-    tree, graph = network.tree, primary(network.tree)
+    tree, graph = network.tree, graph_of(network.tree)
     path = dict(nx.all_pairs_shortest_path(graph))
     maps = {a: contracted(tree, a, set(graph[a]) | {v for u, v in links if u == a}) for a in graph}
     offsets, brokers = network.destinations
@@ -215,13 +187,15 @@ def simulated(
     return sendings, (deliveries, messages, delay, hops_taken)
 
 
-def map_of(maps: WorkingMaps, a: int) -> Map:
+def map_of(maps: working_map.WorkingMaps, a: int) -> Map:
     """A broker's map in the twin's terms: brokers instead of slots."""
     slots = [int(slot) for slot in maps.order[a, : maps.counts[a]]]
     end = {slot: int(maps.ends[a, slot]) for slot in slots}
 
-    def named(sets: Bits) -> dict[int, set[int]]:
-        return {end[slot]: {end[other] for other in slots if has_bit(sets[a, slot], other)} for slot in slots}
+    def named(sets: working_map.Bits) -> dict[int, set[int]]:
+        return {
+            end[slot]: {end[other] for other in slots if working_map.has_bit(sets[a, slot], other)} for slot in slots
+        }
 
     stands_for = {v: end[int(maps.slots[a, v])] if v != a else a for v in range(len(maps.ends))}
     return Map(stands_for, [end[slot] for slot in slots], named(maps.between), named(maps.beyond), named(maps.behind))
@@ -236,13 +210,13 @@ def links_of(tree: BrokerTree, links: set[Link], a: int) -> set[int]:
 def test_updated_maps_equal_contraction_anew(given: Linked, data: st.DataObject) -> None:
     network, links = given
     allowed = [(int(u), int(v)) for u, v in network.allowed_links()]
-    maps = working_maps(network.tree, links, capacity=network.num_brokers)
+    maps = working_map.working_maps(network.tree, links, capacity=network.num_brokers)
     present = set(links)
     for u, v in data.draw(st.lists(st.sampled_from(allowed), max_size=8)) if allowed else []:
         if (u, v) in present:
-            remove_link(maps, u, maps.slots[u, v])
+            working_map.remove_link(maps, u, maps.slots[u, v])
         else:
-            add_link(maps, u, v, True)
+            working_map.add_link(maps, u, v, True)
         present ^= {(u, v)}
     for a in range(network.num_brokers):
         assert map_of(maps, a) == contracted(network.tree, a, links_of(network.tree, present, a))
@@ -251,7 +225,7 @@ def test_updated_maps_equal_contraction_anew(given: Linked, data: st.DataObject)
 def test_a_map_of_more_links_than_a_word_has_bits_equals_contraction() -> None:
     tree = BrokerTree.of(140, [(0, v) for v in range(1, 70)] + [(v, v + 70) for v in range(70)])
     links = {(0, v) for v in range(71, 140)}
-    maps = working_maps(tree, sorted(links))
+    maps = working_map.working_maps(tree, sorted(links))
     assert maps.real.shape[1] == 3
     assert map_of(maps, 0) == contracted(tree, 0, links_of(tree, links, 0))
 
@@ -261,18 +235,20 @@ def test_a_map_of_more_links_than_a_word_has_bits_equals_contraction() -> None:
 def test_strategies_decide_as_the_papers_figures(strategy: str, given: Linked, threshold: int) -> None:
     network, links = given[0], [] if strategy == "s0" else given[1]
     rows = np.array(links, dtype=np.int32).reshape(-1, 2)
-    answer = disseminate_over(network, STRATEGIES.index(strategy), rows, threshold)
+    answer = soft_links.disseminate_over(network, STRATEGIES.index(strategy), rows, threshold)
     sent, _ = simulated(network, links, strategy, Timing(service=0, output_threshold=threshold), at_once=True)
     assert {tuple(row) for row in answer.messages.tolist()} == sent
     assert SoftLinks().violations(network, answer) == []
-    unlinked = disseminate_over(network, STRATEGIES.index(strategy), rows[:0], threshold)
-    assert unlinked == disseminate_over(network, S0, rows[:0])
+    unlinked = soft_links.disseminate_over(network, STRATEGIES.index(strategy), rows[:0], threshold)
+    assert unlinked == soft_links.disseminate_over(network, S0, rows[:0])
 
 
 @property_test(40, network=broker_networks(), quick=6)
-@pytest.mark.parametrize("method", [S0_TREE, S1_COMMON, S2_FAR, SH_HYBRID], ids=lambda m: m.name)
-def test_methods_return_valid_disseminations(method: BrokerMethod, network: BrokerNetwork) -> None:
-    managed = {} if method is S0_TREE else {"rounds": 5, "window": 2, "candidates": 2}
+@pytest.mark.parametrize(
+    "method", [soft_links.S0_TREE, soft_links.S1_COMMON, soft_links.S2_FAR, soft_links.SH_HYBRID], ids=lambda m: m.name
+)
+def test_methods_return_valid_disseminations(method: soft_links.BrokerMethod, network: BrokerNetwork) -> None:
+    managed = {} if method is soft_links.S0_TREE else {"rounds": 5, "window": 2, "candidates": 2}
     result = method.run(network, SoftLinks(), **managed)
     assert result.status in (ob.Status.FEASIBLE, ob.Status.OPTIMAL), result.reason
     assert value_of(result) >= network.num_deliveries
@@ -280,10 +256,10 @@ def test_methods_return_valid_disseminations(method: BrokerMethod, network: Brok
 
 def test_managed_links_save_messages_and_more_of_them_save_more() -> None:
     network = ob.WORKLOADS["brokers-sparse"].generate(seed=3, **SMALL)
-    messages = {name: disseminate(network, name).num_messages for name in STRATEGIES}
+    messages = {name: soft_links.disseminate(network, name).num_messages for name in STRATEGIES}
     assert messages["s2"] < messages["s1"] < messages["s0"]
     tight = BrokerNetwork(network.tree, network.subscriptions, network.publications, 4, 4)
-    assert messages["s2"] < disseminate(tight, "s2").num_messages < messages["s0"]
+    assert messages["s2"] < soft_links.disseminate(tight, "s2").num_messages < messages["s0"]
 
 
 def reviewed(
@@ -297,7 +273,7 @@ def reviewed(
     capacity: int,
 ) -> tuple[set[Link], set[Link]]:
     """Soft links and candidates after a review."""
-    graph, tree = primary(network.tree), network.tree
+    graph, tree = graph_of(network.tree), network.tree
     path = dict(nx.all_pairs_shortest_path(graph))
     kept, profiled_next = set(), set()
     for a in graph:
@@ -332,9 +308,9 @@ def test_a_review_changes_links_as_the_reference(given: Linked, data: st.DataObj
     candidates = {each for each in free if data.draw(st.booleans())}
     while crowded := [u for u in range(size) if sum(w == u for w, _ in candidates) > many]:
         candidates.remove(min(each for each in candidates if each[0] == crowded[0]))
-    maps = working_maps(network.tree, links, capacity=capacity)
+    maps = working_map.working_maps(network.tree, links, capacity=capacity)
     for u, v in sorted(candidates):
-        add_link(maps, u, v, False)
+        working_map.add_link(maps, u, v, False)
     sent, counts = np.zeros(maps.ends.shape, dtype=np.int64), {}
     for u in range(size):
         for slot in maps.order[u, : maps.counts[u]].tolist():
@@ -349,7 +325,7 @@ def test_a_review_changes_links_as_the_reference(given: Linked, data: st.DataObj
     review(maps, 0, size, Review(sent, np.array(factors), *limits, 9))
     expected = reviewed(network, set(links), candidates, counts, factors, last, many, capacity)
     now = {
-        (u, int(maps.ends[u, s]), has_bit(maps.real[u], s))
+        (u, int(maps.ends[u, s]), working_map.has_bit(maps.real[u], s))
         for u in range(size)
         for s in maps.order[u, : maps.counts[u]]
     }
@@ -359,7 +335,7 @@ def test_a_review_changes_links_as_the_reference(given: Linked, data: st.DataObj
 
 
 def test_links_past_loaded_brokers_gain_more_with_max_and_nothing_with_min() -> None:
-    maps = working_maps(BrokerTree.of(4, [(0, 1), (1, 2), (2, 3)]))
+    maps = working_map.working_maps(BrokerTree.of(4, [(0, 1), (1, 2), (2, 3)]))
     loads = np.array([0.0, 0.9, 0.5, 0.0])
     assert gain(maps, 0, 3, 10, Management().factors(loads)) == pytest.approx(10 * 2 * 1.1)
     as_printed = Management(load_factor="min").factors(loads)
@@ -429,7 +405,7 @@ def test_publications_repeated_by_periods_are_those_of_a_longer_network() -> Non
 def test_a_covering_set_is_least_and_matches_whatever_all_match(network: BrokerNetwork) -> None:
     subscriptions = network.subscriptions
     order = np.argsort(-(subscriptions.highs - subscriptions.lows).sum(axis=1), kind="stable")
-    kept = covering_set(subscriptions.lows, subscriptions.highs, order).tolist()
+    kept = covering.covering_set(subscriptions.lows, subscriptions.highs, order).tolist()
 
     def covers(i: int, j: int) -> bool:
         return bool(
@@ -447,7 +423,7 @@ def test_a_working_table_matches_until_the_first_false_predicate(network: Broker
     lows, highs = network.subscriptions.lows.copy(), network.subscriptions.highs.copy()
     lows[lows == 0], highs[highs == 4] = LOWEST, HIGHEST
     slots = np.array([data.draw(st.integers(-1, 2)) for _ in lows], dtype=np.int32)
-    table, anchors = working_table(lows, highs, slots, 3), np.zeros(1, dtype=np.uint64)
+    table, anchors = covering.working_table(lows, highs, slots, 3), np.zeros(1, dtype=np.uint64)
     total = 0
     for point in network.publications.values:
         matching, evaluations = ((lows <= point) & (point <= highs)).all(axis=1), 0
@@ -461,17 +437,19 @@ def test_a_working_table_matches_until_the_first_false_predicate(network: Broker
                 evaluations += outcomes.index(False) + 1 if False in outcomes else len(outcomes)
                 if False not in outcomes and slot < 3:
                     break
-        assert find_matching(table, point, anchors) == (matching[slots < 0].sum(), evaluations)
-        assert [has_bit(anchors, slot) for slot in range(3)] == [matching[slots == slot].any() for slot in range(3)]
+        assert covering.find_matching(table, point, anchors) == (matching[slots < 0].sum(), evaluations)
+        assert [working_map.has_bit(anchors, slot) for slot in range(3)] == [
+            matching[slots == slot].any() for slot in range(3)
+        ]
         total += evaluations
-    assert predicates_evaluated(table, network.publications.values) == total
+    assert covering.predicates_evaluated(table, network.publications.values) == total
 
 
 @pytest.mark.interpreted
 def test_links_split_the_subscriptions_so_that_less_is_covered() -> None:
     network = ob.WORKLOADS["brokers-covering"].generate(seed=1, brokers=40, subscriptions=600, publications=60)
     brokers = np.arange(40, dtype=np.int32)
-    none = matching_effort(network, np.empty((0, 2), dtype=np.int32), brokers, 60)
-    every = matching_effort(network, network.allowed_links(), brokers, 60)
+    none = covering.matching_effort(network, np.empty((0, 2), dtype=np.int32), brokers, 60)
+    every = covering.matching_effort(network, network.allowed_links(), brokers, 60)
     assert none[0] < every[0] < len(network.subscriptions)
     assert none[1] < every[1]

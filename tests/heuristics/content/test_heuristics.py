@@ -29,15 +29,8 @@ from overlaybench.heuristics.content.steiner_mixing import (
     traffic_on_closure_trees,
     traffic_on_grown_trees,
 )
+from overlaybench.instances.content import problems
 from overlaybench.instances.content.instance import ContentInstance
-from overlaybench.instances.content.problems import (
-    CONTENT_PROBLEMS,
-    ContentOverlay,
-    ContentProblem,
-    RoutingTree,
-    SteinerRouting,
-    broker_traffic,
-)
 from overlaybench.instances.contract.arrays import Ids, Reals
 from overlaybench.instances.contract.catalogue import WORKLOADS, methods_of
 from overlaybench.instances.runtime.compiled import Interpreter, interpreted
@@ -49,7 +42,7 @@ from tests.properties import property_test
 pytestmark = pytest.mark.interpreted
 
 METHODS = {each.name: each for each in methods_of("overlaybench.heuristics.content") if each.answers("content-mst")}
-PROBLEMS = {problem.routing: problem for problem in CONTENT_PROBLEMS}
+PROBLEMS = {problem.routing: problem for problem in problems.CONTENT_PROBLEMS}
 ROUTINGS, MST = list(PROBLEMS), PROBLEMS["mst"]
 
 
@@ -233,10 +226,10 @@ def test_every_message_with_another_subscriber_puts_its_rate_on_each_of_its_user
 
 
 @property_test(40, content_instances(max_users=6, tight=True), st.integers(0, 3))
-@pytest.mark.parametrize("problem", CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
+@pytest.mark.parametrize("problem", problems.CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
 @pytest.mark.parametrize("name", METHODS)
 def test_capacities_hold_or_the_method_says_what_stops_it(
-    name: str, problem: ContentProblem, instance: ContentInstance, seed: int
+    name: str, problem: problems.ContentProblem, instance: ContentInstance, seed: int
 ) -> None:
     result = METHODS[name].run(instance, problem, seed=seed)
     if result.status is ob.Status.FEASIBLE:
@@ -288,8 +281,8 @@ def test_grown_trees_have_no_constant_ratio() -> None:
 
 
 @property_test(60, st.data())
-@pytest.mark.parametrize("problem", CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
-def test_migration_never_costs_more_than_its_start(problem: ContentProblem, data: st.DataObject) -> None:
+@pytest.mark.parametrize("problem", problems.CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
+def test_migration_never_costs_more_than_its_start(problem: problems.ContentProblem, data: st.DataObject) -> None:
     instance = data.draw(content_instances(max_users=6, max_brokers=4))
     brokers = data.draw(assignments(instance))
     migrated = migrate(instance, brokers, problem.routing)
@@ -320,8 +313,8 @@ def test_after_migration_no_single_user_gains_by_moving(data: st.DataObject) -> 
 
 
 @property_test(40, st.data())
-@pytest.mark.parametrize("problem", CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
-def test_migration_improves_any_overlay(problem: ContentProblem, data: st.DataObject) -> None:
+@pytest.mark.parametrize("problem", problems.CONTENT_PROBLEMS, ids=lambda problem: problem.routing)
+def test_migration_improves_any_overlay(problem: problems.ContentProblem, data: st.DataObject) -> None:
     instance = data.draw(content_instances(max_users=5))
     given_trees = route(instance, data.draw(assignments(instance)), problem.routing)
     result = MIGRATION.run(instance, problem, overlay=given_trees)
@@ -331,7 +324,7 @@ def test_migration_improves_any_overlay(problem: ContentProblem, data: st.DataOb
 def test_an_overlay_to_begin_with_must_be_valid() -> None:
     instance = WORKLOADS["content"].generate(users=20, brokers=4, intervals=4)
     with pytest.raises(ob.BadInput, match=r"broker 'b2' carries .*: start from a valid overlay"):
-        MIGRATION.run(instance, MST, overlay=ContentOverlay(np.full(20, 2)))
+        MIGRATION.run(instance, MST, overlay=problems.ContentOverlay(np.full(20, 2)))
 
 
 def test_who_declines_stays_and_is_asked_once() -> None:
@@ -424,12 +417,12 @@ def test_prices_that_are_kept_are_those_of_their_set(routing: str, data: st.Data
 def test_trees_connect_the_brokers_of_a_channel_without_relays_as_leaves(data: st.DataObject) -> None:
     instance = data.draw(content_instances(max_users=6, max_brokers=6))
     overlay = route(instance, data.draw(assignments(instance)), "steiner")
-    assert SteinerRouting().routing_faults(instance, overlay, broker_traffic(instance, overlay)) == []
+    assert problems.SteinerRouting().routing_faults(instance, overlay, problems.broker_traffic(instance, overlay)) == []
     keys = [(tree.channel, tree.sources) for tree in overlay.trees]
     assert len({*keys}) == len(keys)
-    subscribed = broker_traffic(instance, overlay).subscribed
+    subscribed = problems.broker_traffic(instance, overlay).subscribed
     for tree in overlay.trees:
-        assert RoutingTree.of(tree.links, tree.channel, tree.sources) == tree
+        assert problems.RoutingTree.of(tree.links, tree.channel, tree.sources) == tree
         ends = [end for link in tree.links for end in link]
         leaves = {end for end in ends if ends.count(end) == 1}
         assert leaves <= {*np.flatnonzero(subscribed[:, tree.channel]).tolist(), *tree.sources}
@@ -465,4 +458,4 @@ def test_a_placement_costs_what_the_judge_says(routing: str, data: st.DataObject
     placement = placement_of(users_of(instance), network_of(instance.core, routing, links), brokers)
     assert placement_cost(users_of(instance), placement) == value or (routing == "steiner")
     if routing == "steiner":
-        assert value <= PROBLEMS["mst"].value(instance, ContentOverlay(brokers))
+        assert value <= PROBLEMS["mst"].value(instance, problems.ContentOverlay(brokers))

@@ -15,7 +15,7 @@ from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.runtime.run import Clock
 from tests.properties import property_test
-from tests.steiner_brute_force import least_cost, small_graph
+from tests.steiner_brute_force import least_cost, small_graph, weighted
 
 pytestmark = pytest.mark.interpreted
 
@@ -25,10 +25,8 @@ def test_each_node_has_its_nearest_terminal_and_the_edge_towards_it(seed: int) -
     instance = small_graph(seed, most_nodes=12)
     graph, costs = graph_of(instance.num_nodes, instance.edges), instance.costs.astype(np.float64)
     distance, base, via = nearest_terminals(graph, costs, instance.terminals)
-    given: nx.Graph[int] = nx.Graph()
-    given.add_weighted_edges_from((u, v, c) for (u, v), c in zip(instance.edges.tolist(), costs, strict=True))
-    given.add_nodes_from(terminals := set(instance.terminals.tolist()))
-    lengths = nx.multi_source_dijkstra_path_length(given, terminals)
+    terminals = set(instance.terminals.tolist())
+    lengths = nx.multi_source_dijkstra_path_length(weighted(instance), terminals)
     for v in range(instance.num_nodes):
         assert distance[v] == lengths.get(v, np.inf)
         if v in terminals or v not in lengths:
@@ -51,8 +49,7 @@ def test_neither_an_inserted_node_nor_an_exchange_makes_a_local_optimum_cheaper(
     cost = costs[kept].sum()
     assert PROBLEMS["steiner"].violations(instance, Overlay.from_edges(instance.num_nodes, instance.edges[kept])) == []
     assert (least_cost(instance) or 0) <= cost <= costs[start].sum()
-    given: nx.Graph[int] = nx.Graph()
-    given.add_weighted_edges_from((u, v, c) for (u, v), c in zip(instance.edges.tolist(), costs, strict=True))
+    given = weighted(instance)
     tree: nx.Graph[int] = nx.Graph(instance.edges[kept].tolist())
     for node in set(given) - set(tree):
         more = given.subgraph({*tree, node})

@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -33,42 +33,41 @@ from tests.topic_strategies import topic_instances
 
 TIES = ("lowest", "highest", "random")
 FAMILY: dict[str, Callable[..., ob.Overlay]] = {"naive-dc": naive_dc, "dcb-m": dcb_m, "dcbr-m": dcbr_m, "dc-gm": dc_gm}
-PARAMETERS: dict[str, Any] = {
-    "eta": st.integers(1, 7),
-    "partitions": st.integers(1, 9),
-    "coverage": st.integers(1, 4),
-    "seed": st.integers(-5, 2**40),
-}
 
 
-def overlay_of_twin(
-    name: str, instance: ob.TopicInstance, ties: str, eta: int, partitions: int, coverage: int, seed: int
-) -> set[twins.Edge]:
-    interest, rank = twins.interest_of(instance), twins.rank_by(ties, seed)
-    eta = 10**6 if name == "naive-dc" else eta
-    parts = twins.random_parts(interest, eta, partitions, seed)
+class Given(NamedTuple):
+    """The parameters of a division."""
+
+    eta: int
+    partitions: int
+    coverage: int
+    seed: int
+
+
+GIVEN = st.builds(Given, st.integers(1, 7), st.integers(1, 9), st.integers(1, 4), st.integers(-5, 2**40))
+
+
+def overlay_of_twin(name: str, instance: ob.TopicInstance, ties: str, given: Given) -> set[twins.Edge]:
+    interest, rank = twins.interest_of(instance), twins.rank_by(ties, given.seed)
+    eta = 10**6 if name == "naive-dc" else given.eta
+    parts = twins.random_parts(interest, eta, given.partitions, given.seed)
     if name in ("naive-dc", "dcb-m"):
         return twins.dcb_m(interest, rank, eta, parts)
     select = twins.any_degree if name == "dc-gm" else twins.least_raising
-    return twins.dcbr_m(interest, rank, eta, parts, coverage, select)
+    return twins.dcbr_m(interest, rank, eta, parts, given.coverage, select)
 
 
-def options_of(name: str, eta: int, partitions: int, coverage: int) -> dict[str, int]:
-    if name == "naive-dc":
-        return {"partitions": partitions}
-    bulk = {"eta": eta, "partitions": partitions}
-    return bulk if name == "dcb-m" else bulk | {"coverage": coverage}
+def options_of(name: str, given: Given) -> dict[str, Any]:
+    left_out = {"naive-dc": {"eta", "coverage"}, "dcb-m": {"coverage"}}.get(name, set())
+    return {option: value for option, value in given._asdict().items() if option not in left_out}
 
 
-@property_test(150, instance=topic_instances(max_nodes=12), **PARAMETERS)
+@property_test(150, instance=topic_instances(max_nodes=12), given=GIVEN)
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("name", FAMILY)
-def test_divide_and_conquer_equals_its_twin(
-    name: str, ties: str, instance: ob.TopicInstance, eta: int, partitions: int, coverage: int, seed: int
-) -> None:
-    options: dict[str, Any] = options_of(name, eta, partitions, coverage) | {"ties": ties, "seed": seed}
-    built = FAMILY[name](instance, **options)
-    assert edges(built) == overlay_of_twin(name, instance, ties, eta, partitions, coverage, seed)
+def test_divide_and_conquer_equals_its_twin(name: str, ties: str, instance: ob.TopicInstance, given: Given) -> None:
+    built = FAMILY[name](instance, **options_of(name, given), ties=ties)
+    assert twins.edges(built) == overlay_of_twin(name, instance, ties, given)
 
 
 @pytest.mark.parametrize("name", ["dcbr-m", "dc-gm"])
@@ -78,27 +77,25 @@ def test_degrees_within_parts_may_exceed_the_number_of_nodes_combined(name: str)
     instance = ob.TopicInstance.from_subscriptions(wants)
     built = FAMILY[name](instance, eta=2, partitions=1, coverage=1)
     assert ob.PROBLEMS["min-tco"].violations(instance, built) == []
-    assert edges(built) == overlay_of_twin(name, instance, "lowest", 2, 1, 1, seed=0)
+    assert twins.edges(built) == overlay_of_twin(name, instance, "lowest", Given(2, 1, 1, seed=0))
 
 
 @pytest.mark.parametrize("name", FAMILY)
 def test_divide_and_conquer_equals_its_twin_on_every_construction(name: str) -> None:
     for label, instance in CONSTRUCTED.items():
-        eta = bulk_threshold(instance)
-        built = FAMILY[name](instance, **options_of(name, eta, 2, 2), ties="random", seed=3)
-        assert edges(built) == overlay_of_twin(name, instance, "random", eta, 2, 2, seed=3), label
+        given = Given(bulk_threshold(instance), 2, 2, seed=3)
+        built = FAMILY[name](instance, **options_of(name, given), ties="random")
+        assert twins.edges(built) == overlay_of_twin(name, instance, "random", given), label
 
 
-@property_test(150, instance=topic_instances(max_nodes=12), **PARAMETERS)
+@property_test(150, instance=topic_instances(max_nodes=12), given=GIVEN)
 @pytest.mark.parametrize("ties", TIES)
-def test_parts_and_representatives_equal_their_twins(
-    ties: str, instance: ob.TopicInstance, eta: int, partitions: int, coverage: int, seed: int
-) -> None:
-    interest, rank = twins.interest_of(instance), twins.rank_by(ties, seed)
-    division = divided(instance, eta, partitions, coverage, seed, ties)
-    parts = twins.random_parts(interest, eta, partitions, seed)
+def test_parts_and_representatives_equal_their_twins(ties: str, instance: ob.TopicInstance, given: Given) -> None:
+    interest, rank = twins.interest_of(instance), twins.rank_by(ties, given.seed)
+    division = divided(instance, given, ties)
+    parts = twins.random_parts(interest, given.eta, given.partitions, given.seed)
     assert [part.tolist() for part in division.partition.parts()] == parts
-    chosen = twins.representatives(interest, rank, parts, coverage)
+    chosen = twins.representatives(interest, rank, parts, given.coverage)
     assert division.representatives.tolist() == sorted(v for part in chosen for v in part)
 
 
@@ -111,8 +108,8 @@ def test_outward_topics_as_printed_leave_a_topic_of_one_part_and_bulk_nodes_unco
     parts = twins.random_parts(interest, 1, 2, seed=0)
     printed = twins.representatives(interest, rank, parts, 3, as_printed=True)
     assert all(1 not in edge for edge in twins.potential_edges([0], printed))
-    assert 1 in divided(instance, 1, 2, 3, seed=0).representatives
-    assert (0, 1) in edges(dcbr_m(instance, eta=1, partitions=2))
+    assert 1 in divided(instance, Given(1, 2, 3, seed=0)).representatives
+    assert (0, 1) in twins.edges(dcbr_m(instance, eta=1, partitions=2))
 
 
 @property_test(200, topic_instances(max_nodes=12))
@@ -123,14 +120,12 @@ def test_the_default_threshold_is_the_least_that_leaves_a_fifth_bulk(instance: o
     assert 5 * float(result.counters["bulk"]) <= instance.num_nodes
 
 
-@property_test(200, instance=topic_instances(max_nodes=12), **PARAMETERS)
-def test_pn_ratio_equals_its_count(
-    instance: ob.TopicInstance, eta: int, partitions: int, coverage: int, seed: int
-) -> None:
+@property_test(200, instance=topic_instances(max_nodes=12), given=GIVEN)
+def test_pn_ratio_equals_its_count(instance: ob.TopicInstance, given: Given) -> None:
     interest, rank = twins.interest_of(instance), twins.rank_by("lowest", 0)
-    division = divided(instance, eta, partitions, coverage, seed)
-    bulk, parts = twins.bulk_nodes(interest, eta), twins.random_parts(interest, eta, partitions, seed)
-    chosen = twins.representatives(interest, rank, parts, coverage)
+    division, bulk = divided(instance, given), twins.bulk_nodes(interest, given.eta)
+    parts = twins.random_parts(interest, given.eta, given.partitions, given.seed)
+    chosen = twins.representatives(interest, rank, parts, given.coverage)
     known = twins.potential_neighbours(bulk, parts, chosen)
     assert division.pn_ratio == max(known) / instance.num_nodes
     combining = len(twins.potential_edges(bulk, chosen))
@@ -185,17 +180,12 @@ def test_the_overlay_is_the_same_whatever_the_mapper(name: str) -> None:
 def test_options_out_of_range_are_bad_input() -> None:
     wrong: dict[str, Any] = {"ties": "any", "eta": -1, "partitions": -2, "coverage": 0, "aim": "speed"}
     for name, method in FAMILY.items():
-        for option in ("ties", *options_of(name, 1, 1, 1), *["aim"] * (name == "dcbr-m")):
+        for option in {"ties", *options_of(name, Given(1, 1, 1, 1)), *["aim"] * (name == "dcbr-m")} - {"seed"}:
             with pytest.raises(ob.BadInput, match=option):
                 method(middling(0), **{option: wrong[option]})
 
 
-def divided(
-    instance: ob.TopicInstance, eta: int, partitions: int, coverage: int, seed: int, ties: str = "lowest"
-) -> Division:
-    light: Ids = np.flatnonzero(np.diff(instance.node_offsets) <= eta).astype(np.int32)
-    return divide(instance, random_order(light, seed), min(partitions, len(light)), coverage, tie_order(ties, seed))
-
-
-def edges(overlay: ob.Overlay) -> set[twins.Edge]:
-    return {(int(u), int(v)) for u, v in overlay.edges}
+def divided(instance: ob.TopicInstance, given: Given, ties: str = "lowest") -> Division:
+    light: Ids = np.flatnonzero(np.diff(instance.node_offsets) <= given.eta).astype(np.int32)
+    order, parts = random_order(light, given.seed), min(given.partitions, len(light))
+    return divide(instance, order, parts, given.coverage, tie_order(ties, given.seed))

@@ -18,7 +18,7 @@ from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.twins import CONSTRUCTED
 from tests.properties import property_test
-from tests.topic_strategies import topic_instances
+from tests.topic_strategies import TopicMethod, topic_instances
 
 pytestmark = pytest.mark.interpreted  # the slow cases of larger instances compile the same kernels
 
@@ -43,9 +43,7 @@ def middling(seed: int, nodes: int = 40, topics: int = 15, most: int = 8) -> ob.
 @pytest.mark.interpreted
 @property_test(100, instance=topic_instances(max_nodes=9), data=st.data())
 @pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
-def test_every_answer_is_valid(
-    method: ob.Method[ob.TopicInstance, ob.Overlay], instance: ob.TopicInstance, data: st.DataObject
-) -> None:
+def test_every_answer_is_valid(method: TopicMethod, instance: ob.TopicInstance, data: st.DataObject) -> None:
     ties = data.draw(st.sampled_from(["lowest", "highest", "random"]))
     options: dict[str, Any] = {"ties": ties} if method.name in GREEDY else {}
     for problem in method.problems:
@@ -58,7 +56,7 @@ def test_rings_are_valid_and_have_twice_the_topics_as_degree(instance: ob.TopicI
     overlay = ring_per_topic(instance, order=order, seed=seed)
     assert (overlay.topic_components(instance) == 1).all()
     assert (overlay.degrees <= 2 * np.diff(instance.node_offsets)).all()
-    assert edges(ring_per_topic(instance)) == twins.ring_per_topic(twins.interest_of(instance))
+    assert twins.edges(ring_per_topic(instance)) == twins.ring_per_topic(twins.interest_of(instance))
 
 
 def test_the_orders_of_ring_per_topic_differ_and_the_seed_decides_the_random_ones() -> None:
@@ -133,13 +131,9 @@ def test_the_functions_themselves_refuse_bad_options() -> None:
 @property_test(100, instance=topic_instances(), seed=st.integers(-5, 2**40), ties=st.sampled_from(RULES))
 def test_several_runs_of_greedy_merge_equal_their_twin(instance: ob.TopicInstance, seed: int, ties: str) -> None:
     twin = twins.greedy_merge(twins.interest_of(instance), twins.rank_by(ties, seed), runs=3)
-    assert edges(greedy_merge(instance, ties=ties, seed=seed, runs=3)) == twin
+    assert twins.edges(greedy_merge(instance, ties=ties, seed=seed, runs=3)) == twin
 
 
 def test_every_construction_is_compared() -> None:
     named = {workload.name for workload in (*CONSTRUCTIONS, *SET_COVER_CONSTRUCTIONS)}
     assert {label.split()[0] for label in CONSTRUCTED} == named
-
-
-def edges(overlay: ob.Overlay) -> set[twins.Edge]:
-    return {(int(u), int(v)) for u, v in overlay.edges}

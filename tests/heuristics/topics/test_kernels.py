@@ -59,15 +59,10 @@ def test_pairs_with_common_topics_are_listed(instance: ob.TopicInstance, random:
     for at in range(0, len(nodes), size):
         found += zip(*pairs_sharing(least, nodes[at : at + size], listed, *relation), strict=True)
     wants = twins.interest_of(instance)
-    expected = [
-        (u * instance.num_nodes + v, shared)
-        for u, v in combinations(range(instance.num_nodes), 2)
-        if (listed[u] or listed[v]) and (shared := len(set(wants[u]) & set(wants[v]))) >= least
-    ]
-    assert sorted(found) == expected
-    common = [
-        len(set(wants[u]) & set(wants[v])) for u, v in combinations(range(len(listed)), 2) if listed[u] | listed[v]
-    ]
+    pairs = [(u, v) for u, v in combinations(range(len(listed)), 2) if listed[u] or listed[v]]
+    common = [len(wants[u] & wants[v]) for u, v in pairs]
+    keys = [u * len(listed) + v for u, v in pairs]
+    assert sorted(found) == [(key, shared) for key, shared in zip(keys, common, strict=True) if shared >= least]
     table = instance.topic_offsets, instance.topic_nodes, *relation[:2]
     counts = pairs_by_common_topics(np.arange(len(listed), dtype=np.int32), listed, size, *table)
     assert counts[1:].tolist() == [sum(min(each, size) == c for each in common) for c in range(1, size + 1)]

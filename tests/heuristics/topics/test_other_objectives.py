@@ -21,6 +21,7 @@ from tests.instances.test_overlay import subgraphs
 from tests.instances.topics.test_problems import survives
 from tests.models.topics.small_instances import priced, small_instance, tiers, uniform_instance
 from tests.topic_brute_force import cost_between, members_of_topics, optimum
+from tests.topic_strategies import TopicMethod
 
 PROBLEM = WeightedTCO()
 METHODS = [m for m in methods_of("overlaybench.heuristics.topics") if "weighted-tco" in m.problems]
@@ -63,9 +64,7 @@ def test_the_guarantees_hold(seeds: range) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_every_answer_is_topic_connected_and_one_seed_gives_one(
-    method: ob.Method[ob.TopicInstance, ob.Overlay],
-) -> None:
+def test_every_answer_is_topic_connected_and_one_seed_gives_one(method: TopicMethod) -> None:
     for seed in range(3):
         for name in ("plane", "transit-stub"):
             instance = WORKLOADS[name].generate(seed=seed, nodes=60, topics=12, subscriptions=4)

@@ -1,6 +1,6 @@
-"""Polishing: valid, never worse, free of redundant edges, and repeatable."""
+"""Polishing and repair: valid, never worse, free of redundant edges, and repeatable."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -12,50 +12,27 @@ from hypothesis import strategies as st
 import overlaybench as ob
 from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.heuristics.topics.kernels.interest import singletons
+from overlaybench.heuristics.topics.local_search import linked_overlay, overlay_search
 from overlaybench.heuristics.topics.local_search import polish as polish_module
-from overlaybench.heuristics.topics.local_search.linked_overlay import (
-    Links,
-    VertexTable,
-    edges_of,
-    links_of,
-    mark_all_bridges,
-    next_redundant,
-    subscriptions_of,
-)
-from overlaybench.heuristics.topics.local_search.overlay_search import (
-    OverlaySearch,
-    PartitionedSearch,
-    candidate_lists,
-    connect,
-    contracted,
-    copied,
-    most_common_topics,
-    nearest_pairs,
-    similar_order,
-)
 from overlaybench.heuristics.topics.local_search.polish import FAULT_TOLERANT_POLISH, POLISH, polish, searches_in_parts
+from overlaybench.heuristics.topics.local_search.repair import repaired
 from overlaybench.heuristics.topics.local_search.ruin_and_recreate import SearchParameters
 from overlaybench.heuristics.topics.ring_per_topic import harary_per_topic
 from overlaybench.instances.runtime.compiled import Interpreter, interpreted
 from overlaybench.instances.runtime.run import Clock
+from tests.heuristics.topics import twins
+from tests.instances.test_overlay import subgraphs
 from tests.interrupts import ctrl_c_at_answer
 from tests.models.topics.small_instances import small_instance, uniform_instance
 from tests.outcomes import value_of
 from tests.properties import property_test
 from tests.topic_brute_force import optimum
-from tests.topic_strategies import instances_with_overlays, topic_instances
+from tests.topic_strategies import Case, instances_with_overlays, topic_instances
 
 
-def topic_graphs(instance: ob.TopicInstance, overlay: ob.Overlay) -> Iterator[tuple[int, Any]]:
-    """G_t for each topic t, from the sets of topics."""
-    for t in range(instance.num_topics):
-        graph: Any = nx.Graph()
-        graph.add_nodes_from(instance.subscribers(t).tolist())
-        graph.add_edges_from((u, v) for u, v in overlay.edges.tolist() if u in graph and v in graph)
-        yield t, graph
-
-
-def marks(links: Links, subscriptions: VertexTable) -> dict[tuple[int, tuple[int, ...]], bool]:
+def marks(
+    links: linked_overlay.Links, subscriptions: linked_overlay.VertexTable
+) -> dict[tuple[int, tuple[int, ...]], bool]:
     """The links of each topic by their ends, with whether they are marked as bridges."""
     found: dict[tuple[int, tuple[int, ...]], bool] = {}
     for slot in links.members[: links.counts[0]]:
@@ -75,19 +52,20 @@ def connected(instance: ob.TopicInstance, overlay: ob.Overlay) -> ob.Overlay:
 
 
 @property_test(100, instances_with_overlays())
-def test_bridges_and_redundant_edges_are_those_of_networkx(pair: tuple[ob.TopicInstance, ob.Overlay]) -> None:
+def test_bridges_and_redundant_edges_are_those_of_networkx(pair: Case) -> None:
     instance, overlay = pair
     overlay = connected(instance, overlay)
-    subscriptions = subscriptions_of(instance)
-    links = links_of(overlay, subscriptions, spare_edges=0, spare_links=0)
+    subscriptions = linked_overlay.subscriptions_of(instance)
+    links = linked_overlay.links_of(overlay, subscriptions, spare_edges=0, spare_links=0)
     most = int(np.diff(instance.topic_offsets).max())
-    mark_all_bridges(subscriptions, links, np.zeros((5, most), np.int32))
-    bridges = {(t, tuple(sorted(e))) for t, graph in topic_graphs(instance, overlay) for e in nx.bridges(graph)}
+    linked_overlay.mark_all_bridges(subscriptions, links, np.zeros((5, most), np.int32))
+    graphs: Any = enumerate(subgraphs(instance, overlay))
+    bridges = {(t, tuple(sorted(e))) for t, graph in graphs for e in nx.bridges(graph)}
     found = marks(links, subscriptions)
     assert {key for key, bridge in found.items() if bridge} == bridges
     redundant: set[tuple[int, ...]] = set()
     while links.counts[2]:
-        slot = next_redundant(0.5, links)
+        slot = linked_overlay.next_redundant(0.5, links)
         if slot >= 0:
             redundant.add(tuple(links.ends[slot].tolist()))
     assert redundant == set(map(tuple, overlay.edges.tolist())) - {ends for _, ends in bridges}
@@ -112,7 +90,7 @@ def test_nearest_are_those_with_most_in_common_weighted_by_rarity(instance: ob.T
 
 
 def nearest(instance: ob.TopicInstance, count: int) -> set[tuple[int, ...]]:
-    return {divmod(key, instance.num_nodes) for key in nearest_pairs(instance, count).tolist()}
+    return {divmod(key, instance.num_nodes) for key in overlay_search.nearest_pairs(instance, count).tolist()}
 
 
 RANKS: dict[str, Callable[[ob.Overlay], Any]] = {
@@ -123,13 +101,11 @@ RANKS: dict[str, Callable[[ob.Overlay], Any]] = {
 
 
 def is_connected(instance: ob.TopicInstance, overlay: ob.Overlay) -> bool:
-    return all(nx.is_connected(graph) for _, graph in topic_graphs(instance, overlay))
+    return all(map(nx.is_connected, subgraphs(instance, overlay)))
 
 
 @property_test(100, instances_with_overlays(), st.sampled_from(list(RANKS)), st.integers(0, 3))
-def test_overlays_become_no_worse_and_stay_valid(
-    pair: tuple[ob.TopicInstance, ob.Overlay], first: str, seed: int
-) -> None:
+def test_overlays_become_no_worse_and_stay_valid(pair: Case, first: str, seed: int) -> None:
     instance, overlay = pair
     start = connected(instance, overlay)
     polished = polish(instance, start, first=first, seed=seed, steps=600)
@@ -158,11 +134,13 @@ def test_no_two_nodes_have_more_topics_in_common_than_is_counted() -> None:
     for instance in instances:
         topics = [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
         common = max((len(one & other) for one, other in combinations(topics, 2)), default=0)
-        assert common <= most_common_topics(subscriptions_of(instance))
+        assert common <= overlay_search.most_common_topics(linked_overlay.subscriptions_of(instance))
     leaves = {f"n{leaf}": [f"t{leaf}"] for leaf in range(3000)}
     wanted = [topic for (topic,) in leaves.values()]
     star = ob.TopicInstance.from_subscriptions(leaves | {"hub": wanted, "another": wanted[:50]})
-    assert most_common_topics(subscriptions_of(star)) == 51  # 50 topics of three, and one of two
+    assert (
+        overlay_search.most_common_topics(linked_overlay.subscriptions_of(star)) == 51
+    )  # 50 topics of three, and one of two
 
 
 @pytest.mark.parametrize("cap", [4, 100])
@@ -170,7 +148,9 @@ def test_no_two_nodes_have_more_topics_in_common_than_is_counted() -> None:
 def test_after_any_number_of_steps_marks_costs_and_overlays_are_right(cap: int, temperature: float) -> None:
     instance = uniform_instance(18, 12, 4)
     start = connected(instance, ob.Overlay.from_edges(18, []))
-    search = OverlaySearch(subscriptions_of(instance), start, candidate_lists(instance), 3)
+    search = overlay_search.OverlaySearch(
+        linked_overlay.subscriptions_of(instance), start, overlay_search.candidate_lists(instance), 3
+    )
     search.drop_redundant()
     penalty = 1.5 if cap < 18 else 0.0
     for steps in (1, 2, 3, 50, 200):
@@ -179,11 +159,11 @@ def test_after_any_number_of_steps_marks_costs_and_overlays_are_right(cap: int, 
         assert is_connected(instance, overlay)
         assert cost == overlay.num_edges + penalty * np.maximum(overlay.degrees - cap, 0).sum()
         links, subscriptions = search._links, search._subscriptions
-        now = ob.Overlay.from_edges(18, np.stack(np.divmod(edges_of(links), 18), axis=1))
+        now = ob.Overlay.from_edges(18, np.stack(np.divmod(linked_overlay.edges_of(links), 18), axis=1))
         assert is_connected(instance, now)
         found = marks(links, subscriptions)
         for (t, (u, v)), bridge in found.items():
-            graph = dict(topic_graphs(instance, now))[t]
+            graph = nx.Graph(subgraphs(instance, now)[t])
             graph.remove_edge(u, v)
             assert bridge == (not nx.is_connected(graph))
         assert {ends for (_, ends), bridge in found.items() if bridge} == set(map(tuple, now.edges.tolist()))
@@ -194,10 +174,12 @@ def test_a_step_draws_among_equally_good_edges() -> None:
     instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["t"] for v in range(8)})
     star, trees = ob.Overlay.from_edges(8, [(0, v) for v in range(1, 8)]), set[bytes]()
     for seed in range(200):
-        search = OverlaySearch(subscriptions_of(instance), star, candidate_lists(instance), seed)
+        search = overlay_search.OverlaySearch(
+            linked_overlay.subscriptions_of(instance), star, overlay_search.candidate_lists(instance), seed
+        )
         search.drop_redundant()
         search.run(SearchParameters(8, 0.0, 1.0), 1)
-        trees.add(np.sort(edges_of(search._links)).tobytes())
+        trees.add(np.sort(linked_overlay.edges_of(search._links)).tobytes())
     assert len(trees) > 140
 
 
@@ -207,7 +189,9 @@ def test_an_interpreted_search_is_the_compiled_one() -> None:
     def searched() -> tuple[float, ob.Overlay]:
         instance = uniform_instance(18, 12, 4)
         start = connected(instance, ob.Overlay.from_edges(18, []))
-        search = OverlaySearch(subscriptions_of(instance), start, candidate_lists(instance), 3)
+        search = overlay_search.OverlaySearch(
+            linked_overlay.subscriptions_of(instance), start, overlay_search.candidate_lists(instance), 3
+        )
         search.drop_redundant()
         return search.run(SearchParameters(4, 1.5, 1.0), 200), search.overlay
 
@@ -274,7 +258,7 @@ def test_an_overlay_that_no_time_is_left_to_judge_is_the_answer(
 
 
 @property_test(100, instances_with_overlays())
-def test_an_overlay_that_leaves_a_topic_unconnected_is_refused(pair: tuple[ob.TopicInstance, ob.Overlay]) -> None:
+def test_an_overlay_that_leaves_a_topic_unconnected_is_refused(pair: Case) -> None:
     instance, overlay = pair
     if is_connected(instance, overlay):
         polish(instance, overlay, steps=0)
@@ -289,7 +273,7 @@ MIN_TCO = ob.PROBLEMS["min-tco"]
 def searched(
     instance: ob.TopicInstance, overlay: ob.Overlay, steps: int, seed: int = 0, threads: int = 1, **given: Any
 ) -> ob.Overlay:
-    search = PartitionedSearch(instance, overlay, seed, threads, **given)
+    search = overlay_search.PartitionedSearch(instance, overlay, seed, threads, **given)
     while search.has_choice and search.steps < steps:
         search.run(lambda taken: taken >= steps)
     return search.overlay
@@ -297,14 +281,14 @@ def searched(
 
 @property_test(30, instances_with_overlays(max_nodes=9), st.integers(1, 4), st.integers(1, 9), st.integers(0, 3))
 def test_any_overlay_searched_in_parts_becomes_no_worse_and_stays_valid(
-    pair: tuple[ob.TopicInstance, ob.Overlay], part: int, group: int, seed: int
+    pair: Case, part: int, group: int, seed: int
 ) -> None:
     instance, overlay = pair
     start = connected(instance, overlay)
     found = searched(instance, start, 100, seed, group=group, part=part)
     assert not MIN_TCO.violations(instance, found)
     assert found.num_edges <= start.num_edges
-    own = candidate_lists(instance, start.edges @ np.array([instance.num_nodes, 1]))
+    own = overlay_search.candidate_lists(instance, start.edges @ np.array([instance.num_nodes, 1]))
     among_own = searched(instance, start, 100, seed, group=group, part=part, candidates=own)
     assert set(map(tuple, among_own.edges.tolist())) <= set(map(tuple, start.edges.tolist()))
 
@@ -317,22 +301,20 @@ def test_threads_do_not_change_the_overlay() -> None:
     assert one != searched(instance, overlay, 1500, seed=1, group=40, part=8)
 
 
-@property_test(30, instances_with_overlays(), st.sets(st.integers(0, 6), min_size=1))
-def test_a_part_connects_what_only_its_edges_connect(
-    pair: tuple[ob.TopicInstance, ob.Overlay], chosen: set[int]
-) -> None:
+@property_test(30, instances_with_overlays(), st.sets(st.integers(0, 6), min_size=1), quick=12)
+def test_a_part_connects_what_only_its_edges_connect(pair: Case, chosen: set[int]) -> None:
     instance, overlay = pair
     overlay = connected(instance, overlay)
     nodes = np.array(sorted(v for v in chosen if v < instance.num_nodes) or [0], np.int32)
     own = np.isin(overlay.edges, nodes).all(axis=1)
     fixed = singletons(instance)
-    connect(overlay.edges[~own], fixed)
-    united = copied(fixed)
-    connect(overlay.edges[own], united)
-    part = contracted(nodes, fixed, united)
+    overlay_search.connect(overlay.edges[~own], fixed)
+    united = overlay_search.copied(fixed)
+    overlay_search.connect(overlay.edges[own], united)
+    part = overlay_search.contracted(nodes, fixed, united)
     rest = ob.Overlay.from_edges(instance.num_nodes, overlay.edges[~own])
     vertices = {}
-    for t, graph in topic_graphs(instance, rest):
+    for t, graph in enumerate(subgraphs(instance, rest)):
         pieces = (piece & set(nodes.tolist()) for piece in nx.connected_components(graph))
         if len(parted := sorted(sorted(piece) for piece in pieces if piece)) > 1:
             vertices[t] = parted
@@ -348,7 +330,7 @@ def test_a_part_connects_what_only_its_edges_connect(
 
 def test_equal_interests_are_close_in_the_order_of_nodes() -> None:
     instance = ob.TopicInstance.from_subscriptions({f"n{v}": [f"t{v % 5}", f"u{v % 5}"] for v in range(50)})
-    kinds = similar_order(instance, np.random.default_rng(0)) % 5
+    kinds = overlay_search.similar_order(instance, np.random.default_rng(0)) % 5
     assert np.count_nonzero(np.diff(kinds)) == 4
 
 
@@ -365,3 +347,26 @@ def test_large_overlays_are_polished_in_parts() -> None:
     assert polished == polish(instance, overlay, steps=4000, threads=2)
     with pytest.raises(ob.BadInput, match="threads"):
         polish(instance, overlay, steps=10, threads=5)
+
+
+@pytest.mark.interpreted
+@property_test(60, given=instances_with_overlays())
+def test_an_overlay_is_repaired_with_no_redundant_link(given: Case) -> None:
+    instance, earlier = given
+    overlay = repaired(instance, earlier)
+    assert not ob.check(instance, overlay, "min-tco")
+    for edge in twins.edges(overlay):
+        fewer = ob.Overlay.from_edges(instance.num_nodes, [other for other in twins.edges(overlay) if other != edge])
+        assert ob.check(instance, fewer, "min-tco"), "a redundant link"
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("seed", range(20))
+def test_a_minimal_overlay_keeps_its_links_where_nothing_has_changed(seed: int) -> None:
+    instance = small_instance(seed)
+    minimal = repaired(instance, greedy_merge(instance))
+    assert repaired(instance, minimal).edges.tolist() == minimal.edges.tolist()
+    most = instance.num_subscriptions - instance.num_topics
+    for gone in twins.edges(minimal):
+        left = ob.Overlay.from_edges(instance.num_nodes, [edge for edge in twins.edges(minimal) if edge != gone])
+        assert len(twins.edges(repaired(instance, left)) - twins.edges(left)) <= most - left.num_edges

@@ -1,7 +1,6 @@
 """Extremes over all ways to break ties, and traces: every step is greedy by the definition."""
 
 import math
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,39 +9,27 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.heuristics.topics.ring_per_topic import ORDERS
+from overlaybench.heuristics.topics.tie_breaking import tie_search
 from overlaybench.heuristics.topics.tie_breaking.greedy_rule import EdgeRule
-from overlaybench.heuristics.topics.tie_breaking.tie_search import (
-    MOST_NODES,
-    EdgeSteps,
-    GreedySteps,
-    SolveUnderTies,
-    StarSteps,
-    TooManyStates,
-    along,
-    extreme_ties,
-    trace_of,
-)
 from overlaybench.heuristics.topics.tie_breaking.ties import RULES
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.contract.result import Status, Trace
 from overlaybench.instances.topics.constructions import minmax_oda_matchings, nested_subscriptions
 from tests.compare.atlas.test_every_tie import ends_of
-from tests.heuristics.topics.test_guarantees import middling
+from tests.heuristics.topics import twins
+from tests.heuristics.topics.test_guarantees import BY_NAME, HEURISTICS, middling
 from tests.heuristics.topics.twins import CONSTRUCTED
 from tests.outcomes import answer_of, known
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
-HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
-
-BY_NAME = {method.name: method for method in HEURISTICS}
-SEARCHED = [method.name for method in HEURISTICS if isinstance(method.solve, SolveUnderTies)]
+SEARCHED = [method.name for method in HEURISTICS if isinstance(method.solve, tie_search.SolveUnderTies)]
 
 
-def steps_of(name: str, instance: ob.TopicInstance) -> GreedySteps:
+def steps_of(name: str, instance: ob.TopicInstance) -> tie_search.GreedySteps:
     """The method's steps with its default options."""
     method = BY_NAME[name]
-    assert isinstance(method.solve, SolveUnderTies)
+    assert isinstance(method.solve, tie_search.SolveUnderTies)
     options = method.complete({}, "min-tco")
     return method.solve.steps(instance, **{name: value for name, value in options.items() if name != "ties"})
 
@@ -55,13 +42,13 @@ def test_extremes_are_those_over_all_choices(name: str, instance: ob.TopicInstan
     ends = [ob.Overlay.from_edges(instance.num_nodes, steps.edges_of(end)) for _, end in ends_of(steps, steps.start())]
     values = {problem.value(instance, overlay) for overlay in ends}
     for extreme, expected in (("best", min(values)), ("worst", max(values))):
-        assert problem.value(instance, extreme_ties(steps, problem, extreme).overlay) == expected
+        assert problem.value(instance, tie_search.extreme_ties(steps, problem, extreme).overlay) == expected
 
 
 def test_a_search_that_stops_early_fails_and_names_its_limit() -> None:
     instance = minmax_oda_matchings(n=6)
-    with pytest.raises(TooManyStates, match="more than 50"):
-        extreme_ties(steps_of("minmax-oda", instance), PROBLEMS["min-tco"], "worst", most_states=50)
+    with pytest.raises(tie_search.TooManyStates, match="more than 50"):
+        tie_search.extreme_ties(steps_of("minmax-oda", instance), PROBLEMS["min-tco"], "worst", most_states=50)
     result = BY_NAME["minmax-oda"].run(minmax_oda_matchings(n=8), PROBLEMS["min-tco"], ties="worst", time_limit=0.05)
     assert result.status is Status.FAILED
     assert "time limit" in result.reason
@@ -127,23 +114,13 @@ def test_the_steps_add_each_edge_of_the_overlay_once(instance: ob.TopicInstance,
         assert step.degrees == tuple(degrees[list(step.nodes)])
 
 
-def contributions(instance: ob.TopicInstance, edges: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """From the components of each topic, with and without a pair."""
-    before = ob.Overlay.from_edges(instance.num_nodes, edges).topic_components(instance)
-    return {
-        pair: int((before - ob.Overlay.from_edges(instance.num_nodes, [*edges, pair]).topic_components(instance)).sum())
-        for pair in combinations(range(instance.num_nodes), 2)
-        if pair not in edges
-    }
-
-
 @property_test(100, topic_instances(max_nodes=6), st.sampled_from(RULES))
 @pytest.mark.parametrize("name", ["gm", "gm-m", "minmax-oda", "low-oda"])
 def test_every_edge_chosen_contributes_most_of_those_allowed(name: str, instance: ob.TopicInstance, ties: str) -> None:
     trace, _ = trace_and_overlay(name, instance, ties)
-    edges: list[tuple[int, int]] = []
+    interest, edges = twins.interest_of(instance), set[twins.Edge]()
     for step in trace:
-        of_all, degrees = contributions(instance, edges), ob.Overlay.from_edges(instance.num_nodes, edges).degrees
+        of_all, degrees = twins.contributions(interest, edges), ob.Overlay.from_edges(instance.num_nodes, edges).degrees
         raised = {pair: max(degrees.max(), *(degrees[list(pair)] + 1)) for pair in of_all}
         useful = [pair for pair in of_all if name != "gm-m" or of_all[pair]]
         lowest = min(raised[pair] for pair in useful)
@@ -156,8 +133,8 @@ def test_every_edge_chosen_contributes_most_of_those_allowed(name: str, instance
         assert step.nodes in equal
         assert step.ties == len(equal)
         assert step.gain == of_all[step.edges[0]] == len(step.topics)
-        edges.append(step.edges[0])
-    assert not any(contributions(instance, edges).values())
+        edges.add(step.edges[0])
+    assert not any(twins.contributions(interest, edges).values())
 
 
 @property_test(100, topic_instances(), st.sampled_from(RULES))
@@ -207,8 +184,10 @@ def test_the_search_for_extreme_ties_has_a_trace() -> None:
 def test_a_trace_is_made_only_when_asked_for_and_below_its_limit() -> None:
     instance = WORKLOADS["uniform"].generate(seed=1, nodes=8, topics=5, subscriptions=2)
     assert TRACED["gm"].run(instance, PROBLEMS["min-tco"]).trace is None
-    large = WORKLOADS["uniform"].generate(seed=1, nodes=MOST_NODES + 1, topics=5, subscriptions=2)
-    with pytest.raises(ob.BadInput, match=f"a trace of {MOST_NODES + 1} nodes: at most {MOST_NODES}"):
+    large = WORKLOADS["uniform"].generate(seed=1, nodes=tie_search.MOST_NODES + 1, topics=5, subscriptions=2)
+    with pytest.raises(
+        ob.BadInput, match=f"a trace of {tie_search.MOST_NODES + 1} nodes: at most {tie_search.MOST_NODES}"
+    ):
         TRACED["gm"].run(large, PROBLEMS["min-tco"], trace=True)
     with pytest.raises(ob.BadInput, match="leave option 'runs' at 1"):
         TRACED["gm"].run(instance, PROBLEMS["min-tco"], trace=True, runs=2)
@@ -216,10 +195,9 @@ def test_a_trace_is_made_only_when_asked_for_and_below_its_limit() -> None:
 
 def test_a_trace_that_misses_the_overlay_is_an_error() -> None:
     instance = ob.TopicInstance.from_subscriptions({"a": ["t"], "b": ["t"], "c": ["t"]})
-    steps = EdgeSteps(instance, EdgeRule())
+    steps = tie_search.EdgeSteps(instance, EdgeRule())
     with pytest.raises(RuntimeError, match="does not end in the overlay"):
-        trace_of(steps, along([(0, 1), (1, 2)]), ob.Overlay.from_edges(3, [(0, 1), (0, 2)]))
-    assert not isinstance(steps, StarSteps)
+        tie_search.trace_of(steps, tie_search.along([(0, 1), (1, 2)]), ob.Overlay.from_edges(3, [(0, 1), (0, 2)]))
 
 
 def test_a_trace_shows_itself_in_80_columns_as_records_and_as_a_table() -> None:

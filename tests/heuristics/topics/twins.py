@@ -23,6 +23,10 @@ def interest_of(instance: ob.TopicInstance) -> Interest:
     return [set(instance.topics_of(v).tolist()) for v in range(instance.num_nodes)]
 
 
+def edges(overlay: ob.Overlay) -> set[Edge]:
+    return {(int(u), int(v)) for u, v in overlay.edges}
+
+
 def rank_by(ties: str, seed: int) -> Rank:
     """The tie rules; ``random`` is the finalizer of splitmix64 on 63 bits, the seed's own scrambling mixed in."""
     if ties == "lowest":

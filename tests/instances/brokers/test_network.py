@@ -14,7 +14,7 @@ from overlaybench.instances.brokers.predicates import Publications, Subscription
 from overlaybench.instances.brokers.problems import Dissemination, SoftLinks
 from overlaybench.instances.brokers.workloads import TREES
 from overlaybench.instances.contract.catalogue import WORKLOADS
-from tests.broker_strategies import broker_networks, broker_trees
+from tests.broker_strategies import broker_networks, broker_trees, graph_of
 from tests.properties import property_test
 
 PATH = {
@@ -31,10 +31,7 @@ PATH = {
 
 @property_test(60, tree=broker_trees(), quick=10)
 def test_distances_hops_and_delays_are_those_of_the_only_paths(tree: BrokerTree) -> None:
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(tree.num_brokers))
-    for (u, v), delay in zip(tree.links.tolist(), tree.delays.tolist(), strict=True):
-        graph.add_edge(u, v, delay=delay)
+    graph = graph_of(tree)
     for u in graph:
         for v, path in nx.single_source_shortest_path(graph, u).items():
             assert tree.distances[u, v] == len(path) - 1

@@ -30,10 +30,13 @@ GOOD: dict[str, Any] = {
 }
 
 
+def read(folder: Path, data: dict[str, Any]) -> ContentInstance:
+    (folder / "x.json").write_text(json.dumps(data))
+    return CONTENT.read(folder / "x.json", {}).instance
+
+
 def test_labels_are_numbered_in_natural_order(tmp_path: Path) -> None:
-    file = tmp_path / "x.json"
-    file.write_text(json.dumps(GOOD))
-    instance = CONTENT.read(file, {}).instance
+    instance = read(tmp_path, GOOD)
     assert (instance.user_labels, instance.broker_labels) == (("u0", "u1"), ("b2", "b10"))
     assert instance.access.tolist() == [[2, 2], [1, 2.5]]
     assert instance.core.tolist() == [[0, 3], [3, 0]]
@@ -43,29 +46,24 @@ def test_labels_are_numbered_in_natural_order(tmp_path: Path) -> None:
 
 
 def test_prices_that_are_no_metric_are_named_or_closed(tmp_path: Path) -> None:
-    file = tmp_path / "x.json"
     data = copy.deepcopy(GOOD)
     data["brokers"]["b3"] = {"capacity": 1}
     data["core"] = {"b2": {"b10": 9, "b3": 2}, "b3": {"b10": 3}}
     for user in data["users"].values():
         user["access"]["b3"] = 1
-    file.write_text(json.dumps(data))
     with pytest.raises(ob.BadInput, match="'b2' and 'b10', 9, exceeds the path through 'b3', 5"):
-        CONTENT.read(file, {})
-    file.write_text(json.dumps({**data, "close": True}))
-    assert CONTENT.read(file, {}).instance.core.tolist() == [[0, 2, 5], [2, 0, 3], [5, 3, 0]]
+        read(tmp_path, data)
+    data["close"] = True
+    assert read(tmp_path, data).core.tolist() == [[0, 2, 5], [2, 0, 3], [5, 3, 0]]
     del data["core"]["b2"]["b10"]
-    file.write_text(json.dumps({**data, "close": True}))
-    assert CONTENT.read(file, {}).instance.core.max() == 5
+    assert read(tmp_path, data).core.max() == 5
     data["core"] = {"b2": {"b3": 1}}
-    file.write_text(json.dumps({**data, "close": True}))
     with pytest.raises(ob.BadInput, match="no path between brokers 'b2' and 'b10'"):
-        CONTENT.read(file, {})
+        read(tmp_path, data)
 
 
 def test_labels_survive_npz(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text(json.dumps(GOOD))
-    instance = CONTENT.read(tmp_path / "x.json", {}).instance
+    instance = read(tmp_path, GOOD)
     CONTENT.write(instance, tmp_path / "x.npz")
     again = CONTENT.read(tmp_path / "x.npz", {}).instance
     assert (again, again.user_labels, again.channel_labels) == (instance, ("u0", "u1"), ("news", "sport"))
@@ -100,10 +98,7 @@ def instance_of_one(**changes: Any) -> ContentInstance:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (
-            {"rates": np.array([[1.0, -1.0]])},
-            "rates of user 'u0' and channel 'c1' is -1: give a finite number of 0 or more",
-        ),
+        ({"rates": np.array([[1.0, -1.0]])}, "rates of user 'u0' and channel 'c1' is -1: give a finite number"),
         ({"rates": np.array([[np.nan, 1.0]])}, "rates of user 'u0' and channel 'c0' is nan"),
         ({"access": np.array([[np.inf, np.inf]])}, "user 'u0' knows no broker"),
         ({"capacities": np.array([1.0, np.nan])}, "capacities of broker 'b1' is nan"),
@@ -124,8 +119,7 @@ def test_bad_arrays_are_bad_input(changes: dict[str, Any], message: str) -> None
 def test_users_who_know_only_some_brokers_have_prohibitive_prices(tmp_path: Path) -> None:
     data = copy.deepcopy(GOOD)
     data["users"]["u1"]["access"]["b2"] = None
-    (tmp_path / "x.json").write_text(json.dumps(data))
-    instance = CONTENT.read(tmp_path / "x.json", {}).instance
+    instance = read(tmp_path, data)
     for brokers in itertools.product(range(2), repeat=2):
         costly = ob.PROBLEMS["content-mst"].value(instance, ContentOverlay(np.array(brokers))) > 50
         assert costly == (brokers[1] == 0)

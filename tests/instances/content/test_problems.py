@@ -1,6 +1,7 @@
 """The judges of the content problems against costs summed message by message."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,19 +9,17 @@ from hypothesis import strategies as st
 
 from overlaybench.instances.content.instance import ContentInstance
 from overlaybench.instances.content.problems import CONTENT_PROBLEMS, ContentOverlay, RoutingTree, broker_traffic
+from overlaybench.instances.content.workloads import relay_star
 from overlaybench.instances.contract.arrays import Ids
 from tests.content_brute_force import Network, cost, demands
+from tests.content_brute_force import assignments as fitting
 from tests.content_strategies import assignments, content_instances
 from tests.properties import property_test
 
 STEINER, MST, SHARED = CONTENT_PROBLEMS
 
 
-def star_metric() -> ContentInstance:
-    """Three brokers at distance 2 from each other, a fourth at distance 1 from all three; one message for all."""
-    core = np.array([[0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]], dtype=float)
-    rates, wanted = np.array([[1.0], [0.0], [0.0]]), np.array([[False], [True], [True]])
-    return ContentInstance(np.ones((3, 4)), core, np.full(4, np.inf), rates, wanted)
+STAR, AT_RIM = relay_star(rim=3), np.array([1, 2, 3])
 
 
 def best_trees(instance: ContentInstance, network: Network, brokers: Ids, routing: str) -> tuple[RoutingTree, ...]:
@@ -66,55 +65,44 @@ def test_the_judges_sum_what_every_message_pays(data: st.DataObject) -> None:
 
 
 def test_a_broker_above_its_capacity_is_named_with_the_numbers() -> None:
-    instance = dataclasses.replace(star_metric(), capacities=np.array([0.5, 9, 9, 9]))
-    assert MST.violations(instance, ContentOverlay(np.array([0, 1, 2]))) == ["broker 'b0' carries 1 of 0.5"]
+    instance = dataclasses.replace(STAR, capacities=np.array([9, 0.5, 9, 9]))
+    assert MST.violations(instance, ContentOverlay(AT_RIM)) == ["broker 'b1' carries 1 of 0.5"]
 
 
 @pytest.mark.parametrize(
     ("trees", "fault"),
     [
-        ((), "broker 'b0' has 0 trees for channel 'c0': needs one"),
-        ((RoutingTree.of([(0, 3), (3, 1)], 0, [0]),), "tree 0 of channel 'c0' does not reach broker 'b2'"),
-        ((RoutingTree.of([(0, 1), (1, 2), (0, 2)], 0, [0]),), "tree 0 of channel 'c0' has a cycle or a repeated link"),
-        ((RoutingTree.of([(0, 1), (1, 2)], 0, [0]),) * 2, "broker 'b0' has 2 trees for channel 'c0': needs one"),
-        ((RoutingTree.of([(0, 1), (1, 2)]),), "tree 0 must name its channel and its source brokers"),
-        ((RoutingTree.of([(0, 1), (1, 2)], 0, [9]),), "tree 0 has a source that is no broker"),
-        (
-            (RoutingTree.of([(0, 1), (1, 7)], 0, [0]),),
-            "tree 0 of channel 'c0' has the link (1, 7), which is no pair of brokers",
-        ),
+        ([], "broker 'b1' has 0 trees for channel 'message': needs one"),
+        ([([(1, 0), (0, 2)], 0, [1])], "tree 0 of channel 'message' does not reach broker 'b3'"),
+        ([([(1, 2), (2, 3), (1, 3)], 0, [1])], "tree 0 of channel 'message' has a cycle or a repeated link"),
+        ([([(1, 2), (2, 3)], 0, [1])] * 2, "broker 'b1' has 2 trees for channel 'message': needs one"),
+        ([([(1, 2), (2, 3)],)], "tree 0 must name its channel and its source brokers"),
+        ([([(1, 2), (2, 3)], 0, [9])], "tree 0 has a source that is no broker"),
+        ([([(1, 2), (2, 7)], 0, [1])], "tree 0 of channel 'message' has the link (2, 7), which is no pair of brokers"),
     ],
 )
-def test_trees_that_do_not_carry_the_messages_are_violations(trees: tuple[RoutingTree, ...], fault: str) -> None:
-    assert fault in STEINER.violations(star_metric(), ContentOverlay(np.array([0, 1, 2]), trees))
+def test_trees_that_do_not_carry_the_messages_are_violations(trees: list[Any], fault: str) -> None:
+    overlay = ContentOverlay(AT_RIM, tuple(RoutingTree.of(*tree) for tree in trees))
+    assert fault in STEINER.violations(STAR, overlay)
 
 
 def test_the_shared_tree_must_span_all_brokers() -> None:
-    brokers = np.array([0, 1, 2])
     for links in ([(0, 1), (1, 2)], [(0, 1), (1, 2), (0, 2), (2, 3)]):
-        assert SHARED.violations(star_metric(), ContentOverlay(brokers, (RoutingTree.of(links),)))
-    assert SHARED.violations(star_metric(), ContentOverlay(brokers))
+        assert SHARED.violations(STAR, ContentOverlay(AT_RIM, (RoutingTree.of(links),)))
+    assert SHARED.violations(STAR, ContentOverlay(AT_RIM))
 
 
 @property_test(60, content_instances(tight=True))
 def test_a_capacity_conflict_is_said_only_where_no_assignment_fits(instance: ContentInstance) -> None:
-    from tests.content_brute_force import assignments as fitting
-
     if instance.capacity_conflict():
         assert next(iter(fitting(instance)), None) is None
 
 
 def test_capacity_conflicts_give_the_numbers() -> None:
     def conflict(demand: list[float], capacities: list[float]) -> str:
-        size = len(demand)
-        instance = ContentInstance(
-            np.ones((size, len(capacities))),
-            np.zeros((len(capacities),) * 2),
-            np.array(capacities, dtype=float),
-            np.array(demand, dtype=float)[:, None],
-            np.zeros((size, 1), np.bool_),
-        )
-        return instance.capacity_conflict()
+        n, k = len(demand), len(capacities)
+        given = np.ones((n, k)), np.zeros((k, k)), np.array(capacities, float), np.array([demand], float).T
+        return ContentInstance(*given, np.zeros((n, 1), np.bool_)).capacity_conflict()
 
     assert conflict([5, 1], [4, 4]) == "user 'u0' has demand 5, the largest capacity is 4, of broker 'b0'"
     assert conflict([3, 3, 3], [4, 4]) == "the total demand is 9, the total capacity 8"

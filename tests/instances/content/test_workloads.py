@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 import overlaybench as ob
-from overlaybench.instances.content.workloads import (
-    contained_cells,
-    cut_quadratic_histogram,
-    cut_quadratic_integral,
-    exact_cells,
-    intersected_cells,
-    relay_star,
-    steiner_overlay,
-)
+from overlaybench.instances.content import workloads
 from tests.content_brute_force import optimum
 from tests.properties import property_test
 from tests.steiner_brute_force import least_cost, small_graph
@@ -30,7 +22,7 @@ coefficient = st.floats(-3, 3) | st.integers(-2, 2).map(float)
 @example(1e-200, -1e-200, 0.5)
 def test_a_cut_quadratic_is_integrated_exactly(a: float, b: float, c: float) -> None:
     ends = np.linspace(0, 1, 6)
-    found = cut_quadratic_integral(np.array([[a, b, c]]), ends)[0]
+    found = workloads.cut_quadratic_integral(np.array([[a, b, c]]), ends)[0]
     near = np.roots([x if abs(x) > 1e-9 else 0.0 for x in (a, b, c)])  # tells quad where to look, no more
     breaks = [root.real for root in near if abs(root.imag) < 1e-9 and 0 < root.real < 1]
     for end, integral in zip(ends, found, strict=True):
@@ -42,18 +34,16 @@ def test_a_cut_quadratic_is_integrated_exactly(a: float, b: float, c: float) -> 
 @property_test(50, st.integers(1, 12), st.integers(1, 5), st.integers(0, 10**6))
 def test_a_coarse_histogram_is_the_sum_of_a_fine_one(intervals: int, times: int, seed: int) -> None:
     coefficients = np.random.default_rng(seed).uniform(-1, 1, (4, 3))
-    coarse = cut_quadratic_histogram(coefficients, np.linspace(0, 1, 1 + intervals), 10_000)
-    fine = cut_quadratic_histogram(coefficients, np.linspace(0, 1, 1 + intervals * times), 10_000)
+    coarse = workloads.cut_quadratic_histogram(coefficients, np.linspace(0, 1, 1 + intervals), 10_000)
+    fine = workloads.cut_quadratic_histogram(coefficients, np.linspace(0, 1, 1 + intervals * times), 10_000)
     assert coarse.tolist() == fine.reshape(4, intervals, times).sum(axis=2).tolist()
     assert (fine >= 0).all()
 
 
 @property_test(100, st.floats(0, 1), st.floats(0, 1), st.integers(1, 50))
-def test_a_subscription_touches_every_interval_that_it_wants_something_of(
-    one: float, other: float, intervals: int
-) -> None:
+def test_a_subscription_touches_every_interval_of_what_it_wants(one: float, other: float, intervals: int) -> None:
     low, high = min(one, other), max(one, other)
-    found = intersected_cells(np.array([low]), np.array([high]), intervals)[0]
+    found = workloads.intersected_cells(np.array([low]), np.array([high]), intervals)[0]
     for x in (low, high, (low + high) / 2):
         assert found[min(int(x * intervals), intervals - 1)]
     places = np.flatnonzero(found)
@@ -65,9 +55,9 @@ def test_a_subscription_touches_every_interval_that_it_wants_something_of(
 @property_test(50, st.integers(0, 10**6), st.integers(1, 9), st.integers(1, 9))
 def test_exact_cells_make_up_every_subscription(seed: int, users: int, grain: int) -> None:
     low, high = np.sort(np.random.default_rng(seed).integers(0, grain + 1, (2, users)) / grain, axis=0)
-    ends = exact_cells(low, high)
+    ends = workloads.exact_cells(low, high)
     assert (np.diff(ends) > 0).all()
-    inside = contained_cells(low, high, ends)
+    inside = workloads.contained_cells(low, high, ends)
     assert np.allclose(inside @ np.diff(ends), high - low)
     middles = (ends[:-1] + ends[1:]) / 2
     assert inside.tolist() == ((low[:, None] < middles) & (middles < high[:, None])).tolist()
@@ -132,29 +122,29 @@ def test_with_brokers_at_all_nodes_an_overlay_costs_as_much_as_a_steiner_tree(se
     graph = small_graph(seed, most_nodes=5)
     assume(graph.num_terminals <= 4)
     if nx.is_connected(graph.to_networkx()):
-        assert optimum(steiner_overlay(graph), "steiner") == least_cost(graph)
+        assert optimum(workloads.steiner_overlay(graph), "steiner") == least_cost(graph)
     else:
         with pytest.raises(ob.BadInput, match="no path between"):
-            steiner_overlay(graph)
+            workloads.steiner_overlay(graph)
 
 
 @property_test(30, seed=st.integers(0, 10_000))
 def test_with_brokers_at_steiner_nodes_alone_an_overlay_costs_no_less(seed: int) -> None:
     graph = small_graph(seed, most_nodes=5)
     assume(nx.is_connected(graph.to_networkx()) and graph.num_terminals < graph.num_nodes)
-    assert optimum(steiner_overlay(graph, brokers_at="steiner-nodes"), "steiner") >= (least_cost(graph) or 0)
+    assert optimum(workloads.steiner_overlay(graph, brokers_at="steiner-nodes"), "steiner") >= (least_cost(graph) or 0)
 
 
 def test_two_terminals_side_by_side_need_a_detour_where_brokers_are_at_steiner_nodes() -> None:
     graph = ob.SteinerInstance.from_edges(3, [(0, 1, 1), (0, 2, 10), (1, 2, 10)], [0, 1])
-    assert optimum(steiner_overlay(graph), "steiner") == least_cost(graph) == 1
-    assert optimum(steiner_overlay(graph, brokers_at="steiner-nodes"), "steiner") == 20
+    assert optimum(workloads.steiner_overlay(graph), "steiner") == least_cost(graph) == 1
+    assert optimum(workloads.steiner_overlay(graph, brokers_at="steiner-nodes"), "steiner") == 20
     with pytest.raises(ob.BadInput, match="every node is a terminal"):
-        steiner_overlay(ob.SteinerInstance.from_edges(2, [(0, 1, 1)], [0, 1]), brokers_at="steiner-nodes")
+        workloads.steiner_overlay(ob.SteinerInstance.from_edges(2, [(0, 1, 1)], [0, 1]), brokers_at="steiner-nodes")
 
 
 @pytest.mark.parametrize("rim", [2, 3, 4])
 def test_a_relay_star_costs_its_rim_with_relays_and_almost_twice_as_much_without(rim: int) -> None:
-    star = relay_star(rim=rim)
+    star = workloads.relay_star(rim=rim)
     assert optimum(star, "steiner") == rim
     assert optimum(star, "mst") == 2 * (rim - 1)

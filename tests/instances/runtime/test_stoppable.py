@@ -19,12 +19,7 @@ from overlaybench.instances.runtime.stoppable import Fork, finished_within
 from overlaybench.models.engine.integer_model import IntegerModel, minimise_with_cp_sat
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
 from overlaybench.models.topics.lp_bound import LP_BOUND
-from overlaybench.models.topics.lp_heuristics.lp_guided import (
-    any_overlay,
-    greedy_merge_or_stars,
-    heuristic_overlays,
-    stars,
-)
+from overlaybench.models.topics.lp_heuristics import lp_guided
 from overlaybench.models.topics.relaxation.dual_fitting import dual_fitting_bound, fitted_within
 from tests.interrupts import ctrl_c_raises, press_ctrl_c_in_the_parent
 from tests.outcomes import bound_of, value_of
@@ -81,9 +76,9 @@ def test_a_part_that_crashes_is_an_error_and_one_without_memory_brings_nothing()
 
 def test_starts_and_dual_fitting_end_with_the_clock() -> None:
     clock = Clock(0.2)
-    (least,) = any_overlay(LARGE, ob.PROBLEMS["min-tco"])
-    assert heuristic_overlays(LARGE, ob.PROBLEMS["min-tco"], seed=0, clock=clock) == [least]
-    assert greedy_merge_or_stars(LARGE, clock) == stars(LARGE)
+    (least,) = lp_guided.any_overlay(LARGE, ob.PROBLEMS["min-tco"])
+    assert lp_guided.heuristic_overlays(LARGE, ob.PROBLEMS["min-tco"], seed=0, clock=clock) == [least]
+    assert lp_guided.greedy_merge_or_stars(LARGE, clock) == lp_guided.stars(LARGE)
     assert fitted_within(clock, LARGE, work=10**18) == dual_fitting_bound(LARGE, work=0)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.instances.contract.files import natural_order, sort_key
+from tests.instances.topics.test_files import mapping
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
@@ -18,11 +19,7 @@ SMALL = ob.TopicInstance.from_subscriptions({"n10": ["b"], "n2": ["b", "a"], "n1
 
 
 def pairs_of(instance: ob.TopicInstance) -> set[tuple[str, str]]:
-    return {
-        (instance.node_label(v), instance.topic_label(int(t)))
-        for v in range(instance.num_nodes)
-        for t in instance.topics_of(v)
-    }
+    return {(node, topic) for node, topics in mapping(instance).items() for topic in topics}
 
 
 def digest_by_hand(rows: list[list[int]], num_topics: int) -> str:

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
-from overlaybench.heuristics.brokers.soft_links import disseminate
-from overlaybench.instances.brokers.problems import Dissemination
+from overlaybench.heuristics.brokers.soft_links import BrokerMethod, disseminate
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, methods_of
 from overlaybench.models.brokers.soft_link_model import LEAST_MESSAGES, SOFT_CP_SAT, SOFT_ILP, least_messages
-from tests.broker_strategies import Link, broker_networks
+from tests.broker_strategies import Link, broker_networks, graph_of
 from tests.outcomes import known, value_of
 from tests.properties import property_test
 
@@ -26,8 +25,8 @@ EXACT = [method for method in BROKER_MODELS if method.exact]
 
 def fewest_over(network: ob.BrokerNetwork, links: set[Link]) -> int:
     """Messages over given links: for each publication the smallest set of brokers that its source reaches alone."""
-    graph = nx.DiGraph(links | {(int(u), int(v)) for u, v in network.tree.links})
-    graph.add_edges_from((int(v), int(u)) for u, v in network.tree.links)
+    graph = graph_of(network.tree).to_directed()
+    graph.add_edges_from(links)
     offsets, brokers = network.destinations
     total = 0
     for p in range(len(network.publications)):
@@ -58,9 +57,7 @@ def fewest(network: ob.BrokerNetwork) -> int:
 
 @property_test(25, network=broker_networks(max_brokers=5, max_publications=4), quick=5)
 @pytest.mark.parametrize("method", EXACT, ids=lambda method: method.name)
-def test_exact_methods_find_the_optimum(
-    method: ob.Method[ob.BrokerNetwork, Dissemination], network: ob.BrokerNetwork
-) -> None:
+def test_exact_methods_find_the_optimum(method: BrokerMethod, network: ob.BrokerNetwork) -> None:
     result = method.run(network, PROBLEM)
     assert result.status is ob.Status.OPTIMAL, result.reason
     assert result.value == fewest(network)

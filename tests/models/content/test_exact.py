@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,8 @@ ROUTINGS = [problem.name for problem in CONTENT_PROBLEMS]
 
 
 def check(instance: ContentInstance, problem: str, name: str, options: dict[str, Any]) -> None:
-    result, expected = (
-        METHODS[name].run(instance, PROBLEMS[problem], **options),
-        optimum(instance, PROBLEMS[problem].routing),
-    )
+    result = METHODS[name].run(instance, PROBLEMS[problem], **options)
+    expected = optimum(instance, PROBLEMS[problem].routing)
     if math.isinf(expected):
         assert result.status is Status.INFEASIBLE
         assert result.reason
@@ -60,7 +59,8 @@ def check(instance: ContentInstance, problem: str, name: str, options: dict[str,
         assert result.value == pytest.approx(expected, rel=1e-6)
 
 
-SMALL = st.one_of(content_instances(), content_instances(tight=True))
+FOUR_BROKERS = content_instances(max_users=4, max_brokers=4, max_channels=2)
+SMALL = st.one_of(content_instances(), content_instances(tight=True), FOUR_BROKERS)
 STARTS = st.sampled_from(["best", "none"])
 GivenUsers = tuple[Reals, Reals, Reals, Reals, Reals, Reals]
 
@@ -142,9 +142,7 @@ def test_small_rates_fill_a_capacity_as_large_ones_do(name: str) -> None:
 
 @property_test(60, SMALL, quick=4)
 @pytest.mark.parametrize("problem", ROUTINGS)
-def test_rounding_the_relaxation_gives_a_valid_overlay_above_and_a_bound_below_the_optimum(
-    problem: str, instance: ContentInstance
-) -> None:
+def test_rounding_the_relaxation_encloses_the_optimum(problem: str, instance: ContentInstance) -> None:
     result = METHODS["lp-rounding"].run(instance, PROBLEMS[problem])
     expected = optimum(instance, PROBLEMS[problem].routing)
     if math.isinf(expected):
@@ -153,14 +151,6 @@ def test_rounding_the_relaxation_gives_a_valid_overlay_above_and_a_bound_below_t
     assert result.status in (Status.OPTIMAL, Status.FEASIBLE) or "without a broker" in result.reason
     assert bound_of(result) <= expected * (1 + 1e-6) + 1e-9
     assert result.value is None or result.value >= expected * (1 - 1e-6)
-
-
-@property_test(10, content_instances(max_users=4, max_brokers=4, max_channels=2), quick=3)
-@pytest.mark.parametrize("problem", ROUTINGS)
-def test_relays_and_shared_trees_of_four_brokers_are_those_of_all_trees(
-    problem: str, instance: ContentInstance
-) -> None:
-    check(instance, problem, "branch-and-cut", {})
 
 
 @pytest.mark.parametrize(
@@ -183,25 +173,19 @@ def test_the_methods_agree_beyond_all_assignments(problem: str, seed: int) -> No
 @pytest.mark.parametrize("problem", ROUTINGS)
 def test_prices_and_rates_that_are_no_whole_numbers_change_nothing_but_the_scale(problem: str) -> None:
     whole = WORKLOADS["content"].generate(users=6, brokers=3, intervals=3, seed=4)
-    scaled = ContentInstance(
-        whole.access * 3e-10, whole.core * 3e-10, whole.capacities * 0.7, whole.rates * 0.7, whole.subscriptions
-    )
+    prices = {"access": whole.access * 3e-10, "core": whole.core * 3e-10}
+    scaled = replace(whole, **prices, capacities=whole.capacities * 0.7, rates=whole.rates * 0.7)
     for name in EXACT:
         before, after = (METHODS[name].run(instance, PROBLEMS[problem]) for instance in (whole, scaled))
         assert before.status is after.status is Status.OPTIMAL
         assert after.value == pytest.approx(2.1e-10 * value_of(before), rel=1e-6, abs=0)
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("power", [20, 50])
 def test_costs_above_the_integers_of_floating_point_are_proven_too(power: int) -> None:
     """HiGHS fails on costs of 2^50 and more, so the prices of the model are smaller."""
     whole = WORKLOADS["content"].generate(users=5, brokers=3, intervals=3, seed=4)
-    arrays = {name: getattr(whole, name) for name in ("access", "core", "capacities", "rates")}
-    larger = ContentInstance(
-        **arrays | {"rates": whole.rates * 2.0**power, "capacities": whole.capacities * 2.0**power},
-        subscriptions=whole.subscriptions,
-    )
+    larger = replace(whole, rates=whole.rates * 2.0**power, capacities=whole.capacities * 2.0**power)
     run = METHODS["branch-and-cut"].run
     before, after = (run(instance, PROBLEMS["content-steiner"]) for instance in (whole, larger))
     assert after.status is Status.OPTIMAL
@@ -210,9 +194,7 @@ def test_costs_above_the_integers_of_floating_point_are_proven_too(power: int) -
 
 def test_costs_beyond_the_units_of_a_proof_are_refused() -> None:
     whole = WORKLOADS["content"].generate(users=5, brokers=3, intervals=3, seed=4)
-    huge = ContentInstance(
-        whole.access, whole.core, whole.capacities * 2.0**120, whole.rates * 2.0**120, whole.subscriptions
-    )
+    huge = replace(whole, rates=whole.rates * 2.0**120, capacities=whole.capacities * 2.0**120)
     with pytest.raises(BadInput, match=r"above 2\^100: divide them by a common factor"):
         METHODS["branch-and-cut"].run(huge, PROBLEMS["content-steiner"])
 
@@ -242,9 +224,7 @@ def least(instance: ContentInstance, problem: str, name: str, **options: Any) ->
 
 @property_test(8, intervals_of_users(6), quick=2)
 @pytest.mark.parametrize("problem", ROUTINGS)
-def test_content_conserved_by_flows_costs_what_sub_channels_do_where_histograms_are_exact(
-    problem: str, given: GivenUsers
-) -> None:
+def test_content_on_flows_costs_what_sub_channels_do_on_exact_histograms(problem: str, given: GivenUsers) -> None:
     _, low, high, *_ = given
     ends = exact_cells(low, high)
     exact = on_cells(given, ends, contained_cells(low, high, ends))

@@ -16,37 +16,26 @@ from overlaybench.heuristics.topics.greedy_merge import greedy_merge
 from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.runtime.run import Clock, OutOfTime
 from overlaybench.models.engine import integer_model
-from overlaybench.models.engine.integer_model import (
-    SOLVERS,
-    IntegerModel,
-    minimise_with_cp_sat,
-    minimise_with_ilp,
-    program_of,
-)
 from overlaybench.models.engine.relaxation import HighsLP
-from overlaybench.models.topics.compact.overlay_model import (
-    OverlayModel,
-    Subproblem,
-    build_model,
-    requirements_of,
-)
-from tests.models.topics.small_instances import uniform_instance
+from overlaybench.models.topics.compact.overlay_model import requirements_of
+from tests.models.topics.small_instances import model_of, uniform_instance
 
 Solve = Callable[..., Any]
 FOREVER = Clock(None)
 INSTANCE = uniform_instance(10, 8, 3)
+COMPLETE = ob.Overlay.from_edges(10, requirements_of(INSTANCE, FOREVER).edges)
 
 
 def knapsack(most: int) -> Highs:
     """Fewest of the numbers 3, 4, 5, 6 that add up to at least 11, at most `most` of them."""
-    model = IntegerModel()
+    model = integer_model.IntegerModel()
     takes = [model.column(cost=1) for _ in range(4)]
     model.require(takes, [3, 4, 5, 6], least=11)
     model.require(takes, most=most)
-    return program_of(model, FOREVER)
+    return integer_model.program_of(model, FOREVER)
 
 
-@pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
+@pytest.mark.parametrize("solve", integer_model.SOLVERS.values(), ids=integer_model.SOLVERS)
 class TestBothSolvers:
     def test_an_optimum_has_its_bound(self, solve: Solve) -> None:
         report = solve(knapsack(4), None, FOREVER, threads=1, seed=0)
@@ -64,20 +53,12 @@ class TestBothSolvers:
             solve(knapsack(4), None, Clock(0), threads=1, seed=0)
 
 
-def model_of(problem: str, formulation: str = "multi") -> OverlayModel:
-    return build_model(
-        requirements_of(INSTANCE, FOREVER, ob.PROBLEMS[problem].objective),
-        Subproblem(ob.PROBLEMS[problem].objective),
-        formulation,
-        FOREVER,
-    )
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", integer_model.SOLVERS)
 def test_two_threads_prove_the_same(solver: str) -> None:
-    model = model_of("min-tco")
+    model = model_of(INSTANCE, "min-tco")
     outcomes = [
-        minimise_with_ilp(model, FOREVER, answer=model.overlay, solver=solver, threads=threads) for threads in (1, 1, 2)
+        integer_model.minimise_with_ilp(model, FOREVER, answer=model.overlay, solver=solver, threads=threads)
+        for threads in (1, 1, 2)
     ]
     assert len({math.ceil(outcome.lower_bound - 1e-6) for outcome in outcomes}) == 1
     lp = HighsLP()  # of one thread, in the same process
@@ -85,7 +66,7 @@ def test_two_threads_prove_the_same(solver: str) -> None:
     assert lp.solve(1.0)
 
 
-MINIMISE: tuple[Solve, ...] = (minimise_with_ilp, minimise_with_cp_sat)
+MINIMISE: tuple[Solve, ...] = (integer_model.minimise_with_ilp, integer_model.minimise_with_cp_sat)
 EVERY_PROBLEM = pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
 
 
@@ -94,17 +75,13 @@ EVERY_PROBLEM = pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d
 @pytest.mark.parametrize("formulation", ["levels", "single", "multi"])
 def test_a_start_is_a_solution_of_every_formulation(minimise: Solve, formulation: str, problem: str) -> None:
     """With the columns of the start fixed, the model is feasible and its value is that of the start."""
-    overlay = _complete(INSTANCE) if problem.startswith("2d-") else greedy_merge(INSTANCE)
-    model = model_of(problem, formulation)
+    overlay = COMPLETE if problem.startswith("2d-") else greedy_merge(INSTANCE)
+    model = model_of(INSTANCE, problem, formulation)
     for column, value in model.start(overlay).items():
         model.lower[column] = model.upper[column] = value
     outcome = minimise(model, FOREVER, answer=model.overlay)
     assert outcome.answer == overlay
     assert math.ceil(outcome.lower_bound - 1e-6) == PROBLEMS[problem].value(INSTANCE, overlay)
-
-
-def _complete(instance: ob.TopicInstance) -> ob.Overlay:
-    return ob.Overlay.from_edges(instance.num_nodes, requirements_of(instance, FOREVER).edges)
 
 
 @EVERY_PROBLEM
@@ -116,8 +93,8 @@ def test_cbc_takes_the_start(problem: str, monkeypatch: pytest.MonkeyPatch) -> N
         return 0
 
     monkeypatch.setattr(integer_model, "_nodes_in", keep)
-    model, overlay = model_of(problem), _complete(INSTANCE)
-    minimise_with_ilp(model, FOREVER, answer=model.overlay, start=model.start(overlay), solver="cbc")
+    model, overlay = model_of(INSTANCE, problem), COMPLETE
+    integer_model.minimise_with_ilp(model, FOREVER, answer=model.overlay, start=model.start(overlay), solver="cbc")
     assert f"MIPStart provided solution with cost {PROBLEMS[problem].value(INSTANCE, overlay):g}" in logs[0]
 
 
@@ -125,8 +102,8 @@ def test_cbc_takes_the_start(problem: str, monkeypatch: pytest.MonkeyPatch) -> N
 def test_highs_uses_a_start(problem: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     quiet = integer_model._highs_options
     monkeypatch.setattr(integer_model, "_highs_options", lambda *args: {**quiet(*args), "output_flag": True})
-    model, overlay = model_of(problem), _complete(INSTANCE)
-    minimise_with_ilp(model, FOREVER, answer=model.overlay, start=model.start(overlay))
+    model, overlay = model_of(INSTANCE, problem), COMPLETE
+    integer_model.minimise_with_ilp(model, FOREVER, answer=model.overlay, start=model.start(overlay))
     value = PROBLEMS[problem].value(INSTANCE, overlay)
     assert f"MIP start solution is feasible, objective value is {value:g}" in capfd.readouterr().out
 
@@ -185,7 +162,7 @@ def fake_cbc(folder: Path, script: str) -> str:
 def test_a_crash_of_cbc_is_an_error_and_not_an_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(integer_model, "_cbc_path", lambda: fake_cbc(tmp_path, "echo out of memory; exit 3"))
     with pytest.raises(RuntimeError, match="out of memory"):
-        SOLVERS["cbc"](knapsack(4), None, FOREVER, threads=1, seed=0)
+        integer_model.SOLVERS["cbc"](knapsack(4), None, FOREVER, threads=1, seed=0)
 
 
 @pytest.mark.parametrize("ending", ["exit 139", "sleep 100"])
@@ -194,7 +171,7 @@ def test_a_crash_after_the_limit_leaves_the_logs_bound(
 ) -> None:
     script = f"echo 'Continuous objective value is 1.8 - 0.00 seconds'; sleep 0.2; {ending}"
     monkeypatch.setattr(integer_model, "_cbc_path", lambda: fake_cbc(tmp_path, script))
-    report = SOLVERS["cbc"](knapsack(4), None, Clock(0.15), threads=1, seed=0)
+    report = integer_model.SOLVERS["cbc"](knapsack(4), None, Clock(0.15), threads=1, seed=0)
     assert (report.answer, report.stopped) == (None, True)
     assert report.lower_bound == pytest.approx(1.8 * SIX_DIGITS, rel=1e-12)
 

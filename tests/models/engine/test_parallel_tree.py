@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import overlaybench as ob
-from overlaybench.compare.studies.proofs import run_checker
+from overlaybench.compare.studies.proofs import checked_proof
 from overlaybench.models.engine import parallel_tree
 from tests.outcomes import bound_of, value_of
 
@@ -29,22 +29,20 @@ def _rounds_of_small_trees(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_processes_find_and_prove_the_optimum_again(problem: str, sizes: tuple[int, int, int], tmp_path: Path) -> None:
     nodes, topics, subscriptions = sizes
     instance = ob.generate("uniform", nodes=nodes, topics=topics, subscriptions=subscriptions, seed=0)
-    ob.write_topics(instance, tmp_path / "instance.json")
     alone = ob.solve(instance, problem, "branch-and-cut", threads=1)
     proof = tmp_path / "proof.gz"
     two, again = (ob.solve(instance, problem, "branch-and-cut", threads=2, proof=proof) for _ in range(2))
     assert (two.status, two.value, two.lower_bound) == (alone.status, alone.value, alone.value)
     assert (again.answer, again.counters) == (two.answer, two.counters)
-    assert run_checker(tmp_path / "instance.json", proof).accepted
+    assert checked_proof(instance, ob.PROBLEMS[problem], proof, 1).accepted
 
 
 def test_a_time_limit_leaves_a_proven_bound(tmp_path: Path) -> None:
     instance = ob.generate("uniform", nodes=26, topics=26, subscriptions=13, seed=1)
-    ob.write_topics(instance, tmp_path / "instance.json")
     proof = tmp_path / "proof.gz"
     result = ob.solve(instance, "min-tco", "branch-and-cut", threads=3, time_limit=0.5, proof=proof)
     assert 39 <= bound_of(result) <= 41 <= value_of(result)
-    assert run_checker(tmp_path / "instance.json", proof).accepted
+    assert checked_proof(instance, ob.PROBLEMS["min-tco"], proof, 1).accepted
 
 
 def _die(*_: object) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import overlaybench as ob
-from overlaybench.compare.studies.proofs import run_checker
+from overlaybench.compare.studies.proofs import checked_proof
 from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine import tree_search
 from overlaybench.models.engine.relaxation import RowList, SparseRelaxation, SparseRows
@@ -17,7 +17,6 @@ from tests.outcomes import bound_of
 @pytest.mark.slow
 def test_the_last_value_is_searched_depth_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = ob.generate("uniform", nodes=18, topics=18, subscriptions=9, seed=2)
-    ob.write_topics(instance, tmp_path / "instance.json")
     proof, turns = tmp_path / "proof.gz", []
     solve = tree_search.TreeSearch._solve
 
@@ -33,7 +32,7 @@ def test_the_last_value_is_searched_depth_first(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(tree_search.TreeSearch, "_solve", noting)
     deep = ob.solve(instance, "min-tco", "branch-and-cut", proof=proof)
     assert (deep.status, deep.value) == ("optimal", broad.value) == ("optimal", bound_of(broad))
-    assert run_checker(tmp_path / "instance.json", proof).accepted
+    assert checked_proof(instance, ob.PROBLEMS["min-tco"], proof, 1).accepted
     assert min(turns) < 0
 
 

@@ -16,7 +16,7 @@ from overlaybench.instances.runtime.run import Clock
 from tests.outcomes import value_of
 from tests.properties import property_test
 from tests.topic_brute_force import all_graphs, degree_limited
-from tests.topic_strategies import instances_with_overlays, topic_instances
+from tests.topic_strategies import Case, instances_with_overlays, topic_instances
 
 LIMITS = st.one_of(
     st.tuples(st.just("max-degree"), st.integers(0, 4)),
@@ -50,9 +50,7 @@ def test_a_limit_a_topic_is_the_decimal_of_its_name(limit: float, cap: int) -> N
 
 @given(instances_with_overlays(max_nodes=5), st.sampled_from(["edges", *MEASURES]), LIMITS)
 @settings(max_examples=40)
-def test_the_judge_agrees_with_the_definition(
-    given: tuple[ob.TopicInstance, ob.Overlay], measure: str, limit: tuple[str, float]
-) -> None:
+def test_the_judge_agrees_with_the_definition(given: Case, measure: str, limit: tuple[str, float]) -> None:
     instance, overlay = given
     problem = problem_of(measure, *limit)
     graphs = all_graphs(instance.num_nodes)
@@ -100,9 +98,7 @@ def test_heuristics_keep_the_limit_and_the_greedy_one_its_ratio(
 
 
 @property_test(30, topic_instances(max_nodes=6), st.integers(1, 5), quick=5)
-def test_an_overlay_of_capped_gm_is_valid_and_none_is_found_where_there_is_none(
-    instance: ob.TopicInstance, most: int
-) -> None:
+def test_capped_gm_finds_a_valid_overlay_or_none_where_there_is_none(instance: ob.TopicInstance, most: int) -> None:
     values, valid = degree_limited(instance, "edges", *plain_limits(instance, "max-degree", most))
     result = ob.METHODS["capped-gm"].run(instance, CappedTCO(limit=most))
     if result.value is None:
@@ -138,9 +134,7 @@ def test_a_partial_overlay_in_no_time_has_each_edge_that_contributes_within_the_
         ("partial-tco@max-degree=1", 0),
     ],
 )
-def test_without_any_time_a_large_instance_has_a_valid_overlay_and_a_bound(
-    problem: str, bound: int, method: str
-) -> None:
+def test_without_time_a_large_instance_has_a_valid_overlay_and_a_bound(problem: str, bound: int, method: str) -> None:
     large, chosen = ob.generate("uniform", nodes=2400, topics=2, subscriptions=1, seed=3), ob.METHODS[method]
     if not chosen.answers(problem):
         assert method in ("auto", "capped-gm")

@@ -17,11 +17,11 @@ from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.contract.result import Status
 from overlaybench.instances.runtime.run import OutOfTime
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
+from tests.heuristics.topics.test_guarantees import HEURISTICS
 from tests.interrupts import has_ended
 from tests.models.topics.small_instances import bounded, described, uniform_instance
 from tests.outcomes import value_of
 
-HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
 MODELS = methods_of("overlaybench.models.topics")
 
 METHODS = {method.name: method for method in MODELS if method.name in ("ilp", "cp-sat")}

@@ -76,9 +76,7 @@ def test_other_problems_are_refused() -> None:
 
 
 @pytest.mark.parametrize("most_listed", [2_000_000, 10])
-def test_few_nodes_are_within_few_hops_where_degrees_are_limited(
-    most_listed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_limited_degrees_leave_few_nodes_within_few_hops(most_listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Eleven nodes of one topic: ten others are within 5 hops on a cycle, and within 3 where degrees are 3.
 
     The largest topic alone says so where the pairs are too many to list.

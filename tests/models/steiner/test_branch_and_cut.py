@@ -15,12 +15,11 @@ from overlaybench.heuristics.graph import graph_of
 from overlaybench.instances.contract.catalogue import KINDS, PROBLEMS, WORKLOADS, methods_of
 from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine.minimum_cuts import minimum_cut, network_of
-from overlaybench.models.engine.relaxation import Bound
 from overlaybench.models.steiner import branch_and_cut, reduction
 from overlaybench.models.steiner.branch_and_cut import STEINER_BRANCH_AND_CUT, BoundReduction, steiner_branch_and_cut
 from overlaybench.models.steiner.directed_cuts import DirectedCuts, dual_ascent, least_through
 from overlaybench.models.steiner.reduction import Reduction
-from tests.outcomes import bound_of, value_of
+from tests.outcomes import BoundLog, bound_of, value_of
 from tests.properties import property_test
 from tests.steiner_brute_force import hypercube, least_cost, least_cost_by_sets, small_graph, street_grid
 
@@ -70,16 +69,6 @@ def test_heuristics_stay_within_their_guarantee(seed: int) -> None:
             assert result.status is ob.Status.INFEASIBLE
         else:
             assert least <= value_of(result) <= 2 * (1 - 1 / instance.num_terminals) * least + 1e-9
-
-
-@property_test(100, SEEDS)
-def test_reductions_keep_the_least_cost(seed: int) -> None:
-    instance = small_graph(seed)
-    reduced, least = Reduction(instance).run(), least_cost(instance)
-    smaller = least_cost(reduced.instance)
-    assert (smaller is None) == (least is None)
-    if least is not None and smaller is not None:
-        assert reduced.fixed_cost + smaller == least
 
 
 ALONE: dict[str, Callable[[Any], object]] = {
@@ -199,9 +188,7 @@ def test_branching_on_nodes_proves_subdivided_complete_graphs(size: int) -> None
         ("steiner-hypercube", {"dimension": 6}, 39),
     ],
 )
-def test_instances_with_a_gap_of_the_relaxation_are_proven(
-    workload: str, options: dict[str, int], optimum: int
-) -> None:
+def test_instances_with_a_relaxation_gap_are_proven(workload: str, options: dict[str, int], optimum: int) -> None:
     result = STEINER_BRANCH_AND_CUT.run(WORKLOADS[workload].generate(**options), STEINER)
     assert (result.status, result.value) == (ob.Status.OPTIMAL, optimum)
 
@@ -211,13 +198,8 @@ def test_the_directed_cut_bound_holds_at_every_round() -> None:
     graph = graph_of(instance.num_nodes, instance.edges)
     ascent = dual_ascent(graph, np.repeat(instance.costs, 2), instance.terminals, 0)
     planes = DirectedCuts(instance, graph, 0, np.arange(2 * instance.num_edges), ascent, range(instance.num_nodes))
-    bounds: list[int] = []
-
-    def note(bound: Bound) -> bool:
-        bounds.append(bound.units)
-        return False
-
-    planes.tighten(Clock(None), at_round=note)
+    bounds = BoundLog()
+    planes.tighten(Clock(None), at_round=bounds)
     assert planes.converged
     assert max(bounds) <= (least_cost(instance) or 0) * planes.unit
     # The vertices of the hypercube are alike: 28/3 is the value of the directed cut relaxation with flow balance.
@@ -232,11 +214,7 @@ def test_a_time_limit_leaves_a_tree_and_a_bound(limit: float) -> None:
     assert 0 <= bound_of(result) <= value_of(result)
 
 
-def test_terminals_apart_are_infeasible_and_a_single_one_needs_nothing() -> None:
-    apart = ob.SteinerInstance.from_edges(4, [(0, 1, 1), (2, 3, 1)], [0, 2])
-    result = STEINER_BRANCH_AND_CUT.run(apart, STEINER)
-    assert result.status is ob.Status.INFEASIBLE
-    assert result.reason == "no path leads from terminal 1 to terminal 3"
+def test_a_single_terminal_needs_nothing() -> None:
     alone = ob.SteinerInstance.from_edges(3, [(0, 1, 1)], [2])
     assert steiner_branch_and_cut(alone).answer == ob.Overlay.from_edges(3, [])
 

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import overlaybench as ob
+from overlaybench.instances.runtime.run import Clock
+from overlaybench.models.topics.compact.overlay_model import OverlayModel, Subproblem, build_model, requirements_of
 from tests.outcomes import answer_of, bound_of, value_of
 
 
@@ -38,6 +40,13 @@ def uniform_instance(nodes: int, topics: int, size: int, seed: int = 0) -> ob.To
     return ob.TopicInstance.from_subscriptions(
         {f"n{v}": [f"t{t}" for t in draw.sample(range(topics), size)] for v in range(nodes)}
     )
+
+
+def model_of(instance: ob.TopicInstance, problem: str, formulation: str = "multi") -> OverlayModel:
+    """The compact model of a problem."""
+    objective, forever = ob.PROBLEMS[problem].objective, Clock(None)
+    requirements = requirements_of(instance, forever, objective)
+    return build_model(requirements, Subproblem(objective), formulation, forever)
 
 
 def renumbered(instance: ob.TopicInstance, seed: int) -> ob.TopicInstance:

@@ -5,16 +5,15 @@ from pathlib import Path
 import pytest
 
 import overlaybench as ob
-from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
+from overlaybench.instances.contract.catalogue import PROBLEMS
 from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.topics.best import BEST
 from overlaybench.models.topics.lp_bound import lower_bound
+from tests.heuristics.topics.test_guarantees import HEURISTICS
 from tests.models.checker.tiny import checker
 from tests.models.topics.small_instances import small_instance, tiers, uniform_instance
 from tests.outcomes import value_of
 from tests.topic_brute_force import optimum
-
-HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
 
 TOPIC_PROBLEMS = ("min-tco", "minmax-tco", "low-tco", "2d-star", "2d-true", "weighted-tco", "k-tco")
 

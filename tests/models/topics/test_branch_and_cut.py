@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import overlaybench as ob
-from overlaybench.compare.studies.proofs import run_checker
+from overlaybench.compare.studies.proofs import checked_proof
 from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine.relaxation import HighsLP
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
@@ -27,7 +27,6 @@ from tests.outcomes import bound_of, known, value_of
 def test_rows_of_neighbours_prove_the_same_optimum(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     instance = uniform_instance(16, 16, 8, 2)
     instance = priced(instance, 1) if name == "weighted-tco" else instance
-    ob.write_topics(instance, tmp_path / "instance.json")
     monkeypatch.setattr(edge_minimisation, "_FAR", -math.inf)
     values, proof = [], tmp_path / "lines.gz"
     for pairs in (1_000, 0):
@@ -37,7 +36,7 @@ def test_rows_of_neighbours_prove_the_same_optimum(name: str, monkeypatch: pytes
         values.append(value_of(result))
         with gzip.open(proof, "rt") as lines:
             assert ('"near"' in lines.read()) == bool(pairs)
-        checked = run_checker(tmp_path / "instance.json", proof)
+        checked = checked_proof(instance, ob.PROBLEMS[name], proof, 1)
         assert checked.lower_bound == result.lower_bound, checked.sentence
     assert values[0] == values[1]
 
@@ -113,8 +112,7 @@ def test_without_the_lp_the_split_bounds(problem: str, tmp_path: Path, monkeypat
     instance = uniform_instance(120, 60, 6)
     instance = priced(instance, 0) if problem == "weighted-tco" else instance
     first = ob.solve(instance, problem, "weighted-gm" if problem == "weighted-tco" else "gm")
-    ob.write_topics(instance, tmp_path / "instance.json")
     result = ob.solve(instance, problem, "branch-and-cut", time_limit=3, proof=tmp_path / "proof.gz")
     assert 0.8 * value_of(result) < bound_of(result) <= value_of(result) < value_of(first)
-    checked = run_checker(tmp_path / "instance.json", tmp_path / "proof.gz")
+    checked = checked_proof(instance, ob.PROBLEMS[problem], tmp_path / "proof.gz", 1)
     assert (checked.accepted, checked.lower_bound) == (True, result.lower_bound), checked.sentence

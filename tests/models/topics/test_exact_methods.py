@@ -14,18 +14,13 @@ from overlaybench.instances.runtime.run import Clock
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 from overlaybench.models.engine.integer_model import program_of
 from overlaybench.models.topics.compact import overlay_model
-from overlaybench.models.topics.compact.overlay_model import (
-    Subproblem,
-    build_model,
-    requirements_of,
-    simple_bounds,
-)
 from overlaybench.models.topics.lp_bound import lower_bound
 from overlaybench.models.topics.lp_heuristics.lp_guided import any_overlay, heuristic_overlays, stars
 from tests.models.checker.tiny import draw_topics, proven_by
 from tests.models.topics.small_instances import (
     bounded,
     described,
+    model_of,
     priced,
     renumbered,
     small_instance,
@@ -173,10 +168,7 @@ FOREVER = Clock(None)
 
 def relaxation_bound(instance: ob.TopicInstance, problem: str, formulation: str) -> float:
     """The value of the LP relaxation."""
-    model = build_model(
-        requirements_of(instance, FOREVER), Subproblem(ob.PROBLEMS[problem].objective), formulation, FOREVER
-    )
-    program = program_of(model, FOREVER)
+    program = program_of(model_of(instance, problem, formulation), FOREVER)
     program.setOptionValue("solve_relaxation", True)
     program.run()
     return float(program.getInfo().objective_function_value)
@@ -194,15 +186,6 @@ def test_many_flows_bound_at_least_as_well_as_one_and_better_on_some(problem: st
     assert better > 0
 
 
-@pytest.mark.parametrize("seeds", tiers(8, 60))
-@pytest.mark.parametrize("formulation", ["single", "multi"])
-@pytest.mark.parametrize("problem", ["min-tco", "minmax-tco", "2d-star", "2d-true"])
-def test_relaxations_are_bounds(problem: str, formulation: str, seeds: range) -> None:
-    for seed in seeds:
-        instance = small_instance(seed)
-        assert relaxation_bound(instance, problem, formulation) <= optimum(instance, problem) + 1e-6
-
-
 @pytest.mark.parametrize("size", [3, 4, 5, 6])
 def test_diameter_two_without_a_centre_takes_two_neighbours_each_and_2n_minus_5_edges(size: int) -> None:
     graphs = all_graphs(size)
@@ -218,11 +201,11 @@ def test_diameter_two_without_a_centre_takes_two_neighbours_each_and_2n_minus_5_
 
 def test_simple_bounds_are_bounds() -> None:
     apart = ob.read({f"{topic}{v}": [topic] for topic in "xy" for v in range(3)})
-    assert simple_bounds(requirements_of(apart, FOREVER), FOREVER) == (4, 2)
+    assert overlay_model.simple_bounds(overlay_model.requirements_of(apart, FOREVER), FOREVER) == (4, 2)
     tight = 0
     for seed in range(300):
         instance = small_instance(seed)
-        bounds = simple_bounds(requirements_of(instance, FOREVER), FOREVER)
+        bounds = overlay_model.simple_bounds(overlay_model.requirements_of(instance, FOREVER), FOREVER)
         for problem in PROBLEMS:
             best = optimum(instance, problem)
             bound = PROBLEMS[problem].objective.value(*bounds)

@@ -16,19 +16,8 @@ from overlaybench.instances.contract.overlay import Overlay
 from overlaybench.instances.runtime.run import Clock
 from overlaybench.instances.topics.instance import TopicInstance
 from overlaybench.models.topics.branch_and_cut import BRANCH_AND_CUT
-from overlaybench.models.topics.lp_heuristics import lp_guided
+from overlaybench.models.topics.lp_heuristics import lp_guided, row_weighting
 from overlaybench.models.topics.lp_heuristics.lp_guided import GuidedIncumbent, flatter_along, stars, weighted_greedy
-from overlaybench.models.topics.lp_heuristics.row_weighting import (
-    DEGREE,
-    ENTRIES_A_STEP,
-    GAIN,
-    ITEM,
-    LOSS,
-    SIZE,
-    SPLIT,
-    WEIGHT,
-    RowWeighting,
-)
 from overlaybench.models.topics.relaxation import star_planes
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
 from overlaybench.models.topics.relaxation.separation import Goal
@@ -42,11 +31,11 @@ from tests.topic_brute_force import optimum
 WORK = 200_000
 
 
-def search_of(instance: TopicInstance, seed: int, *, values: float = 0.0) -> RowWeighting:
+def search_of(instance: TopicInstance, seed: int, *, values: float = 0.0) -> row_weighting.RowWeighting:
     """A search among all pairs, from Greedy Merge's overlay; the LP values are random up to `values`."""
     edges = CandidateEdges(instance, all_pairs(instance))
     preferred = np.random.default_rng(seed).uniform(0, values, len(edges))
-    return RowWeighting(edges, preferred, greedy_merge(instance), seed)
+    return row_weighting.RowWeighting(edges, preferred, greedy_merge(instance), seed)
 
 
 @pytest.mark.parametrize("seeds", tiers(20, 300))
@@ -77,12 +66,12 @@ def test_gains_losses_components_and_degrees_are_those_of_networkx(
         below = 2 if of_degree else int(np.diff(instance.topic_offsets).max()) - 1
         assert not list(search.overlays(below, Clock(None), 30_000 * (seed + 1), of_degree=of_degree))
         space, edges = search._space, search._edges
-        members = space.edges[: space.counts[SIZE], ITEM]
+        members = space.edges[: space.counts[row_weighting.SIZE], row_weighting.ITEM]
         gain, loss, split = np.zeros(len(edges), int), np.zeros(len(edges), int), set()
         chosen = nx.Graph(zip(edges.u[members].tolist(), edges.v[members].tolist(), strict=True))
         chosen.add_nodes_from(range(nodes))
         for t in range(topics):
-            subscribers, weight = instance.subscribers(t).tolist(), space.topics[t, WEIGHT]
+            subscribers, weight = instance.subscribers(t).tolist(), space.topics[t, row_weighting.WEIGHT]
             graph = chosen.subgraph(subscribers)
             part = {v: i for i, nodes_of in enumerate(nx.connected_components(graph)) for v in nodes_of}
             bridges = {frozenset(bridge) for bridge in nx.bridges(graph)}
@@ -92,11 +81,11 @@ def test_gains_losses_components_and_degrees_are_those_of_networkx(
                 if u in part and v in part:
                     gain[e] += weight * (part[u] != part[v])
                     loss[e] += weight * (frozenset((u, v)) in bridges)
-        assert space.nodes[:-1, DEGREE].tolist() == [degree for _, degree in sorted(chosen.degree)]
-        assert space.edges[:-1, GAIN].tolist() == gain.tolist()
-        assert space.edges[:-1, LOSS].tolist() == loss.tolist()
-        assert set(space.topics[: space.counts[SPLIT], ITEM].tolist()) == split
-        assert space.topics[:, WEIGHT].max() > 1
+        assert space.nodes[:-1, row_weighting.DEGREE].tolist() == [degree for _, degree in sorted(chosen.degree)]
+        assert space.edges[:-1, row_weighting.GAIN].tolist() == gain.tolist()
+        assert space.edges[:-1, row_weighting.LOSS].tolist() == loss.tolist()
+        assert set(space.topics[: space.counts[row_weighting.SPLIT], row_weighting.ITEM].tolist()) == split
+        assert space.topics[:, row_weighting.WEIGHT].max() > 1
 
 
 def test_a_search_that_found_nothing_begins_again_at_its_best_overlay(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,9 +129,7 @@ def test_a_small_instance_is_searched_among_all_pairs_with_the_values_of_the_lp(
         assert incumbent.value == 61
 
 
-def test_row_weighting_along_the_split_has_half_of_the_time_or_the_work_of_its_steps(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_row_weighting_along_the_split_takes_half_of_the_time_or_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[tuple[int, float, int, float]] = []
 
     class Search:
@@ -162,7 +149,7 @@ def test_row_weighting_along_the_split_has_half_of_the_time_or_the_work_of_its_s
     assert 0 < least <= below <= start.num_edges
     assert 250 < left <= 500
     assert work > 10**12
-    assert unlimited == (below, math.inf, 7 * ENTRIES_A_STEP, least)
+    assert unlimited == (below, math.inf, 7 * row_weighting.ENTRIES_A_STEP, least)
 
 
 def is_connected(instance: TopicInstance, overlay: Overlay | None) -> bool:

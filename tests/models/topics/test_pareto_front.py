@@ -1,7 +1,6 @@
 """The epsilon-constraint on the degree: exact if it ends, and a valid bound if it is stopped."""
 
 import math
-from functools import partial
 
 import pytest
 
@@ -27,9 +26,7 @@ def by_brute_force(
 ) -> SolverOutcome[ob.Overlay]:
     """The optimum of a subproblem, as a solver would report it."""
     graphs = brute_force.all_graphs(instance.num_nodes)
-    valid = graphs.edges >= subproblem.least
-    for members in brute_force.members_of_topics(instance):
-        valid = valid & graphs.connects(members)
+    valid = brute_force.connected(instance) & (graphs.edges >= subproblem.least)
     if subproblem.degree_cap is not None:
         valid = valid & (graphs.max_degree <= subproblem.degree_cap)
     if not valid.any():
@@ -60,21 +57,8 @@ def front_of(instance: ob.TopicInstance, minimise: Minimise) -> Front:
     return pareto_front(instance.num_nodes, simple, minimise, [], FOREVER)
 
 
-@pytest.mark.parametrize("seeds", tiers(60, 300))
-def test_the_front_is_every_undominated_pair(seeds: range) -> None:
-    longer = 0
-    for seed in seeds:
-        instance = small_instance(seed)
-        front = front_of(instance, partial(by_brute_force, instance))
-        assert front.complete
-        assert shown(front) == brute_force.pareto_front(instance), f"seed {seed}"
-        assert front.lower_bound == brute_force.optimum(instance, "low-tco")
-        longer += len(front.points) > 1
-    assert longer > 0, "all fronts have a single point"
-
-
 @pytest.mark.parametrize("seeds", tiers(40, 200))
-@pytest.mark.parametrize("solved", [0, 1, 2])
+@pytest.mark.parametrize("solved", [0, 1, 2, 100])
 def test_a_stopped_front_is_a_part_of_the_front_and_its_bound_holds(solved: int, seeds: range) -> None:
     for seed in seeds:
         instance = small_instance(seed)
@@ -82,8 +66,10 @@ def test_a_stopped_front_is_a_part_of_the_front_and_its_bound_holds(solved: int,
         whole = brute_force.pareto_front(instance)
         assert front.lower_bound <= brute_force.optimum(instance, "low-tco"), f"seed {seed}"
         assert set(shown(front)) <= set(whole), f"seed {seed}"
+        assert front.complete or solved < 100
         if front.complete:
             assert shown(front) == whole
+            assert front.lower_bound == brute_force.optimum(instance, "low-tco")
 
 
 def test_what_was_stopped_has_the_time_that_is_left_in_the_end() -> None:
