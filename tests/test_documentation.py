@@ -219,7 +219,6 @@ def test_a_notebook_is_stored_without_outputs_in_short_cells_and_imports_names_t
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_prints_no_array(path: Path, tmp_path: Path) -> None:
     from nbclient import NotebookClient
@@ -240,7 +239,7 @@ def test_a_notebook_runs_and_prints_no_array(path: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_notebook_shows_progress_and_then_takes_it_away(tmp_path: Path) -> None:
+def test_a_notebook_shows_progress_and_then_takes_it_away() -> None:
     from nbclient import NotebookClient
 
     code = (

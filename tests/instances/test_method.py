@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import overlaybench as ob
@@ -298,7 +298,6 @@ def test_as_many_topics_of_a_step_are_listed_as_fit() -> None:
 NUMBERS = st.none() | st.floats(-50, 50) | st.sampled_from([math.nan, math.inf, -math.inf])
 
 
-@settings(deadline=None)
 @given(reports=st.lists(st.tuples(NUMBERS, NUMBERS), max_size=40), value=st.integers(0, 60), integral=st.booleans())
 def test_points_improve_strictly_over_time_up_to_the_outcome(
     reports: list[tuple[float | None, float | None]], value: int, integral: bool

@@ -27,7 +27,6 @@ from overlaybench.heuristics.topics.tie_breaking.ties import tie_order
 from overlaybench.instances.contract.arrays import Ids
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.test_guarantees import middling
-from tests.heuristics.topics.twins import CONSTRUCTED
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
 
@@ -82,7 +81,7 @@ def test_degrees_within_parts_may_exceed_the_number_of_nodes_combined(name: str)
 
 @pytest.mark.parametrize("name", FAMILY)
 def test_divide_and_conquer_equals_its_twin_on_every_construction(name: str) -> None:
-    for label, instance in CONSTRUCTED.items():
+    for label, instance in twins.CONSTRUCTED.items():
         given = Given(bulk_threshold(instance), 2, 2, seed=3)
         built = FAMILY[name](instance, **options_of(name, given), ties="random")
         assert twins.edges(built) == overlay_of_twin(name, instance, "random", given), label

@@ -16,7 +16,6 @@ from overlaybench.heuristics.topics.tie_breaking.ties import RULES
 from overlaybench.instances.contract.catalogue import PROBLEMS, methods_of
 from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS
 from tests.heuristics.topics import twins
-from tests.heuristics.topics.twins import CONSTRUCTED
 from tests.properties import property_test
 from tests.topic_strategies import TopicMethod, topic_instances
 
@@ -40,7 +39,6 @@ def middling(seed: int, nodes: int = 40, topics: int = 15, most: int = 8) -> ob.
     )
 
 
-@pytest.mark.interpreted
 @property_test(100, instance=topic_instances(max_nodes=9), data=st.data())
 @pytest.mark.parametrize("method", HEURISTICS, ids=lambda method: method.name)
 def test_every_answer_is_valid(method: TopicMethod, instance: ob.TopicInstance, data: st.DataObject) -> None:
@@ -84,7 +82,6 @@ def test_the_greedy_steps_are_the_edges(instance: ob.TopicInstance) -> None:
         assert result.counters["merges"] == instance.num_subscriptions - instance.num_topics
 
 
-@pytest.mark.interpreted
 @pytest.mark.parametrize("name", [name for name in GREEDY if name != "gm2"])
 def test_random_ties_reach_the_choice_of_every_candidate(name: str) -> None:
     instance = ob.TopicInstance.from_subscriptions({"n0": ["a"], "n1": ["a"], "n2": ["a"]})
@@ -136,4 +133,4 @@ def test_several_runs_of_greedy_merge_equal_their_twin(instance: ob.TopicInstanc
 
 def test_every_construction_is_compared() -> None:
     named = {workload.name for workload in (*CONSTRUCTIONS, *SET_COVER_CONSTRUCTIONS)}
-    assert {label.split()[0] for label in CONSTRUCTED} == named
+    assert {label.split()[0] for label in twins.CONSTRUCTED} == named

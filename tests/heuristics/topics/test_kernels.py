@@ -1,5 +1,6 @@
 """The kernels that the heuristics share, and their compilation."""
 
+import heapq
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
+from overlaybench.heuristics.heap import pop, push
 from overlaybench.heuristics.topics.greedy_merge import GREEDY_MERGE
 from overlaybench.heuristics.topics.kernels.common_topics import (
     MOST_COMMON,
@@ -111,6 +113,22 @@ def test_threads_change_neither_edges_nor_counters(law: str, ties: str) -> None:
     assert answer_of(one).edges.tolist() == answer_of(three).edges.tolist()
     assert one.counters == three.counters
     assert float(one.counters["evaluations"]) >= float(one.counters["steps"]) - instance.num_topics
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("seed", range(20))
+def test_items_come_out_by_key_while_others_enter(seed: int) -> None:
+    draw, heap, entries = Random(seed), np.zeros((1 + 60, 2), np.int64), list[tuple[int, int]]()
+    for item in range(60):
+        key = draw.randint(-3, 3)
+        push(heap, key, item)
+        heapq.heappush(entries, (key, item))
+        while entries and draw.random() < 0.4:
+            key, taken = pop(heap)
+            assert key == entries[0][0]
+            entries.remove((key, taken))
+            heapq.heapify(entries)
+    assert heap[0, 0] == len(entries)
 
 
 def run_python(program: str, *arguments: str, environment: dict[str, str] | None = None) -> str:

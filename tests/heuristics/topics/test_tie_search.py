@@ -18,7 +18,6 @@ from overlaybench.instances.topics.constructions import minmax_oda_matchings, ne
 from tests.compare.atlas.test_every_tie import ends_of
 from tests.heuristics.topics import twins
 from tests.heuristics.topics.test_guarantees import BY_NAME, HEURISTICS, middling
-from tests.heuristics.topics.twins import CONSTRUCTED
 from tests.outcomes import answer_of, known
 from tests.properties import property_test
 from tests.topic_strategies import topic_instances
@@ -96,7 +95,7 @@ def test_a_method_builds_the_overlay_of_its_steps(name: str, ties: str, instance
 @pytest.mark.parametrize("name", GREEDY)
 def test_it_does_so_on_constructions_and_larger_instances(name: str, ties: str, seeds: int) -> None:
     method, options = GREEDY[name]
-    for instances in (*([one] for one in CONSTRUCTED.values()), *(LARGER if seeds > 1 else LARGER[:2])):
+    for instances in (*([one] for one in twins.CONSTRUCTED.values()), *(LARGER if seeds > 1 else LARGER[:2])):
         for seed, instance in enumerate(instances[:seeds]):
             trace_and_overlay(method, instance, ties, seed, **options)
 

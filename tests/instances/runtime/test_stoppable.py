@@ -5,7 +5,6 @@ import os
 import signal
 import time
 from contextlib import nullcontext
-from functools import partial
 from threading import Timer
 from typing import Any
 
@@ -26,7 +25,6 @@ from tests.outcomes import bound_of, value_of
 
 HOURS = 1e12
 FOREVER = Clock(None)
-slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
 def large_instance() -> ob.TopicInstance:

@@ -6,7 +6,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import overlaybench as ob
@@ -48,8 +47,7 @@ def test_a_limit_a_topic_is_the_decimal_of_its_name(limit: float, cap: int) -> N
     assert problem.variant(problem.name).caps(instance).tolist() == [cap] * 13
 
 
-@given(instances_with_overlays(max_nodes=5), st.sampled_from(["edges", *MEASURES]), LIMITS)
-@settings(max_examples=40)
+@property_test(400, instances_with_overlays(max_nodes=5), st.sampled_from(["edges", *MEASURES]), LIMITS)
 def test_the_judge_agrees_with_the_definition(given: Case, measure: str, limit: tuple[str, float]) -> None:
     instance, overlay = given
     problem = problem_of(measure, *limit)

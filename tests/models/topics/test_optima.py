@@ -1,8 +1,6 @@
 """The optima of small instances and the classes of their edges, against the enumeration of all graphs."""
 
 import copy
-import gzip
-import json
 import random
 from itertools import product
 from pathlib import Path
@@ -16,7 +14,7 @@ from hypothesis import strategies as st
 import overlaybench as ob
 from overlaybench.models.topics.optima import EDGES_PROOF, OPEN, SHARING, SharedEdges, shared_edges
 from tests.models.checker.mutants import KINDS, Mutant, lift, mutate
-from tests.models.checker.tiny import Tiny, checker
+from tests.models.checker.tiny import Tiny, checker, read_lines, write_lines
 from tests.models.topics.small_instances import priced, small_instance
 from tests.properties import property_test
 from tests.topic_brute_force import all_graphs, values_and_validity
@@ -98,8 +96,7 @@ def test_no_changed_proof_settles_an_edge_wrongly(count: int, tmp_path: Path) ->
     while count:
         instance, problem = priced(small_instance(draw.randrange(10**6)), draw.randrange(99)), draw.choice(SHARING)
         shared_edges(instance, ob.PROBLEMS[problem], within=0, proof=tmp_path)
-        with gzip.open(tmp_path / EDGES_PROOF, "rt") as file:
-            lines = [json.loads(line) for line in file]
+        lines = read_lines(tmp_path / EDGES_PROOF)
         values, valid = values_and_validity(instance, problem)
         pairs, masks = all_graphs(instance.num_nodes).pairs, all_graphs(instance.num_nodes).masks
         for _ in range(min(count, 30)):
@@ -108,8 +105,7 @@ def test_no_changed_proof_settles_an_edge_wrongly(count: int, tmp_path: Path) ->
             if draw.random() < 0.5:
                 lift(mutant, draw)
             mutate(draw, mutant, draw.choice(list(KINDS)))
-            with gzip.open(tmp_path / EDGES_PROOF, "wt") as file:
-                file.writelines(json.dumps(line) + "\n" for line in mutant.lines)
+            write_lines(tmp_path / EDGES_PROOF, mutant.lines)
             try:
                 model = examined(instance, problem, tmp_path)
             except checker("cases").Wrong:
