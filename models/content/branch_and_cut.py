@@ -200,6 +200,8 @@ def minimise(
     root = planes.tighten(clock, stall=_STALL * planes.cost_scale)
     tree = TreeSearch(planes, incumbent, progress=SearchLog(progress, offer_bound, scale), proof=case)
     feasible = root is None or planes.lp.feasible
+    if planes.best_units > (0 if root is None else root.units):  # an LP that time ended has proven more
+        case.bound(0, planes.best_proven)
     if root is not None:
         case.bound(0, root.proven)
     if root is not None and feasible:
@@ -207,8 +209,6 @@ def minimise(
         tree.run(clock, root, planes.lp.x)
     case.end(incumbent.value / scale)
     counters = {**planes.counters, "root_bound": planes.best_units / planes.unit / scale, "nodes": tree.nodes}
-    if root is None:
-        return Outcome(incumbent.answer, stopped=True, counters=counters)
     if not feasible or (tree.complete and incumbent.answer is None):
         return Outcome(None, math.inf, counters=counters)
     return Outcome(incumbent.answer, tree.units / planes.unit / scale, not tree.complete, counters)

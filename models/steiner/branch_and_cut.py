@@ -277,6 +277,8 @@ def _search(
 
         tightened = planes.tighten(clock, at_round=closed)
         tree = TreeSearch(planes, incumbent, progress=log, proof=case)
+        if planes.best_units > (0 if tightened is None else tightened.units):  # an LP that time ended has proven more
+            case.bound(0, planes.best_proven)
         if tightened is not None:
             case.bound(0, tightened.proven)
             tree.run(clock, tightened, planes.lp.x)

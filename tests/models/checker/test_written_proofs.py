@@ -9,6 +9,8 @@ import pytest
 from hypothesis import strategies as st
 
 import overlaybench as ob
+from overlaybench.instances.runtime.run import Clock
+from overlaybench.models.engine.relaxation import HighsLP
 from overlaybench.models.engine.tree_search import TreeSearch
 from overlaybench.models.topics import branch_and_cut
 from overlaybench.models.topics.relaxation.cutting_planes import CuttingPlanes
@@ -83,6 +85,26 @@ def test_a_search_without_memory_has_proven_its_bound(
     tiny = Tiny(problem, medium(random.Random(calls), problem))
     result, lines = tiny.prove(tmp_path, seed=0)
     assert result.status is ob.Status.OPTIMAL or (result.status, result.reason) == ("memory-limit", "out of memory")
+    accepted(tiny, result, lines, tmp_path)
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize(("problem", "seed"), [("steiner", 11), ("content-steiner", 0)])
+def test_what_the_lp_that_time_ended_has_proven_is_in_the_proof(
+    problem: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solved, solve = list[bool](), HighsLP.solve
+
+    def stopped_at_second(lp: HighsLP, time_limit: float) -> bool:
+        solved.append(solve(lp, time_limit))
+        lp.is_stopped = len(solved) == 2
+        return len(solved) < 2
+
+    monkeypatch.setattr(HighsLP, "solve", stopped_at_second)
+    monkeypatch.setattr(Clock, "left", property(lambda _: 60.0 * (len(solved) < 2)))
+    tiny = Tiny(problem, medium(random.Random(seed), problem))
+    result, lines = tiny.prove(tmp_path, seed=0, time_limit=60)
+    assert (result.status, solved) == (ob.Status.TIME_LIMIT, [True, True])
     accepted(tiny, result, lines, tmp_path)
 
 
