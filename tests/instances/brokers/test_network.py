@@ -1,6 +1,8 @@
 """Broker networks: trees, matching, files, workloads, and the judge of disseminations."""
 
 import json
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from overlaybench.instances.brokers.predicates import Publications, Subscription
 from overlaybench.instances.brokers.problems import Dissemination, SoftLinks
 from overlaybench.instances.brokers.workloads import TREES
 from overlaybench.instances.contract.catalogue import WORKLOADS
+from overlaybench.instances.contract.errors import BadInput
 from tests.broker_strategies import broker_networks, broker_trees, graph_of
 from tests.properties import property_test
 
@@ -80,6 +83,9 @@ def test_workloads_are_the_same_for_the_same_seed_and_trees_of_their_family(tree
     assert set(network.subscriptions.predicates.tolist()) == {1, 2, 3, 4}
 
 
+NOWHERE = np.array([0]), np.array([9]), np.array([[0]])
+
+
 def two_ways() -> tuple[BrokerNetwork, Dissemination]:
     """A path of five brokers; 0 publishes for 2, 3 and 4; 0 has a soft link to 3."""
     tree = BrokerTree.of(5, [(v, v + 1) for v in range(4)])
@@ -125,6 +131,35 @@ def test_the_judge_counts_messages_forwarders_and_hops() -> None:
 def test_the_judge_names_faults(links: list[tuple[int, int]], messages: list[tuple[int, int, int]], said: str) -> None:
     network, _ = two_ways()
     assert any(said in each for each in SoftLinks().violations(network, Dissemination.of(links, messages)))
+
+
+@pytest.mark.parametrize(
+    ("build", "given", "said"),
+    [
+        (BrokerTree.of, (0, []), "at least one broker"),
+        (BrokerTree.of, (3, [(0, 1), (1, 2), (0, 2)]), "3 links on 3 brokers close a cycle: keep 2"),
+        (partial(BrokerTree.of, delays=[]), (2, [(0, 1)]), "0 delays and 2 uplinks: give one each"),
+        (partial(BrokerTree.of, delays=[-1]), (2, [(0, 1)]), "a delay or an uplink capacity is negative"),
+        (Subscriptions, ([0], [[0]], [[1, 2]]), "one broker and as many lower as upper bounds"),
+        (Subscriptions, ([1, 0], [[0]] * 2, [[0]] * 2), "sort the subscriptions by broker"),
+        (Subscriptions, ([0], [[3]], [[1]]), "subscription 0: predicate on attribute 0 from 3 to 1: swap"),
+        (Publications, ([0], [0, 1], [[0]]), "one time, one source and one value for each attribute"),
+        (Publications, ([2, 1], [0, 0], [[0]] * 2), "must be in ascending order: sort them"),
+        (partial(replace, two_ways()[0], radius=0), (), "the radius Δ is 0: give at least 1"),
+        (partial(replace, two_ways()[0], attributes="xy"), (), "1 attributes of subscriptions, 1 of publications, 2"),
+        (partial(replace, two_ways()[0], publications=Publications(*NOWHERE)), (), "publication 0: no broker 9"),
+        (Dissemination, ([(0, 1, 2)], []), "soft links need rows of 2"),
+    ],
+)
+def test_what_is_no_network_is_refused(build: Any, given: tuple[Any, ...], said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        build(*given)
+
+
+def test_messages_in_another_order_are_a_fault() -> None:
+    network, answer = two_ways()
+    faults = SoftLinks().violations(network, Dissemination(answer.soft_links, answer.messages[::-1]))
+    assert faults == ["messages must be sorted by publication and receiver"]
 
 
 def test_the_judge_counts_soft_links_in_their_senders_fanout() -> None:
