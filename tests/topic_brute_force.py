@@ -17,6 +17,7 @@ from overlaybench.instances.topics.instance import TopicInstance
 MOST_NODES = 6
 Flags = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.int64]
+Rule = Callable[[tuple[int, ...]], Flags]
 
 
 class AllGraphs:
@@ -60,6 +61,15 @@ class AllGraphs:
         sizes = [np.sum([near[u, v] for v in members], axis=0) for u in members]
         return np.sum(first, axis=0), np.max(sizes, axis=0)
 
+    def serve(self, problem: str, members: tuple[int, ...]) -> Flags:
+        """Whether the graphs are what a problem wants of a topic."""
+        rules: dict[str, Rule] = {
+            "2d-star": self.has_star_on,
+            "2d-true": self.brings_within_two,
+            "k-tco": self.survives,
+        }
+        return rules.get(problem, self.connects)(members)
+
     def within(self, caps: tuple[int, ...], most_edges: int) -> Flags:
         """Whether no degree is above its cap and there are at most so many edges."""
         fits = np.asarray((self.degrees <= np.array(caps)[:, None]).all(axis=0))
@@ -101,15 +111,9 @@ def optimum(instance: TopicInstance, problem: str) -> int:
 def values_and_validity(instance: TopicInstance, problem: str) -> tuple[Counts, Flags]:
     """The value of every graph, and whether it is an overlay of the problem."""
     graphs = all_graphs(instance.num_nodes)
-    rules: dict[str, Callable[[tuple[int, ...]], Flags]] = {
-        "2d-star": graphs.has_star_on,
-        "2d-true": graphs.brings_within_two,
-        "k-tco": graphs.survives,
-    }
-    holds = rules.get(problem, graphs.connects)
     valid = np.full(len(graphs.masks), True)
     for members in members_of_topics(instance):
-        valid &= holds(members)
+        valid &= graphs.serve(problem, members)
     if problem == "weighted-tco":
         return _paid(instance, graphs), valid
     worth = {"minmax-tco": graphs.max_degree, "low-tco": graphs.edges * graphs.max_degree}

@@ -236,13 +236,8 @@ def _instance(draw: random.Random, mutant: Mutant) -> None:
     tiny = mutant.tiny
     if tiny.problem == TRACES:
         return
-    changed = (
-        _changed_topics
-        if tiny.problem in TOPIC_PROBLEMS
-        else _changed_steiner
-        if tiny.problem == "steiner"
-        else _changed_content
-    )
+    by_problem = dict.fromkeys(TOPIC_PROBLEMS, _changed_topics) | {"steiner": _changed_steiner}
+    changed: Callable[[random.Random, Any], Any] = by_problem.get(tiny.problem, _changed_content)
     try:
         mutant.tiny = replace(tiny, instance=changed(draw, tiny.instance))
     except BadInput:

@@ -15,9 +15,7 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.catalogue import kind_named, problem_named
 from overlaybench.instances.brokers.problems import Dissemination
-from overlaybench.instances.contract.errors import BadInput
-from overlaybench.instances.contract.overlay import Overlay
-from overlaybench.instances.topics.instance import TopicInstance
+from overlaybench.instances.contract.files import natural_order
 from tests.models.checker.tiny import TOPIC_PROBLEMS, checker, draw_content, draw_steiner, draw_topics, draw_trace
 from tests.models.topics.small_instances import priced
 
@@ -56,7 +54,7 @@ def test_overlays_are_judged_alike(problem: str, tmp_path: Path) -> None:
             instance = priced(instance, draw.randrange(99))
         pairs = [(u, v) for v in range(instance.num_nodes) for u in range(v)]
         chosen = draw.sample(pairs, draw.randint(len(pairs) // 2, len(pairs)) if pairs else 0)
-        verdicts.append(agree(tmp_path, problem, instance, Overlay.from_edges(instance.num_nodes, chosen)))
+        verdicts.append(agree(tmp_path, problem, instance, ob.Overlay.from_edges(instance.num_nodes, chosen)))
     assert set(verdicts) == {True, False}
 
 
@@ -65,7 +63,7 @@ def test_trees_are_judged_alike(tmp_path: Path) -> None:
     for _ in range(25):
         instance = draw_steiner(draw)
         kept = [edge for edge in instance.edges.tolist() if draw.random() < 0.8]
-        verdicts.append(agree(tmp_path, "steiner", instance, Overlay.from_edges(instance.num_nodes, kept)))
+        verdicts.append(agree(tmp_path, "steiner", instance, ob.Overlay.from_edges(instance.num_nodes, kept)))
     assert set(verdicts) == {True, False}
 
 
@@ -113,14 +111,14 @@ def test_logs_of_links_are_judged_alike(tmp_path: Path) -> None:
             others = [trace.step_times.tolist(), range(5), range(5), [0, 1]]
             draw.choice(changes)[place] = draw.choice(others[place])
             changes += [[draw.choice([0, 10**6, 1_500_000, 9 * 10**6]), *changes[0][1:]]] * draw.randrange(2)
-        with suppress(BadInput):  # no log: a link changes twice at one time, or joins a node to itself
+        with suppress(ob.BadInput):  # no log: a link changes twice at one time, or joins a node to itself
             log = ob.LinkLog.of(trace.num_nodes, changes)
             verdicts.append(agree(tmp_path, f"dynamic-tco{draw.choice(['', '@change-cost=3'])}", trace, log))
     assert min(verdicts.count(True), verdicts.count(False)) > 15
 
 
 def test_an_instance_with_another_digest_and_a_problem_without_a_judge_are_refused(tmp_path: Path) -> None:
-    instance = TopicInstance.from_subscriptions({"n2": ["t"], "n10": ["t"]})
+    instance = ob.TopicInstance.from_subscriptions({"n2": ["t"], "n10": ["t"]})
     kind_named("topics").write(instance, tmp_path / "i.json")
     (tmp_path / "a.json").write_text(json.dumps({"format": "overlay/1", "edges": [["n10", "n2"]]}))
     given = str(tmp_path / "i.json"), "topics", "min-tco"
@@ -135,8 +133,6 @@ def test_an_instance_with_another_digest_and_a_problem_without_a_judge_are_refus
 
 
 def test_labels_are_numbered_as_the_package_numbers_them() -> None:
-    from overlaybench.instances.contract.files import natural_order
-
     draw = random.Random(5)
     for _ in range(300):
         labels = {"".join(draw.choices("019ab-é\0 n", k=draw.randint(1, 5))) for _ in range(8)}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.models.checker.tiny import Line, Tiny, checker, verdict, write_lines
+from tests.models.checker.tiny import Line, Tiny, check, checker, verdict, write_lines
 
 # A path of three nodes: 2 edges, maximum degree 2.
 PATH = Tiny("min-tco", TopicInstance.from_subscriptions({"a": ["s", "t"], "b": ["s", "t"], "c": ["t"]}))
@@ -85,27 +85,22 @@ def test_a_proof_that_unpacks_to_too_much_is_named(tmp_path: Path, monkeypatch: 
     longest = 2**22 + 8 * file.stat().st_size
     assert longest < 10**7
     assert verdict(tmp_path / "t.csv", file) == f"line 0: line 1 has more than {longest:,} bytes"
-    write_lines(file, proof(*[["row", "parts", 0, [0, 1]]] * 100))
-    assert not isinstance(verdict(tmp_path / "t.csv", file), str)
+    lines = proof(*[["row", "parts", 0, [0, 1]]] * 100)
+    assert not isinstance(check(PATH, lines, tmp_path), str)
     monkeypatch.setattr(checker(), "MOST", (3000, 0))
-    assert verdict(tmp_path / "t.csv", file) == "line 0: the proof has more than 3,000 bytes"
+    assert check(PATH, lines, tmp_path) == "line 0: the proof has more than 3,000 bytes"
 
 
 @pytest.mark.parametrize("tag", ["row", "drop", "bound", "none", "paths", "tree", "trees", "branch", "end"])
 def test_a_line_of_a_case_outside_one_is_named(tag: str, tmp_path: Path) -> None:
-    PATH.write(tmp_path / "t.csv")
-    lines = proof()
-    write_lines(tmp_path / "p.gz", [lines[0], [tag, 0, []], *lines[1:], ["end", None]])
-    assert verdict(tmp_path / "t.csv", tmp_path / "p.gz") == f"line 2: {tag!r} outside a case"
+    head, *lines = proof()
+    assert check(PATH, [head, [tag, 0, []], *lines, ["end", None]], tmp_path) == f"line 2: {tag!r} outside a case"
 
 
 def test_a_row_that_was_dropped_is_used_no_more(tmp_path: Path) -> None:
-    PATH.write(tmp_path / "t.csv")
     row, bound = ["row", "parts", 1, [0, 1, 2]], ["bound", 0, [0, 1]]
-    write_lines(tmp_path / "p.gz", proof(row, bound, ["drop", 0]))
-    assert not isinstance(verdict(tmp_path / "t.csv", tmp_path / "p.gz"), str)
-    write_lines(tmp_path / "p.gz", proof(row, ["drop", 0], bound))
-    assert verdict(tmp_path / "t.csv", tmp_path / "p.gz") == "line 5: row 0 was dropped"
+    assert not isinstance(check(PATH, proof(row, bound, ["drop", 0]), tmp_path), str)
+    assert check(PATH, proof(row, ["drop", 0], bound), tmp_path) == "line 5: row 0 was dropped"
 
 
 def repeated_rows() -> Iterator[str]:
