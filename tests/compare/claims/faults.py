@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import overlaybench as ob
@@ -12,6 +13,7 @@ from overlaybench.compare.claims.bench import Bench, Experiment, rows_here
 from overlaybench.compare.claims.claim import Judgement, Verdict
 from overlaybench.compare.claims.data import GRIDS
 from overlaybench.compare.claims.register import CLAIMS
+from tests.compare.conftest import slow
 
 Methods = Mapping[str, ob.Method[Any, Any]]
 Edges = set[tuple[int, int]]
@@ -54,10 +56,14 @@ def judged_on(claim: str, methods: Methods, shape: Mapping[str, Any]) -> Judgeme
     return CLAIMS[claim].judge(Bench(True, methods, tables))
 
 
-def tiered(slow: Collection[str], claims: Collection[str]) -> pytest.MarkDecorator:
+def judged_on_rows(claim: str, rows: pd.DataFrame) -> Judgement:
+    """The judgement of a claim whose grid has these rows."""
+    return CLAIMS[claim].judge(Bench(True, tables={CLAIMS[claim].grids[0]: rows}))
+
+
+def tiered(slow_claims: Collection[str], claims: Collection[str]) -> pytest.MarkDecorator:
     """The claims by `id_`, some of them in slow tests: others show the same kind of verdict at less cost."""
-    cases = [pytest.param(one, marks=pytest.mark.slow) if one in slow else pytest.param(one) for one in claims]
-    return pytest.mark.parametrize("id_", cases)
+    return pytest.mark.parametrize("id_", [slow(one) if one in slow_claims else one for one in claims])
 
 
 def with_broken(**broken: Broken) -> Methods:

@@ -16,7 +16,6 @@ from overlaybench.compare.claims.bench import Bench, rows_here
 from overlaybench.compare.claims.claim import Judgement, Verdict
 from overlaybench.compare.claims.contribution_table import gm_m_by_table
 from overlaybench.compare.claims.data import GRIDS
-from overlaybench.compare.claims.decentralised import decentralised
 from overlaybench.compare.claims.enumeration import smallest_cover
 from overlaybench.compare.claims.register import CLAIMS, judge
 from overlaybench.heuristics.topics.merge.divide_and_conquer import (
@@ -27,109 +26,92 @@ from overlaybench.heuristics.topics.merge.divide_and_conquer import (
     restricted,
 )
 from overlaybench.heuristics.topics.tie_breaking.ties import tie_order
-from tests.compare.claims.faults import Edges, every_pair, no_edge, tiered, with_broken
+from tests.compare.claims.faults import (
+    Edges,
+    Fault,
+    every_pair,
+    judged_on_rows,
+    no_edge,
+    tiered,
+    with_answers,
+    with_broken,
+)
 from tests.outcomes import known
 
-CONFIRMED, ORDER, CONTRADICTED = Verdict.CONFIRMED, Verdict.ORDER, Verdict.CONTRADICTED
+CONFIRMED, CONTRADICTED = Verdict.CONFIRMED, Verdict.CONTRADICTED
 
 
 def path(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
     return {(v, v + 1) for v in range(instance.num_nodes - 1)}
 
 
-BROKEN: Mapping[str, tuple[Verdict, str, Any]] = {
-    "P3.I.1": (CONFIRMED, "gm-m", no_edge),
-    "P3.I.2": (CONFIRMED, "gm-m", every_pair),
-    "P3.S2.1": (CONFIRMED, "gm", path),
-    "P3.L4": (CONFIRMED, "gm-m", every_pair),
-    "P3.L11": (CONFIRMED, "dcb-m", path),
-    "P3.L14": (CONFIRMED, "dcbr-m", path),
-    "P3.S5.1": (CONFIRMED, "dcbr-m", path),
-    "P3.S4D.1": (CONFIRMED, "dcbr-m", every_pair),
-    "P3.S4A.2": (CONTRADICTED, "gm-m", path),
-}
-
-
-@cache
-def judged(id_: str) -> Judgement:
-    """The judgement of a claim's quick version on the sound algorithms."""
-    return judge(CLAIMS[id_]).judgement
-
-
-SLOW = {
-    *("P3.L1", "P3.L2", "P3.L11", "P3.L12", "P3.L14", "P3.L15", "P3.S5.1", "P3.S4D.1"),
-    *("P3.T2", "P3.T3", "P3.T4", "P3.F6", "P3.F9"),
-}
-
-
-@tiered(SLOW, BROKEN)
-def test_a_broken_algorithm_changes_the_verdict(id_: str) -> None:
-    sound, name, build = BROKEN[id_]
-    assert judged(id_).verdict is sound
-    assert judge(CLAIMS[id_], True, with_broken(**{name: build})).judgement.verdict is not sound
-
-
-REPLACED: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
-    "P3.L3": (p3_lemmas, {"best_matching": lambda labels, free: 100}),
-    "P3.L6": (p3_lemmas, {"_extended": lambda bench, instance, current, ties, seed: current}),
-    "P3.L8": (p3_lemmas, {"conquered_tree": lambda bench, h, part, ties: 3}),
-    "P3.S4C.1": (p3_lemmas, {"representatives": lambda one, *given: np.arange(one.num_nodes, dtype=np.int32)}),
-    "P3.S4C.3": (p3_lemmas, {"smallest_cover": lambda cover, needed: (0,)}),
-    "P3.L12": (p3_system, {"_lower_bound": lambda bench, instance: 1e-9}),
-    "P3.L15": (p3_system, {"_lower_bound": lambda bench, instance: 1e-9}),
-    "P3.S4D.4": (p3_system, {"_work": lambda bench, instance, parts: ([10**12 // parts**6], 1)}),
-    "P3.S4B.1": (p3_system, {"restricted": lambda instance, nodes: only_equal_parts(instance, nodes)}),
-}  # fmt: skip
+def path_of_few(instance: ob.TopicInstance, ties: str, seed: int) -> Edges:
+    return path(instance, ties, seed) if instance.num_nodes < 100 else every_pair(instance, ties, seed)
 
 
 def only_equal_parts(instance: ob.TopicInstance, nodes: Any) -> ob.TopicInstance:
     return restricted(instance, nodes if len(nodes) == instance.num_nodes // 2 else nodes[:2])
 
 
-@tiered(SLOW, REPLACED)
-def test_a_broken_step_contradicts_the_claim(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert judge(CLAIMS[id_]).judgement.verdict is CONFIRMED
-    module, replaced = REPLACED[id_]
-    for name, value in replaced.items():
-        monkeypatch.setattr(module, name, value)
-    assert judge(CLAIMS[id_]).judgement.verdict is CONTRADICTED
+def other_by_table(instance: ob.TopicInstance, **given: Any) -> Any:
+    return gm_m_by_table.build(instance, ties="random", seed=99)
 
 
-def test_the_faster_data_structures_are_contradicted_by_another_overlay(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert judge(CLAIMS["P3.A3"]).judgement.verdict is CONFIRMED
-    other = SimpleNamespace(build=lambda one, **given: gm_m_by_table.build(one, ties="random", seed=99))
-    monkeypatch.setattr(p3_lemmas, "gm_m_by_table", other)
-    assert judge(CLAIMS["P3.A3"]).judgement.verdict is CONTRADICTED
+def every_pair_told(quick: bool, simulate: Any) -> list[Any]:
+    """The schemes in which everyone knows everyone: no partial knowledge."""
+    return [
+        (instance, part, replace(found, knows=[frozenset(range(instance.num_nodes))] * instance.num_nodes))
+        for instance, part, found in schemes(quick, simulate)
+    ]
 
 
-@pytest.mark.parametrize("id_", ["P3.L5", "P3.L9"])
-def test_equally_good_choices_contradict_the_bound_and_other_steps_do_not(id_: str) -> None:
-    assert judge(CLAIMS[id_]).judgement.verdict is CONTRADICTED
-    blind = {
-        **ob.METHODS,
-        "gm-m": replace(ob.METHODS["gm-m"], solve=ob.METHODS["dcb-m"].solve, options=ob.METHODS["dcb-m"].options),
-    }
-    assert CLAIMS[id_].judge(Bench(True, blind)).verdict is Verdict.NOT_DECIDED
+schemes = p3_system._schemes
+OTHER_STEPS = {
+    **ob.METHODS,
+    "gm-m": replace(ob.METHODS["gm-m"], solve=ob.METHODS["dcb-m"].solve, options=ob.METHODS["dcb-m"].options),
+}
+FAULTS: Mapping[str, Fault] = {
+    "P3.I.1": Fault(with_broken(gm_m=no_edge)),
+    "P3.I.2": Fault(with_broken(gm_m=every_pair)),
+    "P3.S2.1": Fault(with_answers("gm", found="gm-m")),
+    "P3.L4": Fault(with_broken(gm_m=every_pair)),
+    "P3.L11": Fault(with_broken(dcb_m=path)),
+    "P3.L14": Fault(with_broken(dcbr_m=path_of_few)),
+    "P3.S5.1": Fault(with_broken(dcbr_m=path)),
+    "P3.S4D.1": Fault(with_broken(dcbr_m=every_pair)),
+    "P3.S4A.2": Fault(with_broken(gm_m=path), CONTRADICTED, CONFIRMED),
+    "P3.L5": Fault(OTHER_STEPS, CONTRADICTED, Verdict.NOT_DECIDED),
+    "P3.L9": Fault(OTHER_STEPS, CONTRADICTED, Verdict.NOT_DECIDED),
+    "P3.L3": Fault(replaced={"p3_lemmas.best_matching": lambda labels, free: 100}),
+    "P3.L6": Fault(replaced={"p3_lemmas._extended": lambda bench, instance, current, ties, seed: current}),
+    "P3.L8": Fault(replaced={"p3_lemmas.conquered_tree": lambda bench, h, part, ties: 3}),
+    "P3.S4C.1": Fault(
+        replaced={"p3_lemmas.representatives": lambda one, *given: np.arange(one.num_nodes, dtype=np.int32)}
+    ),
+    "P3.S4C.3": Fault(replaced={"p3_lemmas.smallest_cover": lambda cover, needed: (0,)}),
+    "P3.L12": Fault(replaced={"p3_system._lower_bound": lambda bench, instance: 1e-9}),
+    "P3.L15": Fault(replaced={"p3_system._lower_bound": lambda bench, instance: 1e-9}),
+    "P3.S4D.2": Fault(replaced={"p3_system._schemes": every_pair_told}),
+    "P3.S4D.3": Fault(replaced={"p3_system._schemes": every_pair_told}),
+    "P3.S4D.4": Fault(replaced={"p3_system._work": lambda bench, instance, parts: ([10**12 // parts**6], 1)}),
+    "P3.S4B.1": Fault(replaced={"p3_system.restricted": only_equal_parts}),
+    "P3.A3": Fault(replaced={"p3_lemmas.gm_m_by_table": SimpleNamespace(build=other_by_table)}),
+}
+SLOW = {
+    *("P3.L1", "P3.L2", "P3.L11", "P3.L12", "P3.L14", "P3.L15", "P3.S5.1", "P3.S4D.1", "P3.S4D.2", "P3.S4D.3"),
+    *("P3.T2", "P3.T3", "P3.T4", "P3.F6", "P3.F9"),
+}
+
+
+@tiered(SLOW, FAULTS)
+def test_a_fault_changes_the_verdict(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS[id_].check(id_, monkeypatch)
 
 
 def test_when_edges_of_contribution_0_are_discarded_decides() -> None:
     found = judge(CLAIMS["P3.S4A.1"]).judgement
     assert found.verdict is Verdict.DEPENDS
     assert [line.verdict for line in found.sensitivity] == [CONFIRMED]
-
-
-@pytest.mark.slow
-def test_the_scheme_that_tells_everyone_every_pair_is_no_partial_knowledge(monkeypatch: pytest.MonkeyPatch) -> None:
-    every = p3_system._schemes(True, decentralised)
-    assert judge(CLAIMS["P3.S4D.2"]).judgement.verdict is CONFIRMED
-    assert judge(CLAIMS["P3.S4D.3"]).judgement.verdict is CONFIRMED
-    told = [
-        (instance, part, replace(found, knows=[frozenset(range(instance.num_nodes))] * instance.num_nodes))
-        for instance, part, found in every
-    ]
-    monkeypatch.setattr(p3_system, "_schemes", lambda quick, simulate: told)
-    assert judge(CLAIMS["P3.S4D.2"]).judgement.verdict is CONTRADICTED
-    assert judge(CLAIMS["P3.S4D.3"]).judgement.verdict is CONTRADICTED
 
 
 @pytest.mark.slow
@@ -217,14 +199,15 @@ ROWS: Mapping[str, tuple[Values, Values]] = {
 }  # fmt: skip
 
 
+def judged_with(id_: str, values: Values) -> Judgement:
+    """The judgement of a claim whose runs have these values."""
+    rows = runs_of(CLAIMS[id_].grids[0])
+    return judged_on_rows(id_, rows.assign(**values(rows)))
+
+
 @tiered(SLOW, ROWS)
 def test_rows_as_published_are_not_contradicted_and_others_are(id_: str) -> None:
-    sound, broken = ROWS[id_]
-    claim = CLAIMS[id_]
-    rows = runs_of(claim.grids[0])
-    right, wrong = (
-        claim.judge(Bench(True, tables={claim.grids[0]: rows.assign(**of(rows))})) for of in (sound, broken)
-    )
+    right, wrong = (judged_with(id_, values) for values in ROWS[id_])
     assert "contradicted" not in (right.details[0] if right.details else right.verdict)
     assert wrong.verdict is CONTRADICTED
 
@@ -244,22 +227,18 @@ OTHER_WAY: Mapping[str, Values] = {
 
 @tiered(SLOW, OTHER_WAY)
 def test_rows_that_go_the_other_way_contradict(id_: str) -> None:
-    claim, broken = CLAIMS[id_], OTHER_WAY[id_]
-    rows = runs_of(claim.grids[0])
-    assert claim.judge(Bench(True, tables={claim.grids[0]: rows.assign(**broken(rows))})).verdict is CONTRADICTED
+    assert judged_with(id_, OTHER_WAY[id_]).verdict is CONTRADICTED
 
 
 @pytest.mark.slow
 def test_the_printed_lines_of_algorithm_12_are_run() -> None:
-    lines = judged("P3.L14").sensitivity
+    lines = judge(CLAIMS["P3.L14"]).judgement.sensitivity
     assert [(line.varied[:7], line.verdict) for line in lines] == [("line 6 ", CONTRADICTED), ("line 12", CONFIRMED)]
 
 
 def test_the_largest_share_of_a_time_bound_is_that_of_one_run_and_not_a_mean_over_p() -> None:
     rows = runs_of("p3-work")
-    found = {
-        one.split(":")[0]: one for one in known(CLAIMS["P3.L10"].judge(Bench(True, tables={"p3-work": rows}))).details
-    }
+    found = {one.split(":")[0]: one for one in judged_on_rows("P3.L10", rows).details}
     own = p3.of_lemma_10(rows[rows["method"] == "dcb-m"])
     assert own["o_partitions"].nunique() > 1
     assert f" {own['of_bound'].max():.4g} [" in found["counted work ÷ |L|⁴|T| ÷ p³"]
@@ -270,7 +249,7 @@ def test_the_least_ratio_of_variances_is_the_number() -> None:
     draw = np.random.default_rng(0)
     spread = {"uniform-varying": 1.0, "zipf-varying": 9.0, "exponential-fitted": 4.0}
     degree = 50 + draw.normal(size=len(rows)) * rows["workload"].map(spread).fillna(1.0)
-    found = CLAIMS["P3.S6.1"].judge(Bench(True, tables={"p3-tables": rows.assign(max_degree=degree)}))
+    found = judged_on_rows("P3.S6.1", rows.assign(max_degree=degree))
     ratios = [float(line.split(": ")[1].split(" ")[0]) for line in found.details]
     assert known(found.number).mean == pytest.approx(min(ratios), rel=1e-3)
 

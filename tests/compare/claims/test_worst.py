@@ -2,16 +2,14 @@
 
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from overlaybench.compare.claims.worst import add_case, search_worst_case, worst_cases, wrong_with
-from overlaybench.compare.command_line import cli
 from overlaybench.instances.contract.catalogue import methods_of
 from overlaybench.instances.contract.errors import BadInput
+from tests.outcomes import output_of
 
 HEURISTICS = tuple(method for method in methods_of("overlaybench.heuristics.topics") if not method.anytime)
 
@@ -76,25 +74,13 @@ def test_only_the_worst_of_a_size_is_kept(tmp_path: Path) -> None:
 
 def test_worst_keeps_a_case_and_writes_an_instance_that_solve_draw_and_check_read(tmp_path: Path) -> None:
     words = ["worst", "--method", "gm", "--problem", "min-tco", "--nodes", "4", "--topics", "4"]
-    hall, file, best, picture = (str(tmp_path / name) for name in ("hall.json", "worst.json", "best.json", "worst.svg"))
-    call = partial(CliRunner().invoke, cli, catch_exceptions=False)
-    assert json.loads(call([*words, "--json", "--hall", hall]).stdout)["ratio"] == 1.25
-    assert len(worst_cases(Path(hall))) == 1
-    assert call([*words, "--known", "-o", file]).exit_code == 0
-    solved = json.loads(call(["solve", file, "--method", "gm", "--option", "ties=worst", "--json"]).output)
+    hall, file, best, picture = (tmp_path / name for name in ("hall.json", "worst.json", "best.json", "worst.svg"))
+    assert '"ratio": 1.25' in output_of(*words, "--json", "--hall", hall)
+    assert len(worst_cases(hall)) == 1
+    output_of(*words, "--known", "-o", file)
+    solved = json.loads(output_of("solve", file, "--method", "gm", "--option", "ties=worst", "--json"))
     assert solved["value"] == 5
-    assert json.loads(call(["solve", file, "-o", best, "--json"]).output)["value"] == 4
-    assert call(["check", file, best]).exit_code == 0
-    assert call(["draw", file, best, "-o", picture]).exit_code == 0
-    assert Path(picture).read_text().startswith("<?xml")
-
-
-def test_worst_knows_no_case_of_three_nodes_and_no_file_of_another_kind(tmp_path: Path) -> None:
-    names = ["worst", "--method", "dcb-m", "--problem", "min-tco"]
-    for words, match in (
-        (["--known", "--nodes", "3"], "no case of this size"),
-        (["--known", "-o", str(tmp_path / "worst.stp")], "unknown ending '.stp'"),
-    ):
-        with pytest.raises(BadInput, match=match):
-            CliRunner().invoke(cli, [*names, *words], catch_exceptions=False)
-    assert not list(tmp_path.iterdir())
+    assert json.loads(output_of("solve", file, "-o", best, "--json"))["value"] == 4
+    output_of("check", file, best)
+    output_of("draw", file, best, "-o", picture)
+    assert picture.read_text().startswith("<?xml")
