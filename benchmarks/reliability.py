@@ -33,6 +33,7 @@ import pytest
 import overlaybench as ob
 from overlaybench.compare.command_line import COMMANDS, cli, main
 from tests.compare import test_fuzzed_files as fuzzed
+from tests.compare.conftest import shrink_machine
 from tests.compare.faults import Trial, processes, table, wait_for
 from tests.compare.studies import test_verification as forged
 from tests.compare.studies.without_spark import study_done_in
@@ -53,7 +54,7 @@ _END_SECONDS = 30.0
 def reading(draw: random.Random, folder: Path) -> Iterator[Counter[str]]:
     """Changed files: both readers take each for the same instance or refuse it, and no reader ends in an error."""
     with pytest.MonkeyPatch.context() as patch:
-        fuzzed.shrink_machine(patch)
+        shrink_machine(patch, 2**32)
         cases: list[tuple[str, str] | str] = [*readers.CASES * 4, *draw.sample(list(fuzzed.CASES), 6)]
         for number, case in enumerate(draw.sample(cases, len(cases))):
             place = folder / str(number)

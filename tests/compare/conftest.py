@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -17,13 +20,15 @@ from matplotlib.figure import Figure
 import overlaybench as ob
 from overlaybench.compare.command_line import main
 from overlaybench.compare.report import writing
-from overlaybench.instances.contract.catalogue import Catalogue
+from overlaybench.instances.contract.catalogue import WORKLOADS, Catalogue
 from overlaybench.instances.runtime.signals import SIGNALS
 from tests.outcomes import known
 
 if TYPE_CHECKING:  # quick tests do without the second that its import takes
     from playwright.sync_api import Browser, Page
 
+slow = partial(pytest.param, marks=pytest.mark.slow)
+PROGRAM = (sys.executable, "-m", "overlaybench.compare")
 Run = Callable[..., tuple[int, str, str]]
 Theme = Literal["light", "dark"]
 
@@ -46,17 +51,25 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
     return call
 
 
+def run_apart(*words: object, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A command of the program in another process, whose Spark binds to the loopback interface."""
+    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"} | variables
+    command = [*PROGRAM, *map(str, words)]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600, check=False)
+
+
 @pytest.fixture
-def own_methods(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Methods that are registered in this test are forgotten afterwards."""
-    assert isinstance(ob.METHODS, Catalogue)
-    assert ob.METHODS.errors == ()  # what packages register is loaded now
+def own_plug_ins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is registered in this test is forgotten afterwards."""
     monkeypatch.setattr(sys, "path", sys.path.copy())
-    for name in ("_plug_ins", "_others"):
-        monkeypatch.setattr(ob.METHODS, name, dict(getattr(ob.METHODS, name)))
+    for catalogue in (ob.METHODS, ob.PROBLEMS, WORKLOADS):
+        assert isinstance(catalogue, Catalogue)
+        assert catalogue.errors == ()  # what packages register is loaded now
+        for name in ("_plug_ins", "_others"):
+            monkeypatch.setattr(catalogue, name, dict(getattr(catalogue, name)))
 
 
-@pytest.fixture(params=["PDF files without content", pytest.param("all files", marks=pytest.mark.slow)])
+@pytest.fixture(params=["PDF files without content", slow("all files")])
 def figure_files(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write PDF files without content in the quick tests, and real ones in the slow tests."""
     if request.param == "PDF files without content":
@@ -86,6 +99,13 @@ def leave_out_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
             save(figure, file, format=format, **options)
 
     monkeypatch.setattr(Figure, "savefig", without_pdf)
+
+
+def shrink_machine(patch: pytest.MonkeyPatch, memory: int) -> None:
+    """Let the machine have so many bytes of memory."""
+    asked = os.sysconf
+    pages = {"SC_PHYS_PAGES": memory // asked("SC_PAGE_SIZE")}
+    patch.setattr(os, "sysconf", lambda name: pages.get(name) or asked(name))
 
 
 def embedded(html: str, name: str) -> Any:

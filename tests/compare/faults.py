@@ -17,12 +17,14 @@ from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pyarrow.parquet as pq
 
 from overlaybench.compare.studies.row import MEASURED, SCHEMA
 from overlaybench.compare.studies.store import Store, read_journal
+from tests.compare.conftest import PROGRAM
 from tests.compare.loopback_cluster import Cluster, loopback_cluster
 
 HERE = Path(__file__).parent
@@ -79,7 +81,7 @@ class Trial:
         self.spec = folder / "spec.toml"
         self.spec.write_text(SPEC.format(slow=slow))
         words = ["study", str(self.spec), "--out", str(self.out), "--master", master]
-        self.command = [sys.executable, "-m", "overlaybench.compare", *words]
+        self.command = [*PROGRAM, *words]
         self.damage = Damage()
         self.environment: dict[str, str] = {}
         self._kept: dict[str, str] = {}
@@ -105,6 +107,11 @@ class Trial:
         status = self.end(self.start())
         assert status == 0, self.damage.messages
 
+    def end_or_resume(self, study: subprocess.Popen[str]) -> None:
+        """Wait for a study, and start it again where it failed."""
+        if self.end(study) != 0:
+            self.finish()
+
     def begin(self, stored: int) -> subprocess.Popen[str]:
         """Start it and wait until so many runs are stored."""
         study = self.start()
@@ -112,11 +119,8 @@ class Trial:
         return study
 
     def stored(self) -> dict[str, str]:
-        """When each stored run was started: a repeated run would have another time."""
-        if not self.out.exists():
-            return {}
-        table = Store(self.out).table(columns=["key", "started"])
-        return dict(zip(table["key"].to_pylist(), table["started"].to_pylist(), strict=True))
+        """When each stored run was started."""
+        return started_runs(self.out) if self.out.exists() else {}
 
     def note_faults(self, faults: int = 1) -> None:
         """Count faults that are injected now, and keep what was stored before."""
@@ -148,6 +152,12 @@ class Trial:
         return damage
 
 
+def started_runs(out: Path) -> dict[str, str]:
+    """When each stored run was started: a repeated run would have another time."""
+    table = Store(out).table(columns=["key", "started"])
+    return dict(zip(table["key"].to_pylist(), table["started"].to_pylist(), strict=True))
+
+
 def table(out: Path) -> list[dict[str, object]]:
     """The final table of a study: its rows in the order of their keys, without times, memory, machine and counters."""
     columns = [name for name in SCHEMA.names if name not in MEASURED]
@@ -155,7 +165,7 @@ def table(out: Path) -> list[dict[str, object]]:
     return rows
 
 
-def wait_for(study: subprocess.Popen[str], true: Callable[[], bool]) -> bool:
+def wait_for(study: subprocess.Popen[Any], true: Callable[[], bool]) -> bool:
     """Wait until something is true; False if the study ends first."""
     end = time.monotonic() + PATIENCE
     while not true():
@@ -200,8 +210,7 @@ def kill_each(trial: Trial, levels: Sequence[str]) -> None:
             break
         _hit(trial, processes(study, level), psutil.Process.kill)
         wait_for_more(trial, study, 4)
-    if trial.end(study) != 0:
-        trial.finish()
+    trial.end_or_resume(study)
 
 
 def _hit(trial: Trial, victims: Sequence[psutil.Process], act: Callable[[psutil.Process], object]) -> None:
@@ -241,16 +250,14 @@ def executor(trial: Trial, cluster: Cluster) -> None:
         executors = [each for worker in cluster.workers for each in psutil.Process(worker.pid).children()]
         _hit(trial, executors, psutil.Process.kill)
         wait_for_more(trial, study, 4)
-    if trial.end(study) != 0:
-        trial.finish()
+    trial.end_or_resume(study)
 
 
 def cluster_worker(trial: Trial, cluster: Cluster) -> None:
     """kill -9 of a worker of the cluster, with its executor."""
     study = trial.begin(5)
     _hit(trial, [psutil.Process(cluster.workers[-1].pid)], psutil.Process.kill)
-    if trial.end(study) != 0:
-        trial.finish()
+    trial.end_or_resume(study)
     cluster.add_worker()
 
 
@@ -262,8 +269,7 @@ def late_worker(trial: Trial, cluster: Cluster) -> None:
     _hit(trial, [psutil.Process(cluster.workers[0].pid)], psutil.Process.kill)
     late = cluster.folder / f"worker-{len(cluster.workers)}"
     cluster.add_worker()
-    if trial.end(study) != 0:
-        trial.finish()
+    trial.end_or_resume(study)
     assert list(late.glob("app-*/*/stderr")), "the late worker started no executor"
 
 
@@ -274,8 +280,7 @@ def decommissioned(trial: Trial, cluster: Cluster) -> None:
     leaving = psutil.Process(cluster.workers[-1].pid)
     executors = leaving.children()
     _hit(trial, [leaving], lambda worker: worker.send_signal(signal.SIGPWR))
-    if trial.end(study) != 0:
-        trial.finish()
+    trial.end_or_resume(study)
     assert executors
     assert "ecommission" in (cluster.folder / f"worker-{len(cluster.workers) - 1}" / "log").read_text()
 
@@ -293,8 +298,7 @@ def executors_taken_away(trial: Trial, cluster: Cluster) -> None:
 
     if wait_for(study, taken):
         trial.note_faults()
-    if trial.end(study) != 0:
-        trial.finish()
+    trial.end_or_resume(study)
 
 
 def misbehaving(trial: Trial, how: str) -> None:
@@ -615,32 +619,27 @@ class FaultHarness:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._undisturbed: dict[str, list[dict[str, object]]] = {}
-        self._number = 0
 
     def damage_by(self, name: str, cluster: Cluster | None = None) -> Damage:
         """The damage that a fault does to a study of its own."""
-        folder = self._new()
         if cluster is not None:
-            trial = Trial(folder, WITHOUT_TRIAL, cluster.master)
+            trial = self._trial(WITHOUT_TRIAL, cluster.master)
             ON_A_CLUSTER[name](trial, cluster)
             return trial.compared(self._without(WITHOUT_TRIAL))
         fault, slow, may_fail = ON_ONE_MACHINE[name]
-        trial = Trial(folder, slow)
+        trial = self._trial(slow)
         fault(trial)
         return trial.compared(self._without(WELL), may_fail=may_fail)
 
     def _without(self, slow: str) -> list[dict[str, object]]:
         if slow not in self._undisturbed:
-            trial = Trial(self._new(), slow)
+            trial = self._trial(slow)
             trial.finish()
             self._undisturbed[slow] = table(trial.out)
         return self._undisturbed[slow]
 
-    def _new(self) -> Path:
-        self._number += 1
-        folder = self._folder / str(self._number)
-        folder.mkdir()
-        return folder
+    def _trial(self, slow: str, master: str = "local[2]") -> Trial:
+        return Trial(Path(tempfile.mkdtemp(dir=self._folder)), slow, master)
 
 
 def main() -> None:

@@ -11,6 +11,11 @@ import overlaybench as ob
 from overlaybench.instances.topics.problems import TOPIC_PROBLEMS
 
 
+def recipe(workload: str = "zipf", seed: int = 1, **parameters: Any) -> str:
+    """The recipe of a generated instance, as rows have it."""
+    return json.dumps({"family": "f", "seed": seed, "workload": workload, "parameters": parameters})
+
+
 def run(problem: str = "min-tco", method: str = "gm", instance: str = "i1", **given: Any) -> dict[str, Any]:
     """A row with defaults; a `value` without a status is a feasible answer."""
     value, bound = given.pop("value", None), given.pop("lower_bound", None)

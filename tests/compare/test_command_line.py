@@ -18,7 +18,7 @@ import overlaybench as ob
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.printable import cell, printable, printable_rows
 from overlaybench.instances.runtime.status_line import StatusLine
-from tests.compare.conftest import Run
+from tests.compare.conftest import PROGRAM, Run, run_apart
 from tests.outcomes import known
 
 
@@ -55,7 +55,7 @@ def test_check_accepts_what_solve_writes_and_names_what_is_wrong(run: Run, trian
     assert "topic 'c' has two subscribers further than 2 apart" in out
 
 
-@pytest.mark.usefixtures("own_methods")
+@pytest.mark.usefixtures("own_plug_ins")
 def test_a_failed_run_and_an_optimum_that_is_not_proven_in_time_are_exit_status_1(
     run: Run, triangle: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -92,21 +92,45 @@ REFUSED = [
     ("check-proof F absent.gz", "absent.gz: cannot be read"),
     ("check-proof absent.json F", "absent.json: cannot be read"),
     ("check-proof absent.xyz F", "unknown ending"),
+    ("solve F -o x.sif", "x.sif: unknown ending '.sif': use .json, .parquet, .csv, .tsv, .graphml, .dot, .gv"),
+    ("solve F --proof x.txt", "x.txt: unknown ending '.txt': use .gz, .vipr"),
+    ("optima F -o x.sif", "x.sif: unknown ending '.sif': use .svg, .pdf, .png, .json"),
     ("draw F -o x.gif", "x.gif: unknown ending '.gif': use .svg, .pdf"),
     ("draw F -o x.svg --by-topic", "are about answers: name an ANSWER or a --method"),
     ("draw F -o x.html --step", "--step shows the choices of one --method: give one"),
     ("draw F -o x.html --step --method ilp", "method 'ilp' has no greedy choices to show"),
     ("draw F -o x.svg --step --method gm", "unknown ending '.svg': use .html, .pdf"),
     ("draw F -o x.svg --method gm --option runs", "write it as KEY=VALUE"),
+    ("export instance F -o x.sif", "x.sif: unknown ending '.sif': use .json, .parquet, .csv, .tsv"),
+    ("export answer F start.json -o x.sif", "x.sif: unknown ending '.sif': use .json, .parquet, .csv, .tsv, .graphml"),
+    ("export model F -o x.sif", "x.sif: a model is written as .mps, .lp, .opb"),
     ("export instance F start.json -o x.json", "takes no ANSWER"),
     ("export answer F -o x.json", "takes an ANSWER"),
     ("export gossipsub F -o x.json", "takes an ANSWER or --mesh"),
     ("export gossipsub F start.json --mesh 3 -o x.json", "takes an ANSWER or --mesh"),
     ("export answer F start.json --mesh 3 -o x.json", "--mesh is for gossipsub"),
+    ("export gossipsub F --mesh 2 --messages 1 --bytes 7 -o x.json", "7 is not in the range 8<=x<=10485760"),
+    ("export gossipsub F --mesh 2 --messages 1 --bytes 10485761 -o x.json", "10485761 is not in the range"),
     ("generate zipff -o x.json", "unknown workload 'zipff': did you mean 'zipf'?"),
     ("generate zipf --node 3 -o x.json", "did you mean 'nodes'?"),
-    ("generate zipf --nodes 3 -o x.xml", "unknown ending '.xml'"),
+    ("generate zipf --nodes 3 -o x.xml", "x.xml: unknown ending '.xml': use .json, .parquet, .csv"),
+    ("generate content -o x.sif", "x.sif: unknown ending '.sif': use .json, .npz"),
+    ("generate brokers-sparse -o x.sif", "x.sif: unknown ending '.sif': use .json"),
+    ("generate steiner-sparse -o x.sif", "x.sif: unknown ending '.sif': use .stp, .gr"),
+    ("generate churn -o x.sif", "x.sif: unknown ending '.sif': use .jsonl, .trace.parquet"),
     ("generate zipf 3 -o x.json", "'3': parameters are given as --name value"),
+    ("atlas", "name a method or a claim, and not both"),
+    ("atlas --method gm --claim gm<=optimum", "name a method or a claim, and not both"),
+    ("atlas --method gm --nodes 8", "8 nodes, 5 topics: from 2 to 7 nodes, 1 to 16 topics"),
+    ("atlas --method gm --problem k-tco", "unknown problem 'k-tco' of the atlas: did you mean 'min-tco'"),
+    ("atlas --method gm --option runs=2", "leave option 'runs' at 1"),
+    ("atlas --claim gm", "--claim 'gm': is no comparison: write it as"),
+    ("atlas --method gm -o worst.svg", "worst.svg: unknown ending '.svg'"),
+    ("worst --method dcb-m --problem min-tco --known --nodes 3", "--known: no case of this size"),
+    ("worst --method dcb-m --problem min-tco --known -o w.stp", "w.stp: unknown ending '.stp'"),
+    ("claims P1.L6.7", "unknown claim 'P1.L6.7': did you mean 'P1.L6.6'"),
+    ("claims --quick", "name claims to run, or --all"),
+    ("reproduce P9.F1", "unknown figure or table 'P9.F1': did you mean 'P2.F1'"),
     ("list method", "did you mean 'methods'?"),
     ("list qqqqqqqq", "the nearest are "),
     ("report .", "holds no results"),
@@ -212,16 +236,9 @@ def test_two_files_make_a_trace(run: Run, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_parts_that_run_on_spark_give_the_same_overlay(tmp_path: Path) -> None:
     file = tmp_path / "instance.json"
-    command = [sys.executable, "-m", "overlaybench.compare"]
-    sizes = ["--nodes", "60", "--topics", "30", "--subscriptions", "5"]
-    subprocess.run([*command, "generate", "zipf", *sizes, "-o", file], check=True, capture_output=True)
-    found = []
-    for more in ([], ["--master", "local[2]"]):
-        words = ["solve", str(file), "--problem", "minmax-tco", "--method", "dcbr-m"]
-        words += ["--option", "partitions=3", "--json"]
-        done = subprocess.run([*command, *words, *more], check=True, capture_output=True, text=True)
-        found.append(json.loads(done.stdout))
-    one_machine, spark = found
+    ob.write_topics(ob.generate("zipf", nodes=60, topics=30, subscriptions=5), file)
+    words = ("solve", file, "--problem", "minmax-tco", "--method", "dcbr-m", "--option", "partitions=3", "--json")
+    one_machine, spark = (json.loads(run_apart(*words, *more).stdout) for more in ((), ("--master", "local[2]")))
     assert spark["edges"] == one_machine["edges"]
     assert spark["counters"] == one_machine["counters"]
     assert spark["counters"]["partitions"] == 3
@@ -262,7 +279,7 @@ def test_a_full_disk_and_a_signal_print_one_line(
 
 
 def test_too_little_memory_is_one_line(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "overlaybench.compare", "generate", "zipf", "-o", str(tmp_path / "x.json")]
+    words = [*PROGRAM, "generate", "zipf", "-o", str(tmp_path / "x.json")]
     limits = (250 * 2**20,) * 2
     done = subprocess.run(
         words, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limits)

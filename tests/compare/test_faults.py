@@ -5,7 +5,7 @@ import pytest
 from tests.compare.faults import ON_A_CLUSTER, ON_ONE_MACHINE, TOGETHER, FaultHarness
 from tests.compare.loopback_cluster import loopback_cluster
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(3600)]
 
 
 @pytest.fixture(scope="module")
@@ -13,16 +13,7 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> FaultHarness:
     return FaultHarness(tmp_path_factory.mktemp("faults"))
 
 
-@pytest.mark.slow
-def test_a_study_survives_the_death_of_a_solver_and_of_a_worker(harness: FaultHarness) -> None:
-    damage = harness.damage_by(TOGETHER)
-    assert damage.harmless, damage
-    assert damage.faults == 2
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("name", [name for name in ON_ONE_MACHINE if name != TOGETHER])
+@pytest.mark.parametrize("name", ON_ONE_MACHINE)
 def test_a_study_survives_each_fault(harness: FaultHarness, name: str) -> None:
     try:
         damage = harness.damage_by(name)
@@ -31,10 +22,9 @@ def test_a_study_survives_each_fault(harness: FaultHarness, name: str) -> None:
     except FileNotFoundError as error:
         pytest.skip(f"{error.filename} is not installed")
     assert damage.harmless, damage
+    assert name != TOGETHER or damage.faults == 2
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", ON_A_CLUSTER)
 def test_a_study_on_a_cluster_survives_the_death_of_its_processes(harness: FaultHarness, name: str) -> None:
     with loopback_cluster(2) as cluster:

@@ -37,6 +37,7 @@ from overlaybench.instances.contract.kind import AS_STORED
 from overlaybench.instances.topics import real_data
 from overlaybench.instances.topics.evidence import priced as priced_by_pairs
 from overlaybench.instances.topics.real_data import debian_packages, debian_tags, lastfm_listeners, movielens_sample
+from tests.compare.conftest import shrink_machine
 from tests.models.checker.tiny import draw_tiny, falsehood, verdict
 from tests.models.topics.small_instances import priced
 
@@ -321,16 +322,9 @@ CASES: dict[str, Callable[[Path], Case]] = {
 }
 
 
-def shrink_machine(patch: pytest.MonkeyPatch) -> None:
-    """To 4 GiB of memory."""
-    asked = os.sysconf
-    pages = {"SC_PHYS_PAGES": 2**32 // asked("SC_PAGE_SIZE")}
-    patch.setattr(os, "sysconf", lambda name: pages.get(name) or asked(name))
-
-
 @pytest.fixture
 def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    shrink_machine(monkeypatch)
+    shrink_machine(monkeypatch, 2**32)
 
 
 def attempt(file: Path, data: bytes, read: Callable[[], None]) -> bool:

@@ -31,6 +31,12 @@ def read(folder: Path, name: str, text: str, **given: object) -> tuple[Sets, tup
     return sets_of(loaded.instance), loaded.remarks
 
 
+def dry_run(run: Run, folder: Path, instances: str) -> tuple[int, str, str]:
+    """Read the instances of a study."""
+    runs = '[[runs]]\nproblems = ["min-tco"]\nmethods = ["gm"]\n'
+    return run("study", written(folder / "study.toml", f"[[instances]]\n{instances}\n{runs}"), "--dry-run")
+
+
 TWO: Sets = {"one": {"A", "B", "C"}, "two": {"B", "D"}}
 
 
@@ -216,11 +222,8 @@ def test_a_file_whose_topics_have_one_subscriber_each_is_refused_unless_that_is_
     assert run("solve", file)[0] == 2
     assert json.loads(run("solve", file, "--as-is", "--json")[1])["value"] == 0
     assert ob.solve(ob.read(file, as_is=True)).value == 0
-    study = f'[[instances]]\nfile = "{name}"\n{{}}\n[[runs]]\nproblems = ["min-tco"]\nmethods = ["gm"]\n'
-    spec = written(tmp_path / "study.toml", study.format(""))
-    assert fix in run("study", spec, "--dry-run")[2]
-    written(spec, study.format("as_is = true"))
-    assert run("study", spec, "--dry-run")[0] == 0
+    assert fix in dry_run(run, tmp_path, f'file = "{name}"')[2]
+    assert dry_run(run, tmp_path, f'file = "{name}"\nas_is = true')[0] == 0
 
 
 def test_lists_in_cells_are_split_by_the_stated_separator(tmp_path: Path, run: Run) -> None:
@@ -247,8 +250,7 @@ def test_lists_in_cells_are_split_by_the_stated_separator(tmp_path: Path, run: R
         ob.read(written(file, "node,topic\nann,a;;b\n"), separator=";")
     with pytest.raises(ob.BadInput, match="separator 'and': give one sign"):
         ob.read(file, separator="and")
-    study = '[[instances]]\nfile = "c.csv"\nseparator = "|"\n[[runs]]\nproblems = ["min-tco"]\nmethods = ["gm"]\n'
-    assert run("study", written(tmp_path / "study.toml", study), "--dry-run")[0] == 0
+    assert dry_run(run, tmp_path, 'file = "c.csv"\nseparator = "|"')[0] == 0
 
 
 WORDS = """Language,Sense,Form
@@ -276,9 +278,8 @@ def test_several_columns_are_one_key(tmp_path: Path, run: Run) -> None:
     frame = pd.read_csv(file)
     frame.to_parquet(tmp_path / "words.parquet")
     assert ob.read(tmp_path / "words.parquet", node=["Sense"], topic=["Language", "Form"]) == found
-    study = '[[instances]]\nfile = "words.csv"\nnode_column = "Sense"\ntopic_column = ["Language", "Form"]\n'
-    spec = written(tmp_path / "s.toml", study + '[[runs]]\nproblems = ["min-tco"]\nmethods = ["gm"]\n')
-    assert run("study", spec, "--dry-run")[0] == 0
+    columns = 'file = "words.csv"\nnode_column = "Sense"\ntopic_column = ["Language", "Form"]'
+    assert dry_run(run, tmp_path, columns)[0] == 0
     with pytest.raises(ob.BadInput, match="column 'Form' is named twice"):
         ob.read(file, node="Form", topic=["Language", "Form"])
 

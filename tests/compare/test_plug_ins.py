@@ -3,7 +3,6 @@
 import importlib
 import json
 import linecache
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,8 +27,9 @@ from overlaybench.compare.studies.spark_session import PlugIns, find_plug_ins
 from overlaybench.compare.studies.store import Store, index_of
 from overlaybench.compare.studies.study import Study, read_study
 from overlaybench.compare.studies.task import Task
-from overlaybench.instances.contract.catalogue import WORKLOADS, Catalogue, modules_beside
+from overlaybench.instances.contract.catalogue import WORKLOADS, modules_beside
 from overlaybench.instances.runtime.code import closure, digest_of
+from tests.compare.conftest import run_apart
 from tests.compare.loopback_cluster import loopback_cluster
 
 MINE = '''
@@ -93,17 +93,11 @@ def of_a_cell(instance, k=3):
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A study and its module, which no other test knows; the catalogues forget it afterwards."""
+def folder(tmp_path: Path, own_plug_ins: None) -> Iterator[Path]:
+    """A study and its module, which no other test knows."""
     (tmp_path / "module_of_mine.py").write_text(MINE)
     (tmp_path / "helper_of_mine.py").write_text(HELPER)
     (tmp_path / "study.toml").write_text(SPEC)
-    monkeypatch.setattr(sys, "path", sys.path.copy())
-    for catalogue in (ob.METHODS, ob.PROBLEMS, WORKLOADS):
-        assert isinstance(catalogue, Catalogue)
-        assert catalogue.errors == ()  # what packages register is loaded now
-        for name in ("_plug_ins", "_others"):
-            monkeypatch.setattr(catalogue, name, getattr(catalogue, name))
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:
@@ -220,7 +214,7 @@ def test_the_version_of_a_notebooks_method_is_that_of_its_source_and_what_it_ref
     assert len({first, *(cell(CELL.replace(*change)) for change in changed)}) == 5
 
 
-@pytest.mark.usefixtures("own_methods")
+@pytest.mark.usefixtures("own_plug_ins")
 def test_a_function_of_a_notebook_is_a_method_in_a_study_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,11 +241,7 @@ def test_a_function_of_a_notebook_is_a_method_in_a_study_by_its_name(
 
 
 def command(*words: object, cwd: Path) -> str:
-    environment = {**os.environ, "PYTHONSAFEPATH": "1", "SPARK_LOCAL_IP": "127.0.0.1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "overlaybench.compare", *map(str, words)],
-        cwd=cwd, env=environment, capture_output=True, text=True, timeout=280,
-    )  # fmt: skip
+    done = run_apart(*words, cwd=cwd, PYTHONSAFEPATH="1")
     assert done.returncode == 0, done.stderr
     return done.stdout
 

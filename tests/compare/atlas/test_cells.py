@@ -4,7 +4,9 @@ import hashlib
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from threading import Timer
 
+import psutil
 import pytest
 
 import overlaybench as ob
@@ -14,6 +16,7 @@ from overlaybench.compare.atlas.record import entries_on_record, entry_of, keep
 from overlaybench.compare.atlas.surveys import CLAIM, RANDOM, Survey, SurveyRow
 from overlaybench.instances.contract.errors import BadInput
 from tests import topic_brute_force
+from tests.compare.loopback_cluster import loopback_cluster
 
 
 @ob.method("first-star", problems=["min-tco"])
@@ -120,7 +123,7 @@ def test_a_claim_has_its_smallest_counterexample_or_holds_on_all() -> None:
     assert 0 < held.instances < number_of_instances(4, 4)
 
 
-@pytest.mark.usefixtures("own_methods")
+@pytest.mark.usefixtures("own_plug_ins")
 def test_a_plain_function_is_surveyed_by_its_own_choices() -> None:
     ob.METHODS.register("first-star", first_star)
     found = cell(Survey("min-tco", "first-star"), 4, 3)
@@ -155,10 +158,22 @@ def test_the_record_keeps_what_was_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_spark_gives_the_same_bytes_as_one_process(tmp_path: Path) -> None:
-    survey = Survey("min-tco", "low-oda[k=2]")
-    here = list(surveyed(survey, [(5, 6)], folder=tmp_path / "here"))
-    with gathering(survey, [(5, 6)], "local[2]") as gather:
-        there = list(surveyed(survey, [(5, 6)], folder=tmp_path / "there", gather=gather))
-    assert here == there
-    assert digests(tmp_path / "here") == digests(tmp_path / "there")
+def test_a_cluster_gives_the_same_bytes_when_an_executor_is_killed_in_the_middle(tmp_path: Path) -> None:
+    survey, size, killed = Survey("min-tco", "low-oda[k=2]"), [(6, 6)], list[int]()
+
+    def kill() -> None:
+        children = psutil.Process(cluster.workers[0].pid).children(recursive=True)
+        for each in (one for one in children if one.name() == "java"):
+            killed.append(each.pid)
+            each.kill()
+
+    def during_the_next_part(done: int, total: int) -> None:
+        if not killed and done < total:
+            Timer(0.2, kill).start()
+
+    with loopback_cluster(workers=2) as cluster, gathering(survey, size, cluster.master) as gather:
+        there = list(surveyed(survey, size, folder=tmp_path / "there", gather=gather, progress=during_the_next_part))
+    assert killed
+    assert list(surveyed(survey, size, folder=tmp_path / "here")) == there
+    assert len(digests(tmp_path / "here")) > 1
+    assert digests(tmp_path / "there") == digests(tmp_path / "here")

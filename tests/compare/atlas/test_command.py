@@ -1,19 +1,15 @@
 """The command ``atlas`` and ``ob.atlas``: the worst instance, claims and their counterexamples, and own methods."""
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from matplotlib.figure import Figure
 
 import overlaybench as ob
 from overlaybench.compare.atlas.every_instance import number_of_instances
-from overlaybench.compare.command_line import cli
-from overlaybench.instances.contract.errors import BadInput
+from tests.outcomes import output_of
 
-call = partial(CliRunner().invoke, cli, catch_exceptions=False)
 OWN = '''
 import overlaybench as ob
 
@@ -29,12 +25,12 @@ def all_pairs(instance):
 def test_the_worst_instance_is_shown_and_written_and_solved_again(tmp_path: Path) -> None:
     file = tmp_path / "worst.json"
     words = ["atlas", "--method", "gm", "--nodes", "4", "--topics", "4"]
-    shown = call([*words, "-o", str(file)]).stdout
+    shown = output_of(*words, "-o", file)
     assert "5/4 on 4 nodes and 4 topics; none of all 154 instances is worse" in shown
     assert "t3: n1 n2 n3" in shown
-    solved = json.loads(call(["solve", str(file), "--method", "gm", "--option", "ties=worst", "--json"]).stdout)
+    solved = json.loads(output_of("solve", file, "--method", "gm", "--option", "ties=worst", "--json"))
     assert solved["value"] == 5
-    document = json.loads(call([*words, "--json"]).stdout)
+    document = json.loads(output_of(*words, "--json"))
     assert document["values"] == {"gm": 5, "optimum": 4}
     assert len(document["instance"]) == 4
     every = sum(number_of_instances(n, t) for n in (2, 3, 4) for t in (1, 2, 3, 4))
@@ -68,7 +64,7 @@ def test_a_claim_gets_its_smallest_counterexample_or_all_instances() -> None:
     assert none.answer.endswith("no instance of this size satisfies the condition")
 
 
-@pytest.mark.usefixtures("own_methods")
+@pytest.mark.usefixtures("own_plug_ins")
 def test_a_method_of_ones_own_is_surveyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine_of_the_atlas.py").write_text(OWN)
     monkeypatch.chdir(tmp_path)
@@ -79,17 +75,3 @@ def test_a_method_of_ones_own_is_surveyed(tmp_path: Path, monkeypatch: pytest.Mo
     assert found.answer.endswith("as their nodes are numbered")
     claim = ob.atlas(claim="mine_of_the_atlas:all_pairs <= gm", nodes=3, topics=2)
     assert (claim.values or {})["gm"] == 2
-
-
-def test_what_cannot_be_surveyed_is_one_line() -> None:
-    for words, said in (
-        ([], "name a method or a claim"),
-        (["--method", "gm", "--claim", "gm <= optimum"], "and not both"),
-        (["--method", "gm", "--nodes", "8"], "from 2 to 7 nodes"),
-        (["--method", "gm", "--problem", "k-tco"], "of the atlas"),
-        (["--method", "gm", "--option", "runs=2"], "leave option 'runs' at 1"),
-        (["--claim", "gm"], "is no comparison"),
-        (["--method", "gm", "-o", "worst.svg"], "unknown ending"),
-    ):
-        with pytest.raises(BadInput, match=said):
-            call(["atlas", *words])

@@ -21,6 +21,7 @@ from overlaybench.compare.atlas.every_tie import (
 from overlaybench.heuristics.topics.tie_breaking.tie_search import GreedySteps, SolveUnderTies, State
 from overlaybench.instances.contract.catalogue import methods_of
 from overlaybench.instances.contract.errors import BadInput
+from tests.compare.conftest import slow
 from tests.outcomes import answer_of
 
 METHODS = {method.name: method for method in methods_of("overlaybench.heuristics.topics") if method.rule is not None}
@@ -30,7 +31,6 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("low-oda", {"k": 1.0}),
     ("low-oda", {"k": 1.5}),
 ]
-SLOW = pytest.mark.slow
 
 
 def rows_of(nodes: int, topics: int) -> npt.NDArray[np.uint8]:
@@ -64,7 +64,7 @@ def ends_of(steps: GreedySteps, state: State) -> Iterator[tuple[Fraction, State]
             yield chance / len(candidates), end
 
 
-@pytest.mark.parametrize(("nodes", "topics"), [(2, 2), (4, 3), *(pytest.param(5, t, marks=SLOW) for t in range(1, 6))])
+@pytest.mark.parametrize(("nodes", "topics"), [(2, 2), (4, 3), *(slow(5, t) for t in range(1, 6))])
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
 def test_the_overlays_are_those_of_the_methods_on_every_instance(
     name: str, options: dict[str, Any], nodes: int, topics: int
@@ -79,7 +79,7 @@ def test_the_overlays_are_those_of_the_methods_on_every_instance(
             assert values[rule].tolist() == list(value(built).values())
 
 
-@pytest.mark.parametrize(("nodes", "topics", "every"), [(4, 3, 3), pytest.param(5, 4, 30, marks=SLOW)])
+@pytest.mark.parametrize(("nodes", "topics", "every"), [(4, 3, 3), slow(5, 4, 30)])
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
 def test_worst_best_and_mean_are_those_over_all_choices(
     name: str, options: dict[str, Any], nodes: int, topics: int, every: int

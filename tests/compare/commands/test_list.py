@@ -13,6 +13,7 @@ import overlaybench as ob
 from overlaybench.compare.claims.statements import statements
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.commands.listing import explain, explanations
+from tests.compare.conftest import slow
 from tests.outcomes import output_of
 
 
@@ -130,19 +131,11 @@ def parsed(line: str) -> None:
     command.make_context(name, words)
 
 
+QUICK = ("gm", "zipf", "greedy-packing")
+
+
 @pytest.mark.interpreted
-@pytest.mark.parametrize(
-    "name",
-    [
-        "gm",
-        "zipf",
-        "greedy-packing",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in (*sorted(ob.METHODS.keys() - {"gm", "greedy-packing"}), "min-tco")
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", [*QUICK, *map(slow, sorted({*ob.METHODS, "min-tco"} - {*QUICK}))])
 def test_examples_run_one_after_the_other(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for line in (line for one in explanations(name) for line in one.examples):

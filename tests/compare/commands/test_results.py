@@ -1,7 +1,5 @@
 """Results in a terminal and in a pipe."""
 
-import json
-
 import pandas as pd
 import pytest
 
@@ -10,10 +8,10 @@ from overlaybench.compare.python_api import studies as study_results
 from overlaybench.compare.studies import results as module_of_results
 from overlaybench.compare.studies.columns import researched
 from overlaybench.instances.contract.errors import BadInput
-from tests.compare.report_rows import frame, run
+from tests.compare.report_rows import frame, recipe, run
 
 REASON = "memory: 1612 MiB held, 1500 MiB allowed, and the solver had not ended by itself when it was asked to do so"
-RECIPE = json.dumps({"workload": "zipf", "parameters": {"nodes": 10, "subscriptions": 2}})
+RECIPE = recipe(nodes=10, subscriptions=2)
 LONG = "low-oda k=8 partitions=16 ties=random"
 
 
@@ -43,7 +41,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
 
 
 @pytest.mark.parametrize("words", [[], ["--by", "problem", "--by", "variant"], ["--all"], ["--by", "nodes"]])
-def test_80_columns_show_all_columns(
+def test_80_columns_show_all_columns_and_the_reasons_of_failed_runs(
     shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     shown.setattr("sys.stdout.isatty", lambda: True)
@@ -53,16 +51,16 @@ def test_80_columns_show_all_columns(
     assert "1,234,567" in text or "823,0" in text
     assert "ratio" in text
     assert "…" not in text
-    whole = ("variant", "status", "content-", "steiner-", *rows()["key"].str[:8]) if "--by" not in words else ()
-    assert [word for word in whole if word not in text] == []
-
-
-def test_a_failed_run_is_followed_by_its_reason(shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    shown.setattr("sys.stdout.isatty", lambda: True)
-    text = " ".join(" ".join(printed(capsys)).split())
-    assert "Failed or skipped" in text
-    for word in REASON.split():
-        assert word in text
+    of_runs = (
+        "variant",
+        "status",
+        "content-",
+        "steiner-",
+        *rows()["key"].str[:8],
+        "Failed or skipped",
+        *REASON.split(),
+    )
+    assert [word for word in of_runs if "--by" not in words and word not in text] == []
 
 
 def test_a_pipe_gets_narrow_rows_with_keys_last(shown: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

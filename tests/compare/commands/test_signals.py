@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import overlaybench as ob
+from tests.compare.conftest import PROGRAM, slow
 from tests.interrupts import ctrl_c_at_answer
 
-COMMAND = (sys.executable, "-m", "overlaybench.compare")
 MOMENTS = (0.7, 2.0, 3.5, 5.0)
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 METHODS = ("branch-and-cut", "ilp", "cp-sat", "polish")
@@ -44,12 +44,10 @@ def started(words: Sequence[str], **given: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, preexec_fn=hear, **given)
 
 
-@pytest.mark.parametrize(
-    ("method", "moment", "number"), [*FEW, *(pytest.param(*each, marks=pytest.mark.slow) for each in MANY)]
-)
+@pytest.mark.parametrize(("method", "moment", "number"), [*FEW, *(slow(*each) for each in MANY)])
 def test_a_signal_ends_solve_with_the_incumbent(file: Path, method: str, moment: float, number: signal.Signals) -> None:
     steps = ("--option", "steps=100000000") if method == "polish" else ()
-    words = (*COMMAND, "solve", str(file), "--problem", "k-tco", "--method", method, "--json", *steps)
+    words = (*PROGRAM, "solve", str(file), "--problem", "k-tco", "--method", method, "--json", *steps)
     with_a_trial_run = {name: value for name, value in os.environ.items() if name != "OVERLAYBENCH_INTERPRET"}
     solving = started(words, start_new_session=True, env=with_a_trial_run)
     time.sleep(moment)
@@ -63,9 +61,10 @@ def test_a_signal_ends_solve_with_the_incumbent(file: Path, method: str, moment:
         assert json.loads(out)["value"] is not None
 
 
-@pytest.mark.parametrize("number", [pytest.param(each, marks=pytest.mark.slow) for each in NUMBERS])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", NUMBERS)
 def test_a_signal_ends_a_search_of_many_runs(tmp_path: Path, number: signal.Signals) -> None:
-    words = (*COMMAND, "worst", "--method", "gm", "--problem", "min-tco", "--nodes", "8", "--topics", "8")
+    words = (*PROGRAM, "worst", "--method", "gm", "--problem", "min-tco", "--nodes", "8", "--topics", "8")
     searching = started(words, cwd=tmp_path)
     time.sleep(4)
     searching.send_signal(number)
@@ -117,7 +116,7 @@ def test_solve_prints_its_answer_where_the_disk_takes_no_proof(file: Path, tmp_p
     words = ["solve", file, "--problem", "min-tco", "--method", "branch-and-cut", "--time-limit", 5, "--json"]
     proof = tmp_path / "proof.gz"
     ended = subprocess.run(
-        [*COMMAND, *map(str, words), "--proof", str(proof)],
+        [*PROGRAM, *map(str, words), "--proof", str(proof)],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},

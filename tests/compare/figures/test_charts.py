@@ -28,7 +28,7 @@ from overlaybench.compare.figures.style import FigureOptions, rank_styles, style
 from overlaybench.compare.report.tables import judged_runs
 from overlaybench.compare.studies.plot import Plot
 from overlaybench.instances.contract.errors import BadInput
-from tests.compare.report_rows import frame, run
+from tests.compare.report_rows import frame, recipe, run
 from tests.outcomes import known
 
 
@@ -36,8 +36,7 @@ def at(
     alpha: float, value: float | None, *, method: str = "gm", seed: int = 0, family: str = "f", **given: Any
 ) -> dict[str, Any]:
     """A run on an instance whose best bound is 10."""
-    recipe = {"family": family, "seed": seed, "workload": "zipf", "parameters": {"alpha": alpha}}
-    fields = {"instance": f"{family}{alpha}/{seed}", "recipe": json.dumps(recipe), "family": family}
+    fields = {"instance": f"{family}{alpha}/{seed}", "recipe": recipe(seed=seed, alpha=alpha), "family": family}
     return run(method=method, value=value, seed=seed, **{"lower_bound": 10, **fields, **given})
 
 
@@ -236,11 +235,9 @@ def sized(
     method: str, exponent: float, nodes: int = 1000, topics: int = 100, *, seed: int = 0, **given: Any
 ) -> dict[str, Any]:
     """A run whose time is a power of the nodes, and whose memory is linear in topics × subscriptions a node."""
-    parameters = {"nodes": nodes, "topics": topics, "subscriptions": 10}
-    recipe = json.dumps({"family": "f", "seed": seed, "workload": "zipf", "parameters": parameters})
+    made = recipe(seed=seed, nodes=nodes, topics=topics, subscriptions=10)
     measured = {"seconds": 3e-7 * nodes**exponent * (1 + seed), "peak_memory": 2e5 * topics}
-    names: dict[str, Any] = {"instance": f"{parameters}{seed}", "seed": seed, "recipe": recipe}
-    return run(method=method, **names, nodes=nodes, value=1, **measured, **given)
+    return run(method=method, instance=made, seed=seed, recipe=made, nodes=nodes, value=1, **measured, **given)
 
 
 def test_a_power_law_is_fitted_exactly_to_the_medians_for_each_size_while_the_others_stay() -> None:

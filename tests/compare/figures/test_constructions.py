@@ -7,6 +7,7 @@ from overlaybench.compare.catalogue import problem_named
 from overlaybench.docs.drawn_constructions import DEGREE_OF_V, DRAWN, construction_drawing, pair_of
 from overlaybench.instances.content.workloads import CONTENT_CONSTRUCTIONS
 from overlaybench.instances.topics.constructions import CONSTRUCTIONS, SET_COVER_CONSTRUCTIONS
+from tests.compare.conftest import slow
 
 OF_TOPICS = [name for name, chosen in DRAWN.items() if chosen.problem]
 
@@ -19,9 +20,7 @@ def test_every_construction_has_a_figure() -> None:
 QUICK = ("weighted-nested-subscriptions", "set-cover-single-node", "binary-tree-of-topics")
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in OF_TOPICS]
-)
+@pytest.mark.parametrize("name", [name if name in QUICK else slow(name) for name in OF_TOPICS])
 def test_the_heuristic_and_the_optimum_that_are_drawn_differ(name: str) -> None:
     pair, problem = pair_of(name), DRAWN[name].problem
     assert pair.values[0] > pair.values[1]

@@ -16,6 +16,7 @@ from overlaybench.compare.figures.panels import COMMON, HERE, star_centres, tree
 from overlaybench.compare.figures.style import DrawOptions, save
 from overlaybench.instances.content.problems import ContentOverlay
 from overlaybench.instances.contract.catalogue import PROBLEMS, WORKLOADS, kind_of
+from tests.compare.conftest import slow
 
 WANTS = {"n0": ["a", "b"], "n1": ["a", "b"], "n2": ["b", "c"], "n3": ["c", "a"]}
 INSTANCE = ob.TopicInstance.from_subscriptions(WANTS)
@@ -89,20 +90,10 @@ def test_centres_are_marked_only_where_every_topic_of_three_has_one() -> None:
 @pytest.mark.parametrize(
     ("workload", "parameters", "method", "words"),
     [
-        pytest.param(
-            "relay-star",
-            {"rim": 4},
-            "clustering",
-            ("b0", "u1", "broker with users", "link with its price"),
-            marks=pytest.mark.slow,
-        ),
+        slow("relay-star", {"rim": 4}, "clustering", ("b0", "u1", "broker with users", "link with its price")),
         ("brokers-sparse", {"brokers": 12}, "s2", ("b11", "primary link", "soft link")),
-        pytest.param(
-            "steiner-sparse",
-            {"nodes": 12, "edges": 16, "terminals": 4},
-            "mehlhorn",
-            ("terminal", "tree", "steiner "),
-            marks=pytest.mark.slow,
+        slow(
+            "steiner-sparse", {"nodes": 12, "edges": 16, "terminals": 4}, "mehlhorn", ("terminal", "tree", "steiner ")
         ),
     ],
 )
@@ -160,9 +151,7 @@ def test_large_overlays_are_drawn_without_labels_and_larger_ones_are_refused() -
         draw(too_many)
 
 
-@pytest.mark.parametrize(
-    "ending", [".svg", *(pytest.param(ending, marks=pytest.mark.slow) for ending in (".pdf", ".png", ".html"))]
-)
+@pytest.mark.parametrize("ending", [".svg", *map(slow, (".pdf", ".png", ".html"))])
 def test_equal_drawings_are_equal_bytes(ending: str, tmp_path: Path) -> None:
     for name in ("one", "two"):
         if ending == ".html":
@@ -207,5 +196,3 @@ def test_what_does_not_fit_is_bad_input() -> None:
     failed: ob.Result[ob.Overlay] = ob.Result(problem="min-tco", method="gm", status=ob.Status.FAILED, reason="none")
     with pytest.raises(ob.BadInput, match=r"the result of gm has no answer \(failed\)"):
         draw(INSTANCE, failed)
-    with pytest.raises(ob.BadInput, match=r"unknown ending '\.gif': use \.svg"):
-        save(draw(INSTANCE), Path("x.gif"))

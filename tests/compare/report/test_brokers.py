@@ -125,7 +125,7 @@ def test_queues_are_measured_by_the_share_that_arrived(rows: pd.DataFrame) -> No
 
 @pytest.mark.usefixtures("figure_files")
 def test_the_page_shows_the_part_with_its_tables_and_figures(rows: pd.DataFrame, tmp_path: Path) -> None:
-    page = write_report(tmp_path, rows, lambda digest: pytest.fail(digest), title="Soft links", spec="").read_text()
+    page = write_report(tmp_path, rows, pytest.fail, title="Soft links", spec="").read_text()
     assert re.search(r'<h2 id="brokers">Soft links over broker trees</h2>', page)
     for title in ("Distance from the optimum", "Causes of the distance", "Savings of each strategy", "With queues"):
         assert f"<h3>{title}</h3>" in page
@@ -150,10 +150,6 @@ def test_runs_of_the_system_have_a_table_and_figures_over_time() -> None:
     assert sorted(series["seconds"].unique()) == [1, 2, 3, 4]
     assert set(series["label"]) == set(found["variant"])
     assert "system-yield-over-time" in [one.name for one in broker_charts(found, series) if one]
-
-
-def _no_instance(digest: str) -> ob.TopicInstance:
-    pytest.fail("no instance is drawn")
 
 
 NAMES = ("random-assignment", "greedy-packing", "clustering")
@@ -205,7 +201,7 @@ def test_routings_are_compared_on_equal_assignments_only(content_rows: pd.DataFr
 
 @pytest.mark.usefixtures("no_charts")
 def test_the_page_shows_both_figures_and_every_table(content_rows: pd.DataFrame, tmp_path: Path) -> None:
-    page = write_report(tmp_path, content_rows, _no_instance, title="Content", spec="").read_text()
+    page = write_report(tmp_path, content_rows, pytest.fail, title="Content", spec="").read_text()
     for name in ("content-crr-by-users", "content-crr-by-core-price"):
         assert f'id="figure-{name}"' in page
         assert (tmp_path / "figures" / f"{name}.svg").is_file()

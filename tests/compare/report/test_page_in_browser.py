@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,25 +65,34 @@ def expect(one: Any) -> Any:
     return expect(one)
 
 
-def opened(browser: Browser, address: str, width: int = 1280, theme: Theme = "light") -> Page:
+@pytest.fixture
+def opened(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
+    """Opens the page of the study or another one; all are closed at the end."""
+    contexts = list[Any]()
+
+    def open_page(width: int = 1280, theme: Theme = "light", at: str = address, **given: Any) -> Page:
+        viewport: Any = {"width": width, "height": 800}
+        contexts.append(browser.new_context(viewport=viewport, color_scheme=theme, **given))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(60_000)
+        page.goto(at)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def plotted(page: Page) -> Page:
     """The page with the plot of every run of the first problem drawn."""
-    page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme).new_page()
-    page.set_default_timeout(60_000)
-    page.goto(address)
-    plotted(page)
+    page.select_option("[name=show]", "runs")
+    expect(page.locator("#plot")).to_have_attribute("data-drawn", re.compile("[1-9]"), timeout=60_000)
     return page
 
 
-def plotted(page: Page) -> None:
-    page.select_option("[name=show]", "runs")
-    expect(page.locator("#plot")).to_have_attribute("data-drawn", re.compile("[1-9]"), timeout=60_000)
-
-
 @pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    shown = opened(browser, address)
-    yield shown
-    shown.context.close()
+def page(opened: Callable[..., Page]) -> Page:
+    return plotted(opened())
 
 
 def drawn(page: Page) -> int:
@@ -93,12 +102,6 @@ def drawn(page: Page) -> int:
 
 def redrawn(page: Page, before: int) -> None:
     page.wait_for_function("before => Number(document.getElementById('plot').dataset.drawn) > before", arg=before)
-
-
-def test_the_page_runs_offline_without_an_error(browser: Browser, address: str) -> None:
-    with watched_page(browser, address) as page:
-        page.select_option("[name=show]", "runs")
-        expect(page.locator(POINTS).first).to_be_visible(timeout=60_000)
 
 
 def test_a_head_sorts_its_table_up_and_down_and_back_and_times_by_their_length(page: Page) -> None:
@@ -208,31 +211,29 @@ def test_two_overlays_of_an_instance_show_the_edges_of_one_only(page: Page) -> N
     expect(page.locator("line.alone")).to_have_count(0)
 
 
-def test_the_theme_follows_the_system_and_is_switched(browser: Browser, address: str) -> None:
-    page = opened(browser, address, theme="dark")
+def test_the_theme_follows_the_system_and_is_switched(opened: Callable[..., Page]) -> None:
+    page = opened(theme="dark")
     paper = "() => getComputedStyle(document.body).backgroundColor"
     assert page.evaluate(paper) == "rgb(22, 24, 28)"
     page.click("#theme")
     assert page.evaluate(paper) == "rgb(255, 255, 255)"
     page.reload()
     assert page.evaluate(paper) == "rgb(255, 255, 255)", "the choice is remembered"
-    page.context.close()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_is_readable_and_accessible(browser: Browser, address: str, width: int, theme: Theme) -> None:
+def test_the_page_is_readable_and_accessible(opened: Callable[..., Page], width: int, theme: Theme) -> None:
     from axe_playwright_python.base import AXE_SCRIPT
     from axe_playwright_python.sync_playwright import Axe
 
     judging_letters = AXE_SCRIPT.replace("ignoreLength:!1", "ignoreLength:!0")
-    page = opened(browser, address, width, theme)
+    page = plotted(opened(width, theme))
     page.evaluate("document.querySelectorAll('details').forEach(list => { list.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(SMALL_TEXTS) == []
     assert page.evaluate(FAINT_TEXTS) == []
     found = Axe(judging_letters).run(page, options=None).response  # options: lists every doubt
-    page.context.close()
     faults = [(rule["id"], rule["impact"], node["html"]) for rule in found["violations"] for node in rule["nodes"]]
     doubts = [(rule["id"], node["html"], node["any"]) for rule in found["incomplete"] for node in rule["nodes"]]
     doubts = [doubt for doubt in doubts if not doubt[1].startswith("<text")]  # axe judges no text of a picture
@@ -240,9 +241,8 @@ def test_the_page_is_readable_and_accessible(browser: Browser, address: str, wid
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_opens_with_its_picture_and_the_bar_stays(browser: Browser, address: str, width: int) -> None:
-    page = browser.new_context(viewport={"width": width, "height": 800}).new_page()
-    page.goto(address)
+def test_the_page_opens_with_its_picture_and_the_bar_stays(opened: Callable[..., Page], width: int) -> None:
+    page = opened(width)
     first = page.locator("#figure-overview svg:visible").first
     expect(first).to_be_visible()
     assert first.evaluate("picture => picture.getBoundingClientRect().top") < 400
@@ -258,24 +258,23 @@ def test_the_page_opens_with_its_picture_and_the_bar_stays(browser: Browser, add
     page.locator("#all-runs").scroll_into_view_if_needed()
     page.click("text=Top")
     expect(page.locator("h1")).to_be_in_viewport()
-    page.context.close()
 
 
-def test_a_table_takes_a_screen_at_most_until_all_its_rows_are_asked_for(browser: Browser, tmp_path: Path) -> None:
+def test_a_table_takes_a_screen_at_most_until_all_its_rows_are_asked_for(
+    opened: Callable[..., Page], tmp_path: Path
+) -> None:
     rows = frame(*(run(method="gm", variant=f"gm ties={k}", value=3, lower_bound=2) for k in range(60)))
     file = write_report(tmp_path, rows, INSTANCES.__getitem__, title="Variants", spec="")
-    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-    page.goto(file.as_uri())
+    page = opened(at=file.as_uri())
     box = page.locator("#problem-min-tco ~ .scroll").first
     height = "box => box.getBoundingClientRect().height"
     assert box.evaluate(height) < 800
     page.locator("button", has_text="All 60 rows").first.click()
     assert box.evaluate(height) > 1200
-    page.context.close()
 
 
-def test_heads_and_first_columns_stay_in_view(browser: Browser, address: str) -> None:
-    page = opened(browser, address, 390)
+def test_heads_and_first_columns_stay_in_view(opened: Callable[..., Page]) -> None:
+    page = opened(390)
     box = page.locator(".scroll:has(table):not(details .scroll)").first
     first = "box => box.querySelector('tbody td').getBoundingClientRect().left - box.getBoundingClientRect().left"
     box.evaluate("box => { box.scrollLeft = 200; }")
@@ -285,21 +284,18 @@ def test_heads_and_first_columns_stay_in_view(browser: Browser, address: str) ->
     cell = box.locator("tbody td").first
     cell.evaluate("cell => { cell.textContent = 'a long name of a method and all its options '.repeat(3); }")
     assert cell.evaluate("cell => cell.getBoundingClientRect().width") < 0.5 * 390, "numbers are beside it"
-    page.context.close()
 
 
-def test_without_scripts_every_table_and_figure_is_there(browser: Browser, address: str) -> None:
-    page = browser.new_context(java_script_enabled=False).new_page()
-    page.goto(address)
+def test_without_scripts_every_table_and_figure_is_there(opened: Callable[..., Page]) -> None:
+    page = opened(java_script_enabled=False)
     expect(page.locator("#plot-controls")).to_be_hidden()
     expect(page.locator("#filter")).to_be_hidden()
     expect(page.locator("#figure-ratio svg")).to_be_visible()
     expect(page.locator("table:not(details table)").first).to_be_visible()
-    page.context.close()
 
 
-def test_in_print_there_is_ink_on_white_and_no_control(browser: Browser, address: str, tmp_path: Path) -> None:
-    page = opened(browser, address, theme="dark")
+def test_in_print_there_is_ink_on_white_and_no_control(opened: Callable[..., Page]) -> None:
+    page = opened(theme="dark")
     page.emulate_media(media="print")
     assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     for control in ("#filter", "#theme", "#plot-controls"):
@@ -308,7 +304,6 @@ def test_in_print_there_is_ink_on_white_and_no_control(browser: Browser, address
     page.set_viewport_size({"width": 690, "height": 1000})  # A4 within its margins
     expect(page.locator("#figure-overview .wide")).to_be_visible()
     expect(page.locator("#figure-overview .narrow")).to_be_hidden()
-    page.context.close()
 
 
 HOSTILE = (
@@ -344,7 +339,7 @@ def test_hostile_labels_are_text_in_drawings_and_notebooks(browser: Browser, tmp
             assert HOSTILE[0] in page.content().replace("&lt;", "<").replace("&gt;", ">")
 
 
-def test_hostile_labels_are_text_everywhere(browser: Browser, tmp_path: Path) -> None:
+def test_the_page_runs_offline_and_hostile_labels_are_text_everywhere(browser: Browser, tmp_path: Path) -> None:
     rows = study_rows().assign(reason=HOSTILE[0])
     for name in ("family", "variant"):
         rows[name] = [f"{HOSTILE[at % len(HOSTILE)]} {label}" for at, label in enumerate(rows[name])]

@@ -3,11 +3,9 @@
 import base64
 import gzip
 import itertools
-import json
 import re
 import sys
 import xml.etree.ElementTree as ET
-from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -24,8 +22,8 @@ from overlaybench.compare.report.tables import judged_runs, method_table, run_co
 from overlaybench.compare.report.writing import sampled_runs, write_report
 from overlaybench.compare.studies.plot import Plot
 from overlaybench.instances.topics.instance import TopicInstance
-from tests.compare.conftest import embedded, leave_out_pdf
-from tests.compare.report_rows import INSTANCES, PATH, STAR, STAR_EDGES, answered, frame, run, study_rows
+from tests.compare.conftest import embedded, leave_out_pdf, slow
+from tests.compare.report_rows import INSTANCES, PATH, STAR, STAR_EDGES, answered, frame, recipe, run, study_rows
 from tests.outcomes import CLASSES, assert_latex_compiles, known, needs_latex
 
 FEW = frame(run(value=3), run(method="ilp", value=2, status="optimal"))
@@ -377,7 +375,6 @@ LIKE_OTHERS = (
     "no time limit",
     "bound zero",
 )
-slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
 @pytest.mark.usefixtures("figure_files")
@@ -429,10 +426,6 @@ def test_identifiers_are_distinct_even_where_their_words_are_the_same() -> None:
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
-def parameters(**given: object) -> dict[str, str]:
-    return {"recipe": json.dumps({"workload": "zipf", "parameters": given})}
-
-
 def test_every_run_has_its_numbers_in_the_order_of_its_anchor() -> None:
     runs = judged_runs(study_rows())
     data = plot_data(runs)
@@ -448,16 +441,15 @@ def test_every_run_has_its_numbers_in_the_order_of_its_anchor() -> None:
 
 
 def test_what_a_study_varied_is_an_axis_and_what_it_did_not_is_none() -> None:
-    rows = [
-        run(instance=f"i{n}", value=3, subscriptions=4 * n, **parameters(subscriptions=n, alpha=0.5)) for n in (2, 3)
-    ]
+    made = {n: recipe(subscriptions=n, alpha=0.5) for n in (2, 3)}
+    rows = [run(instance=f"i{n}", value=3, subscriptions=4 * n, recipe=one) for n, one in made.items()]
     axes = plot_data(judged_runs(frame(*rows)))["x"]
     assert {"subscriptions", "total_subscriptions"} <= set(axes)
     assert not {"alpha", "topics"} & set(axes)
 
 
 def test_a_parameter_called_like_a_measure_does_not_replace_it() -> None:
-    rows = [run(instance=f"i{n}", value=3, **parameters(value=n, family=f"f{n}")) for n in (2, 3)]
+    rows = [run(instance=f"i{n}", value=3, recipe=recipe(value=n, family=f"f{n}")) for n in (2, 3)]
     data = plot_data(judged_runs(frame(*rows)))
     assert data["numbers"]["value"] == [3, 3]
     assert data["numbers"]["parameter value"] == [2, 3]

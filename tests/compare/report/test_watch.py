@@ -35,6 +35,16 @@ def watched(store: Store) -> Iterator[int]:
             thread.join()
 
 
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A study of three runs of which one is done."""
+    monkeypatch.setattr(Store, "instance", lambda *given: PATH)
+    store = stored(tmp_path)
+    store.write_plan(Plan("watched", (), PLOTS), [pa.table({"key": [task_of(seed=seed).key for seed in (1, 2, 3)]})])
+    written(store, 1)
+    return store
+
+
 def fetched(port: int, path: str = "/", host: str = "127.0.0.1") -> tuple[int, str, str]:
     """Status, version and text of an answer."""
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
@@ -44,13 +54,9 @@ def fetched(port: int, path: str = "/", host: str = "127.0.0.1") -> tuple[int, s
 
 
 def test_the_page_has_rows_added_between_requests_and_writes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "_SHARE", 1e9)
-    monkeypatch.setattr(Store, "instance", lambda *given: PATH)
-    store = stored(tmp_path)
-    store.write_plan(Plan("watched", (), PLOTS), [pa.table({"key": [task_of(seed=seed).key for seed in (1, 2, 3)]})])
-    written(store, 1)
     before = sorted(tmp_path.rglob("*"))
     with watched(store) as port:
         _, first, page = fetched(port)
@@ -72,13 +78,9 @@ def test_the_page_has_rows_added_between_requests_and_writes_nothing(
 
 
 def test_a_browser_that_sends_nothing_or_leaves_stops_no_other_and_leaves_no_trace(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    store: Store, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(watch._Handler, "timeout", 600)  # others are answered before the one that sends nothing
-    monkeypatch.setattr(Store, "instance", lambda *given: PATH)
-    store = stored(tmp_path)
-    store.write_plan(Plan("watched", (), PLOTS), [pa.table({"key": [task_of(seed=seed).key for seed in (1, 2, 3)]})])
-    written(store, 1)
     with watched(store) as port, create_connection(("127.0.0.1", port)):
         with create_connection(("127.0.0.1", port)) as leaving:
             leaving.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
@@ -87,11 +89,9 @@ def test_a_browser_that_sends_nothing_or_leaves_stops_no_other_and_leaves_no_tra
     assert capfd.readouterr().err == ""
 
 
-def test_a_port_in_use_and_a_folder_without_results_are_bad_input(tmp_path: Path) -> None:
+def test_a_port_in_use_and_a_folder_without_results_are_bad_input(store: Store, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="holds no results"), page_server(tmp_path / "none"):
         raise AssertionError
-    store = stored(tmp_path)
-    store.write_plan(Plan("watched", (), ""))
     with (
         page_server(store.folder) as server,
         pytest.raises(BadInput, match="choose another one by --port"),
@@ -100,13 +100,11 @@ def test_a_port_in_use_and_a_folder_without_results_are_bad_input(tmp_path: Path
         raise AssertionError
 
 
-def test_a_signal_ends_the_server_without_a_word_about_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_ends_the_server_without_a_word_about_runs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def signalled(server: HTTPServer) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(HTTPServer, "serve_forever", signalled)
-    store = stored(tmp_path)
-    store.write_plan(Plan("watched", (), ""))
     assert watch_command.callback
     with pytest.raises(KeyboardInterrupt, match="stopped; the page is no longer served"):
         watch_command.callback(folder=store.folder, port=0)

@@ -10,6 +10,7 @@ import overlaybench as ob
 from overlaybench.compare.spark_solver.excess_links import DROPPED, count_excess_links
 from tests.properties import property_test
 from tests.topic_brute_force import optimum
+from tests.topic_strategies import topic_instances
 
 wants = st.lists(st.sets(st.integers(0, 7), min_size=1, max_size=6), min_size=1, max_size=12)
 
@@ -38,19 +39,11 @@ def test_a_topic_that_takes_too_many_comparisons_leaves_the_bound() -> None:
     assert counted(wanted, 3, 1).tolist() == [0, 10, 10]
 
 
-@property_test(
-    100,
-    st.lists(st.sets(st.integers(0, 4), min_size=1, max_size=4), min_size=2, max_size=6),
-    st.integers(1, 3),
-    quick=30,
-)
-def test_the_bound_is_at_most_the_fewest_edges(chosen: list[set[int]], most: int) -> None:
-    sizes = {t: sum(t in topics for topics in chosen) for t in set().union(*chosen)}
-    rank = {t: i for i, t in enumerate(sorted(sizes, key=lambda t: (sizes[t], t)))}
-    wanted = [sorted(rank[t] for t in topics) for topics in chosen]
-    links = counted(wanted, len(rank), most)
-    total = sum(max(0, sizes[t] - 1 - int(links[rank[t]])) for t in rank)
-    instance = ob.TopicInstance.from_subscriptions(
-        {f"n{v}": [f"t{t}" for t in topics] for v, topics in enumerate(wanted)}
-    )
+@property_test(100, topic_instances(min_nodes=2, max_nodes=6, max_topics=5), st.integers(1, 3), quick=30)
+def test_the_bound_is_at_most_the_fewest_edges(instance: ob.TopicInstance, most: int) -> None:
+    sizes = np.diff(instance.topic_offsets)
+    rank = np.argsort(np.argsort(sizes, kind="stable"))
+    wanted = [sorted(rank[instance.topics_of(v)].tolist()) for v in range(instance.num_nodes)]
+    links = counted(wanted, instance.num_topics, most)[rank]
+    total = int(np.maximum(0, sizes - 1 - links).sum())
     assert -(-total // most) <= optimum(instance, "min-tco")

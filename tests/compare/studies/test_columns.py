@@ -28,12 +28,7 @@ from overlaybench.compare.studies.columns import (
 from overlaybench.compare.studies.latex import results_latex
 from overlaybench.compare.studies.plot import Plot, plot_of
 from overlaybench.compare.studies.results import export, grouped
-from tests.compare.report_rows import frame, run
-
-
-def recipe(**given: Any) -> str:
-    return json.dumps({"family": "f", "seed": 1, "workload": "w", "parameters": given})
-
+from tests.compare.report_rows import frame, recipe, run
 
 FILE = json.dumps({"family": "f", "seed": 0, "file": "/a.csv", "file_kind": "topics", "columns": {}, "sample": 0})
 SIZES = {"nodes": 10, "topics": 3, "subscriptions": 20}
@@ -120,13 +115,7 @@ def test_the_interval_of_a_mean_ratio_is_of_instances_and_not_below_1() -> None:
 
 
 def test_a_mean_ratio_is_beside_the_number_of_instances_with_a_bound() -> None:
-    rows = researched(
-        frame(
-            run(instance="a", value=4.0, lower_bound=2.0, cpu_seconds=0.5),
-            run(instance="b", value=9.0, lower_bound=None, cpu_seconds=0.5),
-        )
-    )
-    by = grouped(rows, ["variant"])
+    by = grouped(ROWS[ROWS["variant"] == "gm"], ["variant"])
     assert by[["instances", "ratio_instances", "mean_ratio"]].iloc[0].tolist() == [2, 1, 2.0]
     assert r"ratio \\ instances" in results_latex(by, ["variant"])
     assert "ratio instances" not in results_latex(by.assign(instances=1), ["variant"])
@@ -158,10 +147,9 @@ def test_methods_are_compared_on_equal_instances_in_whatever_order_the_columns_a
 
 
 def generated(nodes: int, *, subscriptions: int = 5, workload: str = "zipf", **given: Any) -> dict[str, Any]:
-    parameters = {"nodes": nodes, "subscriptions": subscriptions}
-    recipe = {"family": workload, "seed": 1, "workload": workload, "parameters": parameters}
+    made = recipe(workload, nodes=nodes, subscriptions=subscriptions)
     sizes: dict[str, Any] = {"nodes": nodes, "subscriptions": nodes * subscriptions}
-    return run(instance=f"{parameters}{workload}", recipe=json.dumps(recipe), value=3, **sizes, **given)
+    return run(instance=made, recipe=made, value=3, **sizes, **given)
 
 
 def sampled(nodes: int, **given: Any) -> dict[str, Any]:

@@ -160,9 +160,6 @@ def test_a_kill_while_replacing_a_plan_is_harmless(
     assert len(results(store.folder)) == 8
 
 
-LIMITED = SPEC.replace('["gm"]', '["gm", "ring-per-topic"]')
-
-
 def ended_at(store: Store, method: str, *statuses: str) -> None:
     """Let the runs of a method have ended so, those of lower limits first."""
     rows = store.table().to_pylist()
@@ -181,23 +178,23 @@ def limits(store: Store) -> dict[str, set[float]]:
 
 def test_only_runs_that_ended_so_are_repeated_under_the_new_limit(tmp_path: Path) -> None:
     store, again = Store(tmp_path / "out"), Again(("time-limit",), 90.0)
-    first, _ = done(LIMITED, store)
+    first, _ = done(TWICE, store)
     ended_at(store, "gm", "time-limit")
     before = set(store.done().to_pylist())
-    study_done_in(tmp_path, LIMITED, again)
+    study_done_in(tmp_path, TWICE, again)
     assert len(set(store.done().to_pylist()) - before) == 4
     assert limits(store) == {"gm": {90.0}, "ring-per-topic": {60.0}}
     assert len(store.keys()) == len(first) == 8
     stored = len(store.done())
-    study_done_in(tmp_path, LIMITED, again)  # resumed: nothing is left
+    study_done_in(tmp_path, TWICE, again)  # resumed: nothing is left
     assert len(store.done()) == stored
-    study_done_in(tmp_path, LIMITED, Again(("time-limit",), 120.0))  # those of 90 s have ended
+    study_done_in(tmp_path, TWICE, Again(("time-limit",), 120.0))  # those of 90 s have ended
     assert len(store.done()) == stored
     assert limits(store)["gm"] == {90.0}
     ended_at(store, "gm", "time-limit", "time-limit")
-    study_done_in(tmp_path, LIMITED, Again(("time-limit",), 120.0))
+    study_done_in(tmp_path, TWICE, Again(("time-limit",), 120.0))
     assert limits(store) == {"gm": {120.0}, "ring-per-topic": {60.0}}
-    study_done_in(tmp_path, LIMITED)
+    study_done_in(tmp_path, TWICE)
     assert limits(store) == {"gm": {60.0}, "ring-per-topic": {60.0}}
 
 

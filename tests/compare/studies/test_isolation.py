@@ -35,6 +35,7 @@ from overlaybench.compare.studies.isolation import (
 from overlaybench.instances.contract import method as method_module
 from overlaybench.instances.runtime.run import Clock, offer
 from overlaybench.instances.runtime.stoppable import finished_within
+from tests.compare.conftest import shrink_machine
 from tests.interrupts import ctrl_c_raises, press_ctrl_c_in_the_parent
 
 PATH = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
@@ -252,19 +253,6 @@ def test_a_warm_solver_shows_as_much_memory_as_a_new_one() -> None:
     assert second > 0.5 * first > 5 * 2**20
 
 
-def test_solver_output_stays_off_the_terminal_and_is_kept(capfd: pytest.CaptureFixture[str]) -> None:
-    def chatty(*_: Any, **__: Any) -> ob.Proposal[ob.Overlay]:
-        print("hello")
-        os.write(2, b"there")
-        return ob.Proposal(CONNECTED)
-
-    with Solver() as solver:
-        printed = solver.run(Job(trial(chatty), PATH, ob.PROBLEMS["min-tco"], 1, {}, 5.0, None))
-    assert printed.result.status is ob.Status.FEASIBLE
-    assert printed.output == "hello\nthere"
-    assert capfd.readouterr() == ("", "")
-
-
 class Terminal(io.StringIO):
     """Which touches a file once a text is written."""
 
@@ -302,11 +290,14 @@ def test_an_attended_run_is_seen_on_the_terminal_while_it_goes_on(
     assert shown.getvalue().endswith(f"{wanted}{removed}the end"), "the line of the state is removed, if there is one"
 
 
-def test_output_belongs_to_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_belongs_to_its_run_and_stays_off_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     def chatty_or_leaving(*_: Any, seed: int, **__: Any) -> ob.Proposal[ob.Overlay]:
         if seed:
             sys.exit(3)
-        sys.stderr.write("hello")
+        print("hello")
+        os.write(2, b"there")
         return ob.Proposal(CONNECTED)
 
     method = trial(chatty_or_leaving)
@@ -314,8 +305,9 @@ def test_output_belongs_to_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("overlaybench.compare.studies.isolation.method_named", lambda _: method)
     with Solver() as solver:
         first, second = (solver.run(Job(method, PATH, ob.PROBLEMS["min-tco"], k, {}, 9, None)) for k in range(2))
-    assert first.output == "hello"
+    assert (first.output, first.result.status) == ("hello\nthere", ob.Status.FEASIBLE)
     assert (second.output, second.result.reason) == ("", "crash: exit status 3")
+    assert capfd.readouterr() == ("", "")
 
 
 def offering(then: Callable[[], object]) -> Callable[..., ob.Proposal[ob.Overlay] | None]:
@@ -401,9 +393,7 @@ def test_offers_without_a_watcher_and_in_a_forked_process_change_nothing() -> No
 @pytest.fixture
 def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """One with 512 MiB of memory, half of which an instance may take."""
-    asked = os.sysconf
-    pages = {"SC_PHYS_PAGES": 2**29 // asked("SC_PAGE_SIZE")}
-    monkeypatch.setattr(os, "sysconf", lambda name: pages.get(name) or asked(name))
+    shrink_machine(monkeypatch, 2**29)
 
 
 def test_more_than_half_of_the_memory_is_bad_input_and_the_bound_ends_with_the_reading(small_machine: None) -> None:

@@ -1,7 +1,6 @@
 """Results beside each other: paired methods against published numbers, and two results by their runs."""
 
 import itertools
-import json
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from overlaybench.compare.studies.paired import (
     wilcoxon,
 )
 from overlaybench.instances.contract.errors import BadInput
-from tests.compare.report_rows import frame, run
+from tests.compare.report_rows import frame, recipe, run
 from tests.outcomes import known
 
 TABLE = """4 3 2 1  1 2 3 4  4 1 2 3  4 1 3 2  4 2 3 1  1 2.5 4 2.5  3 2 4 1  2.5 2.5 4 1  4 3 2 1  2.5 2.5 2.5 2.5
@@ -153,10 +152,6 @@ def a_run(*about: str, **given: Any) -> dict[str, Any]:
     return run(*about, **{"machine": "m", **given})
 
 
-def recipe(seed: int, nodes: int = 10) -> str:
-    return json.dumps({"family": "f", "seed": seed, "workload": "zipf", "parameters": {"nodes": nodes}})
-
-
 def test_runs_are_matched_by_what_they_are_and_repeats_by_seeds_first() -> None:
     a = frame(a_run(instance="x", value=5.0, seed=1), a_run(instance="y", value=7.0, seed=2))
     b = frame(a_run(instance="y", value=7.0, seed=9), a_run(instance="x", value=4.0, seed=8))
@@ -175,7 +170,7 @@ def test_runs_with_other_options_limits_or_methods_have_no_partner() -> None:
     b = frame(
         a_run(value=1.0, options='{"k": 2}'),
         a_run(method="ilp", value=1.0, time_limit=60.0),
-        a_run(instance="z", recipe=recipe(1)),
+        a_run(instance="z", recipe=recipe()),
     )
     comparison = compared(a, b)
     assert (len(comparison.pairs), len(comparison.only_a), len(comparison.only_b)) == (0, 2, 3)
@@ -187,8 +182,8 @@ def test_runs_with_other_options_limits_or_methods_have_no_partner() -> None:
 
 
 def test_other_draws_of_a_recipe_are_matched_in_order_and_not_called_better_or_worse() -> None:
-    a = frame(*(a_run(instance=f"a{n}", recipe=recipe(n), value=5.0) for n in (1, 2)))
-    b = frame(*(a_run(instance=f"b{n}", recipe=recipe(n + 50), value=6.0) for n in (1, 2)))
+    a = frame(*(a_run(instance=f"a{n}", recipe=recipe(seed=n), value=5.0) for n in (1, 2)))
+    b = frame(*(a_run(instance=f"b{n}", recipe=recipe(seed=n + 50), value=6.0) for n in (1, 2)))
     comparison = compared(a, b)
     assert comparison.pairs["redrawn"].all()
     assert not comparison.is_worse

@@ -8,23 +8,23 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from overlaybench.compare.catalogue import version_of
 from overlaybench.compare.studies import spark_session, spark_study
 from overlaybench.compare.studies.isolation import session_members
-from overlaybench.compare.studies.row import MEASURED, SCHEMA
 from overlaybench.compare.studies.run_table import run_table
 from overlaybench.compare.studies.spark_session import _is_of_spark, spark, write_archive
 from overlaybench.compare.studies.spark_study import _check_code, run_study
 from overlaybench.compare.studies.store import Store
 from overlaybench.compare.studies.study import read_study
 from overlaybench.instances.contract.errors import BadInput
+from tests.compare.conftest import PROGRAM, run_apart
+from tests.compare.faults import started_runs, table, wait_for
 from tests.compare.loopback_cluster import Cluster, connect_server, loopback_cluster
 from tests.interrupts import has_ended
 from tests.outcomes import output_of
@@ -44,13 +44,13 @@ runs = [
 
 
 def command(spec: Path, out: Path, master: str) -> list[str]:
-    return [sys.executable, "-m", "overlaybench.compare", "study", str(spec), "--out", str(out), "--master", master]
+    return ["study", str(spec), "--out", str(out), "--master", master]
 
 
-def finish(spec: Path, out: Path, master: str = "local[2]") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(spec, out, master), cwd=spec.parent, capture_output=True, text=True, check=True, timeout=280
-    )
+def finish(spec: Path, out: Path, master: str, *more: str) -> subprocess.CompletedProcess[str]:
+    done = run_apart(*command(spec, out, master), *more, cwd=spec.parent)
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 def write(folder: Path, seeds: int) -> Path:
@@ -82,11 +82,6 @@ def test_a_study_beside_files_with_names_of_ours_does_all_its_runs(finished: tup
     assert "failed" not in printed
     rows = Store(out).rows()
     assert set(run_table(read_study(file), Store(out).index()).keys.to_pylist()) == set(rows["key"])
-
-
-def test_the_library_beside_files_with_names_of_ours_is_the_installed_one(folder: Path) -> None:
-    code = "from overlaybench.models import topics; from overlaybench.compare.catalogue import METHODS; len(METHODS)"
-    subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
 
 
 def test_a_finished_study_starts_no_spark(finished: tuple[Path, Path, str]) -> None:
@@ -122,29 +117,29 @@ def test_what_comes_up_while_an_error_of_spark_is_handled_is_of_spark() -> None:
 @pytest.mark.slow
 def test_a_study_grows_by_what_is_new_and_keeps_the_rest(finished: tuple[Path, Path, str], tmp_path: Path) -> None:
     out = shutil.copytree(finished[1], tmp_path / "out")
-    before = _stored(out)
+    before = started_runs(out)
     file = write(tmp_path, 2)
     file.write_text(file.read_text().replace('"ring-per-topic", ', ""))
-    grown = finish(file, out)
+    grown = finish(file, out, "local[2]")
     assert "20 runs" in grown.stdout
     assert "2 stored runs of earlier studies or code versions are not among them" in grown.stderr
-    after = _stored(out)
+    after = started_runs(out)
     assert len(after) == 22
     assert {key: after[key] for key in before} == before
     unrelated = file.read_text().replace('"trial"', '"other"').replace("seed = 3", "seed = 4")
     file.write_text(unrelated)
-    subprocess.run([*command(file, out, "local[2]"), "--grow"], capture_output=True, check=True, timeout=280)
-    assert len(_stored(out)) == 42
+    finish(file, out, "local[2]", "--grow")
+    assert len(started_runs(out)) == 42
 
 
 def test_a_study_stopped_while_java_starts_leaves_no_process(tmp_path: Path) -> None:
     study = subprocess.Popen(
-        command(write(tmp_path, 1), tmp_path / "out", "local[2]"),
+        [*PROGRAM, *command(write(tmp_path, 1), tmp_path / "out", "local[2]")],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    _wait(study, lambda: bool(session_members(study.pid)))
+    wait_for(study, lambda: bool(session_members(study.pid)))
     study.send_signal(signal.SIGTERM)
     _, printed = study.communicate(timeout=120)  # a process that is left would hold the pipe
     assert study.returncode == 128 + signal.SIGTERM
@@ -154,18 +149,6 @@ def test_a_study_stopped_while_java_starts_leaves_no_process(tmp_path: Path) -> 
     while not all(map(has_ended, session_members(study.pid))) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert all(map(has_ended, session_members(study.pid)))
-
-
-def _wait(study: subprocess.Popen[bytes], condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition() and study.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-
-
-def _stored(out: Path) -> dict[str, str]:
-    """When each stored run was started: a repeated run would have another time."""
-    table = Store(out).table(columns=["key", "started"])
-    return dict(zip(table["key"].to_pylist(), table["started"].to_pylist(), strict=True))
 
 
 CLUSTER_SPEC = """
@@ -189,7 +172,7 @@ def spec_in(folder: Path) -> Path:
 
 def study(folder: Path, master: str, *more: str, **environment: str) -> subprocess.Popen[str]:
     """A study that is started in another process, with its results in `folder`/out."""
-    words = [*command(spec_in(folder), folder / "out", master), *more]
+    words = [*PROGRAM, *command(spec_in(folder), folder / "out", master), *more]
     kept = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"} | environment
     return subprocess.Popen(words, env=kept, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -206,13 +189,7 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
 def rows_on(master: str, folder: Path) -> list[dict[str, Any]]:
     """The rows of the study after it has run in this process."""
     run_study(read_study(spec_in(folder)), Store(folder / "out"), master, quiet=True)
-    return rows(folder / "out")
-
-
-def rows(out: Path) -> list[dict[str, Any]]:
-    columns = [name for name in SCHEMA.names if name not in MEASURED]
-    listed: list[dict[str, Any]] = Store(out).table(columns=columns).drop_columns("counters").to_pylist()
-    return listed
+    return table(folder / "out")
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +211,7 @@ def test_one_core_two_cores_and_a_cluster_give_the_same_rows(
     assert {row["status"] for row in undisturbed} == {"feasible", "optimal"}
     assert rows_on("local[2]", tmp_path_factory.mktemp("two")) == undisturbed
     assert ended(study(tmp_path, cluster.master))[0] == 0
-    assert rows(tmp_path / "out") == undisturbed
+    assert table(tmp_path / "out") == undisturbed
 
 
 @pytest.mark.slow
@@ -242,8 +219,8 @@ def test_a_server_of_spark_connect_gives_the_same_rows(tmp_path: Path, undisturb
     pytest.importorskip("grpc", reason="pip install 'overlaybench[connect]'")
     with connect_server(tmp_path) as address:
         *words, _, _ = command(spec_in(tmp_path), tmp_path / "out", "")  # without a master
-        subprocess.run([*words, "--remote", address], check=True, timeout=280, cwd=tmp_path)
-    assert rows(tmp_path / "out") == undisturbed
+        assert run_apart(*words, "--remote", address, cwd=tmp_path).returncode == 0
+    assert table(tmp_path / "out") == undisturbed
 
 
 def test_a_server_of_spark_connect_is_refused_where_a_spark_context_is_needed(tmp_path: Path) -> None:
@@ -301,7 +278,7 @@ def test_workers_need_nothing_but_python_java_and_an_archive_with_the_libraries(
 ) -> None:
     archive = write_archive(tmp_path / "all.zip", libraries=True)
     assert ended(study(tmp_path, cluster.master, "--archive", str(archive), PYSPARK_PYTHON=bare))[0] == 0
-    assert rows(tmp_path / "out") == undisturbed
+    assert table(tmp_path / "out") == undisturbed
 
 
 SPEC_OF_A_FILE = """
@@ -333,21 +310,9 @@ def test_workers_that_see_nothing_of_the_drivers_disk_do_all_runs_with_files_and
             (folder / "own.csv").write_text(f"node,topic\n{rows}")
             stores.append(Store(folder / "out"))
             run_study(read_study(folder / "spec.toml"), stores[-1], master, quiet=True)
-        words = ["generate", "zipf", "--nodes", "2000", "--topics", "20", "--subscriptions", "3"]
-        words += ["-o", str(tmp_path / "g.parquet"), "--master", cluster.master]
-        shared = subprocess.run(
-            [sys.executable, "-m", "overlaybench.compare", *words],
-            env=os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=280,
-        )
     hidden, seen = (
         store.table(columns=["instance", "method", "seed", "status", "value", "answer"]).to_pylist() for store in stores
     )
     assert len(hidden) == 2 * (6 + 3)
     assert sorted(hidden, key=str) == sorted(seen, key=str)
     assert len(list(stores[0].proofs.iterdir())) == 9
-    assert (shared.returncode, shared.stderr.count("\n")) == (0, 2)
-    assert pq.read_table(tmp_path / "g.parquet").num_rows == 2000 * 3

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 import overlaybench as ob
-from overlaybench.compare.command_line import cli
 from overlaybench.compare.library.study import known_times
 from overlaybench.compare.studies import study as study_module
 from overlaybench.compare.studies.progress import RunTally
@@ -16,6 +14,7 @@ from overlaybench.compare.studies.run_table import RunTable, run_table
 from overlaybench.compare.studies.store import Store, index_of
 from overlaybench.compare.studies.study import Study, read_study
 from overlaybench.compare.studies.task import RunGroup, Task
+from tests.outcomes import output_of
 
 SPEC = """
 name = "trial"
@@ -48,6 +47,9 @@ families = ["even"]
 repeats = 2
 time_limit = 9.5
 """
+
+
+RUNS = '[[runs]]\nproblems = ["min-tco"]\nmethods = ["gm"]\n'
 
 
 def study_of(tmp_path: Path, text: str) -> Study:
@@ -118,16 +120,14 @@ def test_samples_of_a_file_are_seeded_and_relative_to_the_study(tmp_path: Path) 
     topic_column = "artist"
     sample = [5, 10, 0]
     seeds = 2
-    [[runs]]
-    problems = ["min-tco"]
-    methods = ["gm"]
     """
-    study = study_of(tmp_path, text)
+    study = study_of(tmp_path, text + RUNS)
     assert [recipe.make().num_nodes for recipe in study.recipes] == [5, 5, 10, 10, 40]
     assert study.recipes[0].make() != study.recipes[1].make()
     assert study.recipes[0].family == "rows"
     (tmp_path / "rows.csv").write_text("user,artist\nu,a\n")
-    study = study_of(tmp_path, text.replace('"data/rows.csv"', '["data/rows.csv", "rows.csv"]').replace("5, 10, ", ""))
+    text = text.replace('"data/rows.csv"', '["data/rows.csv", "rows.csv"]').replace("5, 10, ", "")
+    study = study_of(tmp_path, text + RUNS)
     assert [recipe.family for recipe in study.recipes] == ["data/rows.csv", "rows.csv"]
 
 
@@ -138,11 +138,8 @@ def test_an_absent_file_is_replaced_by_its_stand_in_and_that_is_noted(tmp_path: 
     family = "listeners"
     seeds = 2
     stand_in = { family = "synthetic", workload = "zipf", nodes = [4, 5], topics = 5, subscriptions = 2 }
-    [[runs]]
-    problems = ["min-tco"]
-    methods = ["gm"]
     """
-    study = study_of(tmp_path, text)
+    study = study_of(tmp_path, text + RUNS)
     assert {recipe.family for recipe in study.recipes} == {"synthetic"}
     assert len(study.recipes) == 4
     assert study.notes == ("absent.csv was absent: synthetic instances stand in for it.",)
@@ -266,7 +263,7 @@ def test_a_folder_of_parquet_parts_is_read_as_a_file(tmp_path: Path) -> None:
     (folder / "_SUCCESS").write_text("")
     for start in (0, 2):
         pq.write_table(whole.to_arrow().slice(start, 2), folder / f"part-{start}.parquet")
-    study = study_of(tmp_path, '[[instances]]\nfile = "*.parquet"\n[[runs]]\nproblems = ["min-tco"]\nmethods = ["gm"]')
+    study = study_of(tmp_path, '[[instances]]\nfile = "*.parquet"\n' + RUNS)
     assert [recipe.make().digest for recipe in study.recipes] == [whole.digest]
 
 
@@ -316,8 +313,7 @@ def test_a_dry_run_needs_no_folder_and_says_the_estimate_and_the_most(tmp_path: 
         'instances = [{ workload = "zipf", nodes = 20, topics = 20, subscriptions = 3, seeds = 1000 }]\n'
         'runs = [{ problems = ["min-tco"], methods = ["branch-and-cut"] }]\n'
     )
-    done = CliRunner().invoke(cli, ["study", str(file), "--dry-run", "--master", "local[2]"])
-    assert (done.exit_code, done.exception) == (0, None)
-    assert "at most 8 h 20 min, if every exact method takes its time limit" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("about ")
+    shown = output_of("study", file, "--dry-run", "--master", "local[2]")
+    assert "at most 8 h 20 min, if every exact method takes its time limit" in shown
+    assert shown.splitlines()[-1].startswith("about ")
     assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
