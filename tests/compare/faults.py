@@ -258,7 +258,6 @@ def cluster_worker(trial: Trial, cluster: Cluster) -> None:
     study = trial.begin(5)
     _hit(trial, [psutil.Process(cluster.workers[-1].pid)], psutil.Process.kill)
     trial.end_or_resume(study)
-    cluster.add_worker()
 
 
 def late_worker(trial: Trial, cluster: Cluster) -> None:

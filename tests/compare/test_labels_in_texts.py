@@ -19,10 +19,7 @@ Sets = dict[str, set[str]]
 
 
 def sets_of(instance: ob.TopicInstance) -> Sets:
-    found: Sets = {}
-    for node, topics in mapping(instance).items():
-        for topic in topics:
-            found.setdefault(topic, set()).add(node)
+    found: Sets = instance.to_pandas().groupby("topic")["node"].agg(set).to_dict()
     return found
 
 

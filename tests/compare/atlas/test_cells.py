@@ -133,22 +133,6 @@ def test_a_plain_function_is_surveyed_by_its_own_choices() -> None:
     assert sum(row.cases for row in rows) == 10
 
 
-def test_unknown_names_are_refused() -> None:
-    for given, said in (
-        ({"method": "gmm"}, "gm"),
-        ({"method": "low-oda[k=0]"}, "from 1"),
-        ({"method": "low-oda[k"}, "is no method"),
-        ({"method": "gm[ties=best]"}, "has all rules for ties"),
-        ({"claim": "gm[ties=random] <= 1"}, "of a claim: known: best"),
-        ({"claim": "gm <= optimun"}, "optim"),
-        ({"method": "gm", "where": "gm < 2"}, "unknown quantity .gm. of an instance"),
-    ):
-        with pytest.raises(BadInput, match=said):
-            Survey("min-tco", **given)
-    with pytest.raises(BadInput, match=r"unknown problem .k-tco. of the atlas"):
-        Survey("k-tco", "gm2")
-
-
 def test_the_record_keeps_what_was_found(tmp_path: Path) -> None:
     file = tmp_path / "record.json"
     entries = [entry_of("gm", "min-tco", each) for each in surveyed(Survey("min-tco", "gm"), sizes(3, 2))]

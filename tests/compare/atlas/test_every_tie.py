@@ -20,7 +20,6 @@ from overlaybench.compare.atlas.every_tie import (
 )
 from overlaybench.heuristics.topics.tie_breaking.tie_search import GreedySteps, SolveUnderTies, State
 from overlaybench.instances.contract.catalogue import methods_of
-from overlaybench.instances.contract.errors import BadInput
 from tests.compare.conftest import slow
 from tests.outcomes import answer_of
 
@@ -113,12 +112,3 @@ def test_rings_are_those_of_the_method_and_worst_and_best_are_over_all_orders() 
             over_all = [ring[measure] for ring in rings]
             assert (worst, best) == (max(over_all), min(over_all))
             assert mean == pytest.approx(sum(over_all) / len(over_all))
-
-
-def test_options_without_a_search_of_ties_are_refused() -> None:
-    for name, options in (("gm", {"runs": 2}), ("ring-per-topic", {"order": ORDER})):
-        with pytest.raises(BadInput, match="atlas"):
-            made_of(name, 3, rows_of(3, 1), options)
-
-
-ORDER = "random-per-topic"

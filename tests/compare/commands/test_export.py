@@ -146,7 +146,6 @@ def test_costs_of_a_second_file_make_the_problem_the_one_about_costs(files: tupl
     found = json.loads(output_of("solve", files[0], "--costs", pairs, "--score-column", "seen", "--json"))
     assert ["a", "c"] in found["edges"]
     assert ["b", "c"] in found["edges"]
-    assert "are of a file --costs" in refusal_of("solve", files[0], "--cost-column", "cost")
 
 
 def test_a_value_is_shown_in_the_unit_of_the_costs_in_the_file(files: tuple[Path, Path], tmp_path: Path) -> None:

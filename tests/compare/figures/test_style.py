@@ -155,7 +155,6 @@ def test_options_hold_for_all_that_is_drawn_inside_and_end_with_the_context() ->
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (FigureOptions(formats=("gif",)), "unknown format 'gif' of figures"),
         (FigureOptions(font="DejaVu Sanz"), "did you mean 'DejaVu Sans'"),
         (FigureOptions(width=300), "300 inches wide"),
         (FigureOptions(font_size=1), "font size of 1 points"),

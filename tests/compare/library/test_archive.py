@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
@@ -145,11 +146,9 @@ def changed(column: str, to: str, *files: str) -> Callable[[Path], object]:
 
     def change(folder: Path) -> None:
         for file in files or ("table.csv",):
-            rows = list(csv.DictReader((folder / file).open()))
-            with (folder / file).open("w") as opened:
-                writer = csv.DictWriter(opened, rows[0])
-                writer.writeheader()
-                writer.writerows(row | ({column: to} if row["instance"] == "b" else {}) for row in rows)
+            rows = pd.read_csv(folder / file, dtype=str, keep_default_na=False)
+            rows.loc[rows["instance"] == "b", column] = to
+            rows.to_csv(folder / file, index=False)
 
     return change
 

@@ -10,7 +10,6 @@ from overlaybench.compare.library.table import read_table
 from overlaybench.compare.studies.library_entries import library_entry
 from overlaybench.compare.studies.study import read_study
 from tests.outcomes import output_of as run
-from tests.outcomes import refusal_of
 
 SMALL = "small-uniform-20-20-5-s0"
 ABSENT = next(entry.name for entry in read_table().entries.values() if entry.needs)
@@ -43,8 +42,6 @@ def test_an_unknown_name_gives_the_three_nearest() -> None:
     with pytest.raises(ob.BadInput) as error:
         ob.load("small-uniform-20-20-5-s9")
     assert sum(f"'{name}'" in str(error.value) for name in read_table().entries) == 3
-    refusal = refusal_of("solve", "@nowhere")
-    assert "nearest" in refusal or "did you mean" in refusal
 
 
 def test_an_instance_that_needs_data_of_others_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ def opened(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     def open_page(width: int = 1280, theme: Theme = "light", at: str = address, **given: Any) -> Page:
         viewport: Any = {"width": width, "height": 800}
         contexts.append(browser.new_context(viewport=viewport, color_scheme=theme, **given))
-        page = contexts[-1].new_page()
+        page: Page = contexts[-1].new_page()
         page.set_default_timeout(60_000)
         page.goto(at)
         return page
@@ -95,12 +96,11 @@ def page(opened: Callable[..., Page]) -> Page:
     return plotted(opened())
 
 
-def drawn(page: Page) -> int:
-    """How often the plot was drawn."""
-    return int(page.locator("#plot").get_attribute("data-drawn") or 0)
-
-
-def redrawn(page: Page, before: int) -> None:
+@contextmanager
+def redrawn(page: Page) -> Iterator[None]:
+    """Waits until the plot is drawn again after what is done within."""
+    before = int(page.locator("#plot").get_attribute("data-drawn") or 0)
+    yield
     page.wait_for_function("before => Number(document.getElementById('plot').dataset.drawn) > before", arg=before)
 
 
@@ -166,30 +166,26 @@ def test_a_point_names_its_run_and_leads_to_its_row_and_a_link_shows_a_row_that_
 
 def test_the_legend_switches_methods_by_the_keyboard(page: Page) -> None:
     before = page.locator(POINTS).count()
-    count = drawn(page)
     page.locator("#plot-legend label", has_text="gm").locator("input").focus()
-    page.keyboard.press("Space")
-    redrawn(page, count)
+    with redrawn(page):
+        page.keyboard.press("Space")
     without = page.locator(POINTS).count()
     assert 0 < without < before
-    count = drawn(page)
-    page.click("#legend-none")
-    redrawn(page, count)
+    with redrawn(page):
+        page.click("#legend-none")
     assert page.locator(POINTS).count() == 0
 
 
 @pytest.mark.parametrize("show", ["runs", "means", "profile"])
 def test_problem_axes_and_scale_are_chosen(page: Page, show: str) -> None:
     for name, choice in (("problem", "low-tco"), ("y", "degree"), ("x", "time"), ("show", show)):
-        count = drawn(page)
-        page.select_option(f"[name={name}]", choice)
-        redrawn(page, count)
+        with redrawn(page):
+            page.select_option(f"[name={name}]", choice)
     labels = " ".join(page.locator("#plot svg text").all_text_contents())
     assert ("factor of the best bound" if show == "profile" else "maximum degree") in labels
     assert ("time (s)" in labels) == (show != "profile")
-    count = drawn(page)
-    page.check("[name=logarithmic]")
-    redrawn(page, count)
+    with redrawn(page):
+        page.check("[name=logarithmic]")
     assert page.locator("#plot svg").is_visible()
 
 

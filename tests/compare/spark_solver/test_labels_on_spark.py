@@ -79,11 +79,7 @@ def here(path: Path, columns: dict[str, Any]) -> Pairs | None:
         if "every topic has one subscriber" in str(error):
             return set()
         return None
-    return {
-        (instance.node_label(v), instance.topic_label(int(t)))
-        for v in range(instance.num_nodes)
-        for t in instance.topics_of(v)
-    }
+    return set(instance.to_pandas()[["node", "topic"]].itertuples(index=False, name=None))
 
 
 def by_its_task(path: Path, columns: dict[str, Any]) -> Pairs | None:

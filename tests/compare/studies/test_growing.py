@@ -172,8 +172,8 @@ def ended_at(store: Store, method: str, *statuses: str) -> None:
 
 
 def limits(store: Store) -> dict[str, set[float]]:
-    rows = results(store.folder)
-    return {method: set(own["time_limit"]) for method, own in rows.groupby("method")}
+    found: dict[str, set[float]] = results(store.folder).groupby("method")["time_limit"].agg(set).to_dict()
+    return found
 
 
 def test_only_runs_that_ended_so_are_repeated_under_the_new_limit(tmp_path: Path) -> None:
