@@ -73,14 +73,13 @@ class Certificate:
         given = self.bounds + self.rows
         start = len(given)
         last_use, place = array("q", [-1]) * (last + 1), array("q", range(last + 1))
-        needed = bytearray(last + 1)
-        needed[last] = True
+        last_use[last] = last
         for k in range(last, start - 1, -1):
-            if needed[k]:
+            if last_use[k] >= 0:
                 for used in self.kept(k - start)[-1]:
-                    last_use[used] = max(last_use[used], k)
-                    needed[used] = True
-        kept = [k for k in range(start, last + 1) if needed[k]]
+                    if last_use[used] < 0:
+                        last_use[used] = k
+        kept = array("q", (k for k in range(start, last + 1) if last_use[k] >= 0))
         for new, k in enumerate(kept, start):
             place[k] = new
         with open(path, "w", encoding="ascii") as file:
