@@ -12,6 +12,7 @@ from cases import need
 
 WIDEST = 7  # bytes a column
 SPARSE = 32  # columns of a name, for each unit of their weights, up to which a row is kept as an integer
+LARGE = 2**14  # columns of a name above which a row is kept as coefficients: those that are 0 need no place
 OVERLAP = 4  # names of a column, on average, above which rows with a name have all columns
 CELLS = 2**22  # coefficients of rows in use that are kept: 8 bytes each
 
@@ -58,12 +59,11 @@ class Rows:
 
     def place_of(self, column):
         """The place of a column, which is the next one if it has none."""
-        place = self.place.get(column)
-        if place is None:
-            place = self.place[column] = len(self.columns)
+        if column not in self.place:
+            self.place[column] = len(self.columns)
             self.columns.append(column)
             self.costs.append(self.model.cost(column))
-        return place
+        return self.place[column]
 
     def places(self, columns):
         places = [*map(self.place.get, columns)]
@@ -89,7 +89,7 @@ class Rows:
         name's columns with the name, or as coefficients with their places.
         """
         named = type(coefficients) is Named
-        if named and self.width and len(coefficients.weights) <= SPARSE * sum(coefficients.weights):
+        if named and self.width and len(coefficients.weights) <= min(LARGE, SPARSE * sum(coefficients.weights)):
             kept = rhs, max(coefficients.weights, default=0), *self.packed(*coefficients)
         else:
             pairs = compress(zip(*coefficients[1:]), coefficients.weights) if named else coefficients

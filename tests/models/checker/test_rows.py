@@ -34,6 +34,7 @@ def test_a_sum_of_rows_is_that_of_their_coefficients(seed: int) -> None:
     draw, module = random.Random(seed), checker("rows")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "SPARSE", draw.choice([0, 2, 32]))
+        patch.setattr(module, "LARGE", draw.choice([5, 2**14, 2**14]))
         patch.setattr(module, "OVERLAP", draw.choice([0, 1, 2, 4]))
         patch.setattr(module, "CELLS", draw.choice([0, 3, 10, 2**22]))
         columns = range(draw.randint(1, 20))
@@ -57,6 +58,14 @@ def test_a_sum_of_rows_is_that_of_their_coefficients(seed: int) -> None:
             for column in rows.place.keys() - at_0:
                 covered = sum(f * value for k, f in chosen for c, value in pairs_of(given[k], names) if c == column)
                 assert reduced[rows.place[column]] == model.cost(column) * with_costs - covered
+
+
+def test_a_row_of_many_columns_gives_a_place_to_those_that_it_has() -> None:
+    module = checker("rows")
+    names = [[*range(module.LARGE + 1)]]
+    rows, weights = module.Rows(Given(len(names[0]), names)), [column % 2 for column in names[0]]
+    rows.add('["row"]', [0, weights, 1])
+    assert len(rows.place) == sum(weights)
 
 
 def drawn_row(draw: random.Random, columns: range, names: list[list[int]]) -> list[Any]:
