@@ -60,14 +60,13 @@ def syntax(source: str | bytes) -> str:
 
 def assigned_in(file: Path) -> frozenset[str]:
     """The names that the top level of a file defines, without imported names."""
-    return _scanned(file).defined
+    return frozenset(name for each in ast.parse(file.read_bytes()).body for name in _defined(each))
 
 
 class _Syntax(NamedTuple):
     digest: str
     imports: tuple[tuple[int, str, str], ...]  # level, module and name, as in ``from ..module import name``
     named: tuple[str, ...]  # packages of ours that stand in a text
-    defined: frozenset[str]
 
 
 def _scanned(file: Path) -> _Syntax:
@@ -86,9 +85,8 @@ def _normal(tree: ast.Module) -> _Syntax:
     named: dict[str, None] = {}
     roots: set[str] = set()
     _walk(tree, parts, imports, named, roots)
-    defined = {name for each in tree.body for name in _defined(each)}
     digest = hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()
-    return _Syntax(digest, tuple(imports), tuple(named), frozenset(defined))
+    return _Syntax(digest, tuple(imports), tuple(named))
 
 
 def _walk(
