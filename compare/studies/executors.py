@@ -7,6 +7,7 @@ come as they end, and each once.
 
 from __future__ import annotations
 
+import gc
 import pickle
 import sys
 import time
@@ -16,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import AbstractContextManager, suppress
 from functools import partial
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -34,7 +37,7 @@ DEATHS = 3
 """So often a worker may die of one item."""
 
 FAILURES = DEATHS + 5  # attempts of a task of Spark: other tasks in a worker's process may end it
-_JOBS = 64
+_JOBS, _FIRST = 64, 20
 _POLL_SECONDS, _CORES_SECONDS = 0.25, 2.0
 
 
@@ -71,11 +74,11 @@ class Executors(ABC):
         """Send a zip of Python modules: they can be imported, and are files in a folder of this name."""
 
     @staticmethod
-    def path_of(file: Path) -> Path:
-        """Where a worker finds a file that was sent."""
+    def path_of(file: str) -> str:
+        """Where a worker finds a file that was sent; "" for none."""
         from pyspark import SparkFiles
 
-        return Path(SparkFiles.get(file.name))
+        return SparkFiles.get(Path(file).name) if file else ""
 
 
 class LocalProcesses(Executors, AbstractContextManager["LocalProcesses"]):
@@ -107,7 +110,7 @@ class LocalProcesses(Executors, AbstractContextManager["LocalProcesses"]):
         """Its processes see the files of this machine."""
 
     @staticmethod
-    def path_of(file: Path) -> Path:
+    def path_of(file: str) -> str:
         return file
 
     def send_code(self, archive: Path, folder: str) -> None:
@@ -295,6 +298,30 @@ class Batches(ABC, Generic[Item]):
         return self.next(cores)
 
 
+class GrowingBatches(Batches[Item]):
+    """So many items that take about equally long: each batch has twice as many as the last one, up to a number.
+
+    From when an item comes back that was not begun, a batch has half as many. The last batches are smaller, so that all
+    cores end together.
+    """
+
+    def __init__(self, items: Iterable[Item], left: int, most: int) -> None:
+        super().__init__()
+        self._items, self._left, self._most, self._together = iter(items), left, most, min(_FIRST, most)
+
+    def next(self, cores: int) -> list[Item]:
+        together = min(self._together, max(1, self._together // 4, self._left // (2 * cores)))
+        self._together = min(self._most, 2 * self._together)
+        batch = list(islice(self._items, together))
+        self._left -= len(batch)
+        return batch
+
+    def back(self, items: Sequence[Item]) -> None:
+        super().back(items)
+        if items:
+            self._together = max(1, self._together // 2)
+
+
 def run_batches(
     executors: Executors,
     batches: Batches[Item],
@@ -364,3 +391,28 @@ class _Threads(AbstractContextManager["_Threads"]):
                 future.set_result(call())
             except BaseException as error:  # raised where the result is asked for
                 future.set_exception(error)
+
+
+def fork_workers(tasks: str) -> None:
+    """Be the daemon from which Spark forks its Python workers, with what the tasks of a module import."""
+    # Spark puts archives of the package pyspark, without compiled code, before the package that they lie in.
+    archives = {Path(path, "pyspark/python/lib") for path in sys.path}
+    sys.path[:] = [path for path in sys.path if Path(path).parent not in archives]
+    gc.disable()
+    with suppress(ImportError):  # a task raises it, and its error reaches the user
+        import pandas  # noqa: F401, by Arrow in each worker
+        from numba.core.registry import cpu_target
+        from pyspark import worker  # noqa: F401
+
+        import_module(tasks)
+        cpu_target.typing_context.refresh()
+        cpu_target.target_context.refresh()
+    gc.freeze()
+    gc.enable()
+    from pyspark.daemon import manager
+
+    manager()
+
+
+if __name__ == "__main__":
+    fork_workers(sys.argv[1])

@@ -20,6 +20,7 @@ from threading import Thread
 from traceback import print_exc
 from typing import Any, TextIO, TypeVar
 
+import numpy as np
 import psutil
 import pyspark
 from packaging.requirements import Requirement
@@ -48,6 +49,9 @@ _CONFIGURATION = {
     "spark.ui.retainedJobs": "10",
     "spark.ui.retainedStages": "10",
     "spark.ui.retainedTasks": "1000",
+    "spark.python.daemon.module": ClassicSpark.__module__,
+    "spark.python.worker.module": f"{__package__}.spark_study",
+    "spark.task.maxDirectResultSize": "64m",
     "spark.task.maxFailures": str(FAILURES),
     "spark.executor.maxNumFailures": str(FAILURES),
 }
@@ -59,7 +63,7 @@ _CATALOGUES: Mapping[str, Catalogue[Any]] = {"methods": METHODS, "problems": PRO
 _SPARK_ERRORS = (Py4JError, PySparkException, ConnectionError)
 _MOST_CHARACTERS = 300
 _CAUSE = re.compile(r"^Caused by: [\w.$]+: (.+)", re.MULTILINE)
-_ERROR_LINE = re.compile(r"^\w*(?:Error|Exception|Interrupt)\b.*", re.MULTILINE)
+_ERROR_LINE = re.compile(r"^ *(\w*(?:Error|Exception|Interrupt)\b(?! from python worker).*)", re.MULTILINE)
 
 
 def local_cores(master: str) -> int:
@@ -239,7 +243,7 @@ def _with_classes(java: str) -> str:
         archive = cache_folder() / "java" / f"spark-{what[:16]}" / "classes.jsa"
         archive.parent.mkdir(parents=True, exist_ok=True)
         os.utime(archive.parent)  # those that are not used are removed
-        is_whole = archive.is_file() and any(archive.read_bytes()[:4])  # which are written last
+        is_whole = archive.is_file() and np.fromfile(archive, np.uint8, 4).any()  # which are written last
         option = "SharedArchiveFile" if is_whole else "ArchiveClassesAtExit"
         return f'{java} -Xlog:disable -XX:{option}="{archive}"'
     return java
@@ -289,7 +293,7 @@ def _error_line(error: Exception) -> str:
         return f"{type(error).__name__}: the Java process has ended"
     found = _ERROR_LINE.search(trace)
     causes = _CAUSE.findall(trace) or trace.strip().splitlines()
-    return (found[0] if found else causes[-1])[:_MOST_CHARACTERS]
+    return (found[1] if found else causes[-1])[:_MOST_CHARACTERS]
 
 
 @dataclass(frozen=True)

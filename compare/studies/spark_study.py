@@ -6,8 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import cache, lru_cache, partial
-from itertools import islice
+from functools import cache, partial
 from multiprocessing.util import Finalize
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +17,7 @@ import pyarrow as pa
 
 from ...instances.contract.errors import BadInput
 from ..catalogue import kind_named, method_named, own_part, problem_named, version_of
-from .executors import DEATHS, Batches, Executors, one_by_one, run_batches, work_of
+from .executors import DEATHS, Batches, Executors, GrowingBatches, one_by_one, run_batches, work_of
 from .isolation import IsolatedRun, Job, Solver, memory_bounded, trim_heap
 from .progress import Bar, RunTally
 from .proofs import run_with_evidence, without_evidence
@@ -27,14 +26,14 @@ from .run_table import Numbers, RunTable, run_table
 from .spark_session import PlugIns, executors_on
 from .store import INDEX, Plan, RowWriter, Store, index_of, positions
 from .study import Study
-from .task import Recipe, Task
+from .task import Recipe, Task, instance_of
 
 _BATCH_SECONDS, _LEAST_SECONDS, _LONGEST_SECONDS = 2.0, 0.2, 3.0
 _OVERHEAD_SECONDS, _MOST_TOGETHER, _SIZES_TOGETHER = 0.001, 1000, 2**17
 _INDEX_SECONDS = 30.0
-_FIRST_INSTANCES = 20
 
 Start = Callable[[PlugIns], AbstractContextManager[Executors]]
+Row = dict[str, Any]
 
 
 class Again(NamedTuple):
@@ -78,9 +77,8 @@ def run_study(
         unknown = np.flatnonzero(positions(index, texts) < 0)
         del texts  # a million recipes take 130 MB
         trim_heap()
-        new = map(study.recipes.__getitem__, unknown.tolist())
         sources = {}
-        for key, instance, remarks in study.files(new):
+        for key, instance, remarks in study.files(map(study.recipes.__getitem__, unknown.tolist())):
             for remark in remarks:
                 print(f"overlaybench: {remark}", file=sys.stderr, flush=True)
             sources[key] = store.add_source(key, instance)
@@ -142,26 +140,6 @@ def _note_equal(table: RunTable, bar: Bar) -> None:
         bar.note(f"{different:,} of the {len(table.recipes):,} instances differ: equal ones are run once")
 
 
-class _Instances(Batches[tuple[str, str]]):
-    """The recipes (JSON) to be made, each with the file that its instance comes from."""
-
-    def __init__(self, items: Iterable[tuple[str, str]], left: int) -> None:
-        super().__init__()
-        self._items, self._left, self._together = iter(items), left, _FIRST_INSTANCES
-
-    def next(self, cores: int) -> list[tuple[str, str]]:
-        together = min(self._together, max(1, self._left // (2 * cores)))
-        self._together = min(_MOST_TOGETHER, 2 * self._together)
-        batch = list(islice(self._items, together))
-        self._left -= len(batch)
-        return batch
-
-    def back(self, items: Sequence[tuple[str, str]]) -> None:
-        super().back(items)
-        if items:
-            self._together = max(1, self._together // 2)
-
-
 def _make(
     executors: Executors,
     study: Study,
@@ -172,11 +150,7 @@ def _make(
     bar: Bar,
 ) -> pa.Table:
     """Have the instances made that the index lacks; what it has then is stored, also now and then before."""
-    path_of, index = executors.path_of, store.index()
-    written, total = time.monotonic(), 0
-
-    def kept(recipe: Recipe) -> str:
-        return str(store.source(recipe.file_key, sources[recipe.file_key])) if recipe.file else ""
+    index, written, total = store.index(), time.monotonic(), 0
 
     def receive(items: Sequence[tuple[str, str]], results: list[tuple[str, int]]) -> None:
         nonlocal written, index, total
@@ -188,25 +162,19 @@ def _make(
             store.write_index(index)
             written = time.monotonic()
 
-    def poll(running: int) -> None:
-        if total:
-            bar.show(total)
-        else:
-            bar.waiting("workers")
-
-    recipes = (study.recipes[int(number)] for number in numbers)
-    do = one_by_one(partial(_sized, path_of))
-    work = work_of(do, begin=plug_ins.register, seconds=_LONGEST_SECONDS)
+    recipes = map(study.recipes.__getitem__, numbers.tolist())
+    items = ((recipe.to_json(), store.kept(recipe, sources.get(recipe.file_key, ""))) for recipe in recipes)
+    work = work_of(one_by_one(partial(_sized, executors.path_of)), begin=plug_ins.register, seconds=_LONGEST_SECONDS)
     try:
-        batches = _Instances(((recipe.to_json(), kept(recipe)) for recipe in recipes), len(numbers))
-        run_batches(executors, batches, work, receive, poll)
+        batches = GrowingBatches(items, len(numbers), _MOST_TOGETHER)
+        run_batches(executors, batches, work, receive, lambda _: bar.show(total) if total else bar.waiting("workers"))
     finally:
         if total:
             store.write_index(index)
     return index
 
 
-def _sized(path_of: Callable[[Path], Path], item: tuple[str, str], is_dead: bool) -> tuple[str, int]:
+def _sized(path_of: Callable[[str], str], item: tuple[str, str], is_dead: bool) -> tuple[str, int]:
     """In a worker: the digest and the first size of a recipe's instance."""
     text, file = item
     recipe = Recipe.from_json(text)
@@ -215,16 +183,11 @@ def _sized(path_of: Callable[[Path], Path], item: tuple[str, str], is_dead: bool
         if is_dead:
             raise BadInput(f"the worker that made it died, {DEATHS} times")
         with memory_bounded("it"):
-            instance = _instance(text, str(path_of(Path(file))) if file else "")
+            instance = instance_of(text, path_of(file))
     except BadInput as error:
         what = [recipe.family, *(f"{name}={value}" for name, value in recipe.parameters)]
         raise BadInput(f"{', '.join(what)}: {error}") from None
     return instance.digest, kind.size(instance)[kind.sizes[0]]
-
-
-@lru_cache(maxsize=2)
-def _instance(recipe: str, file: str) -> Any:
-    return Recipe.from_json(recipe).make(Path(file) if file else None)
 
 
 class _Runs(Batches[tuple[Task, str]]):
@@ -246,12 +209,9 @@ class _Runs(Batches[tuple[Task, str]]):
         together = np.cumsum(seconds[self._kind_of_run[self._at : self._at + _MOST_TOGETHER]])
         wanted = min(_BATCH_SECONDS, max(_LEAST_SECONDS, self._tally.work.left / (3 * cores)))
         begin, self._at = self._at, self._at + max(1, int(np.searchsorted(together, wanted)))
-        return [(self._table.task(number), self._file(number)) for number in self._missing[begin : self._at].tolist()]
-
-    def _file(self, number: int) -> str:
-        at = int(self._table.recipe[number])
-        source = self._table.sources[at].as_py()
-        return str(self._store.source(self._table.recipes[at].file_key, source)) if source else ""
+        table, some = self._table, self._missing[begin : self._at]
+        kept = [self._store.kept(table.recipes[at], table.sources[at].as_py()) for at in table.recipe[some].tolist()]
+        return [(table.task(number), file) for number, file in zip(some.tolist(), kept, strict=True)]
 
 
 def _run_all(executors: Executors, table: RunTable, store: Store, plug_ins: PlugIns, bar: Bar, begun: float) -> None:
@@ -262,11 +222,10 @@ def _run_all(executors: Executors, table: RunTable, store: Store, plug_ins: Plug
     if len(missing) < len(table) and not bar.quiet:
         bar.note(f"{len(table) - len(missing):,} of {len(table):,} runs were done before")
     batches = _Runs(table, missing, tally, store)
-    for at in np.unique(table.recipe[missing]) if any(form.file for form in table.recipes.forms) else ():
-        if source := table.sources[int(at)].as_py():
-            executors.send(store.source(table.recipes[int(at)].file_key, source))
-    do = partial(_done, executors.path_of)
-    work = work_of(do, begin=plug_ins.register, seconds=_LONGEST_SECONDS, pack=_packed)
+    for at in np.unique(table.recipe[missing]).tolist() if any(form.file for form in table.recipes.forms) else ():
+        if file := store.kept(table.recipes[at], table.sources[at].as_py()):
+            executors.send(Path(file))
+    work = work_of(partial(_done, executors.path_of), begin=plug_ins.register, seconds=_LONGEST_SECONDS, pack=_packed)
     with RowWriter(store) as writer:
         run_batches(
             executors, batches, work, lambda _, results: tally.count(writer.add(*results)), partial(tally.show, bar)
@@ -284,11 +243,8 @@ def _check_code(method: str, problem: str, version: str) -> None:
         )
 
 
-Row = dict[str, Any]
-
-
 def _done(
-    path_of: Callable[[Path], Path], items: Sequence[tuple[Task, str]], is_dead: bool, end: float
+    path_of: Callable[[str], str], items: Sequence[tuple[Task, str]], is_dead: bool, end: float
 ) -> Iterator[tuple[Row, bytes]]:
     """In a worker: the rows of runs, and the bytes of their proofs."""
     for some in _together((task, _job(path_of, task, file)) for task, file in items):
@@ -330,9 +286,9 @@ def _together(jobs: Iterable[tuple[Task, Job]]) -> Iterator[list[tuple[Task, Job
     yield some
 
 
-def _job(path_of: Callable[[Path], Path], task: Task, file: str) -> Job:
+def _job(path_of: Callable[[str], str], task: Task, file: str) -> Job:
     _check_code(task.method, task.problem, task.code_version)
-    instance = _instance(task.recipe, str(path_of(Path(file))) if file else "")
+    instance = instance_of(task.recipe, path_of(file))
     if instance.digest != task.instance:
         raise BadInput(
             f"the recipe {task.recipe} gives another instance on a worker than when it was made first: its code, "

@@ -28,7 +28,7 @@ from ...instances.contract.files import atomic_write, make_folder, read_text
 from ..catalogue import kind_named
 from .isolation import memory_bounded
 from .row import FORMAT, SCHEMA, of_bytes, spread
-from .task import FileKey, Recipe
+from .task import FileKey, Recipe, instance_of
 from .toml_tables import located
 
 if TYPE_CHECKING:
@@ -247,6 +247,10 @@ class Store:
             raise BadInput(f"{self.folder}: '{digest}' is no digest of an instance: the folder was modified")
         return self.instances / f"{digest}{kind_named(key.file_kind).ending}"
 
+    def kept(self, recipe: Recipe, source: str) -> str:
+        """The file with the content of a recipe's own one, by its `source` in the index; "" without one."""
+        return str(self.source(recipe.file_key, source)) if source else ""
+
     def add_source(self, key: FileKey, instance: Any) -> str:
         """Keep an instance that was read from a file, once; returns its digest."""
         file = self.source(key, instance.digest)
@@ -258,7 +262,10 @@ class Store:
     def instance(self, recipe: str, digest: str) -> Any:
         """The instance of a recipe (JSON), made again; bad input if it is not the one with this digest."""
         source = _sources(self.folder, self._index.stat().st_mtime_ns).get(recipe, "") if self._index.is_file() else ""
-        instance = _made(self.folder, recipe, source)
+        with located(str(self.folder)):
+            made = Recipe.from_json(recipe)
+        with memory_bounded("the instance"):
+            instance = instance_of(recipe, self.kept(made, source))
         if instance.digest != digest:
             raise BadInput(
                 f"{self.folder}: the recipe {recipe} gives another instance than {digest}: its file or its workload "
@@ -347,15 +354,6 @@ def _sources(folder: Path, changed: int) -> Mapping[str, str]:
     """The digests of the files' contents from which recipes make instances, by recipe."""
     rows = Store(folder).index().filter(pc.field("source") != "").to_pylist()
     return {row["recipe"]: row["source"] for row in rows}
-
-
-@lru_cache(maxsize=2)
-def _made(folder: Path, recipe: str, source: str) -> Any:
-    """The instance that a recipe makes; a file whose content is kept is not read again."""
-    with located(str(folder)):
-        made = Recipe.from_json(recipe)
-    with memory_bounded("the instance"):
-        return made.make(Store(folder).source(made.file_key, source) if source else None)
 
 
 def _read_table(file: Path, schema: pa.Schema) -> pa.Table:

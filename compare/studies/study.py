@@ -22,6 +22,7 @@ from ...instances.contract.errors import BadInput, storable, unknown
 from ...instances.contract.files import parts_of, read_text
 from ...instances.contract.option import Option, Value
 from ...instances.contract.problem import Problem
+from ...instances.runtime.compiled import Interpreter, interpreted
 from ...instances.topics.workloads import RandomTopics
 from ..catalogue import METHODS, kind_named, method_named, problem_named, workload_named, workload_version
 from .isolation import memory_bounded
@@ -377,7 +378,8 @@ def _seeds_of(table: OfAny, *parts: str) -> RecipeSeeds:
 @lru_cache(maxsize=2**10)
 def _check_draw(build: RandomTopics, parameters: tuple[tuple[str, Any], ...]) -> None:
     """Raise for parameters that do not go together, which drawing the topics of no node finds."""
-    build.draw(0, 0, seed=0, **dict(parameters))
+    with interpreted(Interpreter()):
+        build.draw(0, 0, seed=0, **dict(parameters))
 
 
 def _is_readable(path: Path) -> bool:

@@ -71,11 +71,11 @@ class Recipe:
         """The file that it names."""
         return FileKey(self.file, self.file_kind, self.columns)
 
-    def make(self, kept: Path | None = None) -> Any:
-        """The instance; the same on every machine. What the file holds is read from `kept`, if given."""
+    def make(self, kept: str = "") -> Any:
+        """The instance; the same on every machine. What the file holds is read from the file `kept`, if given."""
         if self.workload:
             return workload_named(self.workload).generate(seed=self.seed, **dict(self.parameters))
-        instance = _read(self.file_key if kept is None else FileKey(str(kept), self.file_kind, freeze(AS_STORED)))
+        instance = _read(FileKey(kept, self.file_kind, freeze(AS_STORED)) if kept else self.file_key)
         return kind_named(self.file_kind).sample(instance, self.sample, self.seed) if self.sample else instance
 
     def to_json(self) -> str:
@@ -99,6 +99,12 @@ class Recipe:
             return cls(**{**fields, **frozen})
         except (ValueError, TypeError, AttributeError, RecursionError):
             raise BadInput("a row has no recipe of an instance: see `overlaybench verify`") from None
+
+
+@lru_cache(maxsize=2)
+def instance_of(recipe: str, kept: str = "") -> Any:
+    """The instance of a recipe (JSON), as by :meth:`Recipe.make`; the last two stay in memory."""
+    return Recipe.from_json(recipe).make(kept)
 
 
 def freeze(parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

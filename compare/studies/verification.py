@@ -28,7 +28,7 @@ from ...instances.contract.result import Status
 from ...instances.runtime.run import Point, Trajectory
 from ..catalogue import METHODS, version_of, workload_version
 from .bounds import disagreements, exceeds, proven
-from .executors import DEATHS, Batches, LocalProcesses, one_by_one, one_done, run_batches, work_of
+from .executors import DEATHS, GrowingBatches, LocalProcesses, one_by_one, one_done, run_batches, work_of
 from .isolation import Solver, memory_bounded
 from .progress import Bar
 from .proofs import faults_of_evidence, has_evidence, without_digest
@@ -36,7 +36,7 @@ from .row import MEASURED, OBJECTS, SCHEMA, impossible, object_in, of_instance, 
 from .spark_session import PlugIns, executors_on, find_plug_ins, local_cores
 from .spark_study import Start, job_of, run_task
 from .store import PART, Store, read_journal, read_part
-from .task import Recipe, is_key, options_json, task_of
+from .task import Recipe, instance_of, is_key, options_json, task_of
 
 Row = Mapping[str, Any]
 Fault = tuple[str, str]
@@ -145,53 +145,41 @@ def verify(
     return Verification(answered, proofs, repeated, tuple(sorted(set(faults))), tuple(notes))
 
 
-class _Items(Batches[Item]):
+def _items(store: Store, rows: pa.Table, kept: Mapping[str, str]) -> Iterator[Item]:
     """The rows to be checked with their evidence, those of one instance together."""
-
-    def __init__(self, store: Store, rows: pa.Table) -> None:
-        super().__init__()
-        self._store, self._rows, self._at = store, rows.sort_by("instance"), 0
-        self._proofs = {file.name for file in store.proofs.glob("*")}
-        self.kept: dict[str, str] = {}
-        for entry in store.index().filter(pc.field("source") != "").to_pylist():
-            with suppress(ValueError, TypeError, AttributeError):
-                file = store.source(Recipe.from_json(entry["recipe"]).file_key, entry["source"])
-                self.kept[entry["recipe"]] = str(file)
-
-    def next(self, cores: int) -> list[Item]:
-        begin, left = self._at, self._rows.num_rows - self._at
-        self._at += min(_TOGETHER, max(1, left // (4 * cores)), left)
-        return [(row, self._evidence(row)) for row in self._rows.slice(begin, self._at - begin).to_pylist()]
-
-    def _evidence(self, row: Row) -> Evidence:
-        file = self._store.proof(row["key"])
-        proof = file.read_bytes() if file.name in self._proofs and is_key(row["key"]) else None
-        return Evidence(self.kept.get(row["recipe"], ""), proof)
+    proofs = {file.name for file in store.proofs.glob("*")}
+    for some in rows.sort_by("instance").to_batches(_TOGETHER):
+        for row in some.to_pylist():
+            file = store.proof(row["key"])
+            proof = file.read_bytes() if file.name in proofs and is_key(row["key"]) else None
+            yield row, Evidence(kept.get(row["recipe"], ""), proof)
 
 
 def _checked_by(start: Start, store: Store, rows: pa.Table, plug_ins: PlugIns, bar: Bar) -> list[Checked]:
     """Have rows checked."""
-    checked, items = list[Checked](), _Items(store, rows)
+    checked, kept = list[Checked](), dict[str, str]()
+    for entry in store.index().filter(pc.field("source") != "").to_pylist():
+        with suppress(ValueError, TypeError, AttributeError):
+            kept[entry["recipe"]] = store.kept(Recipe.from_json(entry["recipe"]), entry["source"])
 
     def receive(_: object, found: list[Checked]) -> None:
         checked.extend(found)
         bar.show(len(checked))
 
     with start(plug_ins) as executors:
-        for file in set(items.kept.values()):
-            executors.send(Path(file))
+        for sent in set(kept.values()):
+            executors.send(Path(sent))
         check = one_by_one(partial(_check_item, executors.path_of))
         work = work_of(check, begin=plug_ins.register, seconds=_BATCH_SECONDS)
-        run_batches(executors, items, work, receive, lambda running: None)
+        batches = GrowingBatches(_items(store, rows, kept), rows.num_rows, _TOGETHER)
+        run_batches(executors, batches, work, receive, lambda running: None)
     return checked
 
 
-def _check_item(path_of: Callable[[Path], Path], item: Item, is_dead: bool) -> Checked:
+def _check_item(path_of: Callable[[str], str], item: Item, is_dead: bool) -> Checked:
     """Check a row; whatever it holds, nothing is raised."""
     row, evidence = item
-    if evidence.kept:
-        evidence = evidence._replace(kept=str(path_of(Path(evidence.kept))))
-    key = str(row.get("key"))
+    evidence, key = evidence._replace(kept=path_of(evidence.kept)), str(row.get("key"))
     if is_dead:
         return [(key, f"checking it ends the process that does, {DEATHS} times")], True
     faults = [(key, fault) for fault in faults_of_row(row, evidence)]
@@ -254,7 +242,7 @@ def _outcome(row: Row, evidence: Evidence) -> Iterator[str]:
     problem, status = PROBLEMS[row["problem"]], Status(row["status"])
     if _generated(row["recipe"], evidence.kept) != row["instance"]:
         return
-    instance = _instance(row["recipe"], evidence.kept)
+    instance = instance_of(row["recipe"], evidence.kept)
     wanted = of_instance(problem, instance)
     if not _is_current(row):
         del wanted["judge"]
@@ -292,7 +280,7 @@ def _evidence(row: Row, evidence: Evidence) -> Iterator[str]:
     if _generated(row["recipe"], evidence.kept) != row["instance"]:
         return
     if has_evidence(counters) or evidence.proof is not None:
-        instance = _instance(row["recipe"], evidence.kept)
+        instance = instance_of(row["recipe"], evidence.kept)
         with tempfile.TemporaryDirectory(prefix="overlaybench-") as folder:
             proof = Path(folder, f"{row['key']}.proof.gz")
             if evidence.proof is not None:
@@ -346,7 +334,7 @@ def _made_digest(item: tuple[str, str], is_dead: bool) -> str:
         if is_dead:
             raise BadInput(f"nothing within {_MOST_SECONDS:g} s and half of the memory")
         with memory_bounded("its instance"):
-            return str(Recipe.from_json(recipe).make(Path(kept) if kept else None).digest)
+            return str(Recipe.from_json(recipe).make(kept).digest)
     except Exception as error:  # a forged recipe can hold anything
         raise BadInput(f"its recipe gives no instance: {type(error).__name__}: {error}".splitlines()[0]) from None
 
@@ -375,12 +363,6 @@ def _generated(recipe: str, kept: str) -> str | None:
     elif not Path(kept or made.file).exists():
         return None
     return str(one_done(_maker(os.getpid()), _MAKE, (recipe, kept)))
-
-
-@lru_cache(maxsize=4)
-def _instance(recipe: str, kept: str) -> Any:
-    """The instance of a recipe that was found to give one in time."""
-    return Recipe.from_json(recipe).make(Path(kept) if kept else None)
 
 
 def _stored_rows(store: Store) -> tuple[pa.Table, list[Fault]]:

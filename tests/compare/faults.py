@@ -22,6 +22,7 @@ from typing import Any
 import psutil
 import pyarrow.parquet as pq
 
+from overlaybench.compare.studies import executors
 from overlaybench.compare.studies.row import MEASURED, SCHEMA
 from overlaybench.compare.studies.store import Store, read_journal
 from tests.compare.conftest import PROGRAM
@@ -185,7 +186,7 @@ def processes(study: subprocess.Popen[str], level: str) -> list[psutil.Process]:
     """Of a local study: the Java process, the daemon that starts Python workers, the workers, or their solvers."""
     found = [each for each in _children(psutil.Process(study.pid)) if each.name() == "java"]
     if level != "java":
-        found = [each for java in found for each in _children(java) if "pyspark.daemon" in each.cmdline()]
+        found = [each for java in found for each in _children(java) if executors.__name__ in each.cmdline()]
         for _ in range({"daemon": 0, "worker": 1, "solver": 2}[level]):
             found = [each for parent in found for each in _children(parent)]
     return found

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyspark
 import pytest
 
 from overlaybench.compare.catalogue import version_of
@@ -105,6 +106,15 @@ def test_java_writes_an_archive_of_its_classes_and_the_next_one_starts_from_it(
     archive.chmod(0o600)
     archive.write_bytes(bytes(4) + archive.read_bytes()[4:])
     assert shlex.split(spark_session._with_classes("-XX:+UseSerialGC")) == java[2:-1]
+
+
+def test_workers_have_what_their_tasks_import_when_they_begin(tmp_path: Path) -> None:
+    def has_all(_: int) -> tuple[bool, str]:
+        needed = {"pandas", "numba.np.linalg", "overlaybench.compare.studies.spark_study"}
+        return needed <= sys.modules.keys(), pyspark.__file__
+
+    with spark("local[2]", tmp_path / "spark.log") as context:
+        assert context.parallelize([1, 2], 2).map(has_all).collect() == [(True, pyspark.__file__)] * 2
 
 
 def test_what_comes_up_while_an_error_of_spark_is_handled_is_of_spark() -> None:
