@@ -167,28 +167,51 @@ def read(path: Path) -> dict[str, set[str]]:
     return mapping(ob.read(path))
 
 
+XGI = {
+    "hypergraph-data": {"name": "t"},
+    "node-data": {str(v): {} for v in range(1, 6)},
+    "edge-data": {"e1": {}, "e2": {}},
+    "edge-dict": {"e1": ["1", "2"], "e2": [2, 3, 4]},
+}
+HYPERGRAPHX: list[dict[str, Any]] = [
+    {"hypergraph_type": "Hypergraph", "hypergraph_metadata": {"weighted": False}},
+    *({"type": "node", "idx": v, "metadata": {}} for v in range(1, 6)),
+    *({"type": "edge", "interaction": each, "metadata": {}} for each in ([1, 2], [2, 3, 4])),
+]
+DIRECTED = [HYPERGRAPHX[0], *({"type": "edge", "interaction": each} for each in ([[1, 2], [3]], [[1], [3]]))]
+ROS = """digraph graphname {
+ n___talker [URL="__/talker", label="/talker", shape="ellipse"];
+ n___listener [label="/listener", shape=ellipse];
+ topic__chatter [label="/chatter", shape=box];
+ n___talker -> topic__chatter;
+ topic__chatter -> n___listener;
+}
+"""
+HMETIS = "2 4\n1 2\n2 3 4\n", "% c\n2 4 1\n7 1 2\n3 2 3 4\n", "2 4 11\n7 1 2\n3 2 3 4\n1\n1\n1\n1\n"
+LINES = "\n".join(map(json.dumps, RECORDS)) + "\n\n"
+CHATTER = {"talker": {"chatter"}, "listener": {"chatter"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "wanted"),
+    [
+        ("a.json", XGI, WANTED),
+        ("a.json", HYPERGRAPHX, {v: {f"set {name[1]}" for name in names} for v, names in WANTED.items()}),
+        ("a.json", DIRECTED, {"1": {"set 1", "set 2"}, "2": {"set 1"}, "3": {"set 1", "set 2"}}),
+        ("a.dot", ROS, {"/talker": {"/chatter"}, "/listener": {"/chatter"}}),
+        *(("a.hgr", text, {"1": {"1"}, "2": {"1", "2"}, "3": {"2"}, "4": {"2"}}) for text in HMETIS),
+        *(("a.json", RECORDS, CHATTER), ("a.jsonl", LINES, CHATTER), ("a.ndjson", LINES, CHATTER)),
+    ],
+)
+def test_forms_of_other_programs_are_read(tmp_path: Path, name: str, content: object, wanted: object) -> None:
+    assert read(written(tmp_path / name, content if isinstance(content, str) else json.dumps(content))) == wanted
+
+
 def test_what_xgi_writes_as_its_own_json_is_read(tmp_path: Path) -> None:
-    document = {
-        "hypergraph-data": {"name": "t"},
-        "node-data": {str(v): {} for v in range(1, 6)},
-        "edge-data": {"e1": {}, "e2": {}},
-        "edge-dict": {"e1": ["1", "2"], "e2": [2, 3, 4]},
-    }
-    assert read(written(tmp_path / "a.json", json.dumps(document))) == WANTED
     xgi = pytest.importorskip("xgi")
     graph = xgi.Hypergraph({"e1": [1, 2], "e2": [2, 3, 4]})
     graph.add_node(5)
     assert read(written(tmp_path / "b.json", json.dumps(xgi.to_hypergraph_dict(graph)))) == WANTED
-
-
-def test_what_hypergraphx_writes_as_its_own_json_is_read(tmp_path: Path) -> None:
-    entries: list[dict[str, Any]] = [{"hypergraph_type": "Hypergraph", "hypergraph_metadata": {"weighted": False}}]
-    entries += [{"type": "node", "idx": v, "metadata": {}} for v in range(1, 6)]
-    entries += [{"type": "edge", "interaction": each, "metadata": {}} for each in ([1, 2], [2, 3, 4])]
-    found = read(written(tmp_path / "a.json", json.dumps(entries)))
-    assert found == {v: {f"set {name[1]}" for name in names} for v, names in WANTED.items()}
-    directed = [entries[0], {"type": "edge", "interaction": [[1, 2], [3]]}, {"type": "edge", "interaction": [[1], [3]]}]
-    assert read(written(tmp_path / "b.json", json.dumps(directed)))["3"] == {"set 1", "set 2"}
 
 
 def test_hif_of_a_number_and_the_same_text_has_both(tmp_path: Path) -> None:
@@ -198,18 +221,13 @@ def test_hif_of_a_number_and_the_same_text_has_both(tmp_path: Path) -> None:
     assert ob.solve(ob.read(file)).value == 2
 
 
-def test_records_are_read_as_json_and_as_lines(tmp_path: Path) -> None:
-    wanted = {"talker": {"chatter"}, "listener": {"chatter"}}
-    assert read(written(tmp_path / "a.json", json.dumps(RECORDS))) == wanted
-    for ending in (".jsonl", ".ndjson"):
-        assert read(written(tmp_path / f"a{ending}", "\n".join(map(json.dumps, RECORDS)) + "\n\n")) == wanted
+def test_records_have_the_keys_that_are_named(tmp_path: Path) -> None:
     lists = '[{"who": 1, "what": ["a", "b"]}, {"who": 2.0, "what": "a"}, {"who": true, "what": ["b"]}]'
     file = written(tmp_path / "b.json", lists)
     assert mapping(ob.read(file, node="who", topic="what")) == {"1": {"a", "b"}, "2": {"a"}, "true": {"b"}}
-    two = written(
-        tmp_path / "c.jsonl", '{"node": "a", "ns": "x", "name": "y"}\n{"node": "b", "ns": "x", "name": "y"}\n'
-    )
-    assert mapping(ob.read(two, topic=["ns", "name"])) == {"a": {"x|y"}, "b": {"x|y"}}
+    two = [{"node": node, "ns": "x", "name": "y"} for node in "ab"]
+    file = written(tmp_path / "c.jsonl", "\n".join(map(json.dumps, two)))
+    assert mapping(ob.read(file, topic=["ns", "name"])) == {"a": {"x|y"}, "b": {"x|y"}}
 
 
 @pytest.mark.parametrize(
@@ -259,23 +277,3 @@ def test_bipartite_graphml_of_networkx_is_read_by_its_labels(tmp_path: Path) -> 
     nx.write_graphml(numbered, tmp_path / "c.graphml")
     with refused(tmp_path / "c.graphml", "two of one side have the label 'same'"):
         ob.read(tmp_path / "c.graphml")
-
-
-def test_the_dot_of_ros_graphs_is_read_by_its_shapes(tmp_path: Path) -> None:
-    text = """digraph graphname {
- n___talker [URL="__/talker", label="/talker", shape="ellipse"];
- n___listener [label="/listener", shape=ellipse];
- topic__chatter [label="/chatter", shape=box];
- n___talker -> topic__chatter;
- topic__chatter -> n___listener;
-}
-"""
-    assert read(written(tmp_path / "a.dot", text)) == {"/talker": {"/chatter"}, "/listener": {"/chatter"}}
-
-
-@pytest.mark.parametrize(
-    "text", ["2 4\n1 2\n2 3 4\n", "% c\n2 4 1\n7 1 2\n3 2 3 4\n", "2 4 11\n7 1 2\n3 2 3 4\n1\n1\n1\n1\n"]
-)
-def test_hmetis_is_read_with_and_without_weights(tmp_path: Path, text: str) -> None:
-    found = read(written(tmp_path / "a.hgr", text))
-    assert found == {"1": {"1"}, "2": {"1", "2"}, "3": {"2"}, "4": {"2"}}
