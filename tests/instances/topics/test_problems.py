@@ -11,6 +11,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 import overlaybench as ob
 from overlaybench.instances.contract import problem as contract_problem
@@ -114,7 +115,19 @@ def diameter(graph: nx.Graph[Any], subscribers: set[int]) -> float:
     return max(float(lengths[u].get(v, math.inf)) for u in subscribers for v in subscribers)
 
 
-@property_test(300, instances_with_overlays(max_nodes=9))
+def with_relays(seed: int) -> Case:
+    """A sparse graph in which a topic of three to five of eleven nodes needs relays."""
+    rng = np.random.default_rng(seed)
+    chosen = rng.choice(11, rng.integers(3, 6), replace=False)
+    graph = nx.gnm_random_graph(11, int(rng.integers(10, 18)), seed)
+    instance = ob.TopicInstance.from_subscriptions({f"n{v}": ["t"] if v in chosen else [f"own{v}"] for v in range(11)})
+    return instance, ob.Overlay.from_edges(11, graph.edges)
+
+
+ROUTED = st.one_of(instances_with_overlays(max_nodes=9), st.builds(with_relays, st.integers(0, 10**9)))
+
+
+@property_test(300, ROUTED, quick=40)
 def test_the_routing_costs_are_those_of_the_definitions(case: Case) -> None:
     instance, overlay = case
     graph = overlay.to_networkx()
@@ -126,7 +139,7 @@ def test_the_routing_costs_are_those_of_the_definitions(case: Case) -> None:
     ]
 
 
-@property_test(100, instances_with_overlays(max_nodes=9))
+@property_test(100, ROUTED, quick=15)
 def test_without_the_programs_the_cost_stated_can_be_routed_and_is_not_called_proven(case: Case) -> None:
     instance, overlay = case
     exact = filtering_cost(overlay, instance)
