@@ -200,10 +200,7 @@ def minimise(
     root = planes.tighten(clock, stall=_STALL * planes.cost_scale)
     tree = TreeSearch(planes, incumbent, progress=SearchLog(progress, offer_bound, scale), proof=case)
     feasible = root is None or planes.lp.feasible
-    if planes.best_units > (0 if root is None else root.units):  # an LP that time ended has proven more
-        case.bound(0, planes.best_proven)
-    if root is not None:
-        case.bound(0, root.proven)
+    planes.write_root(case, root)
     if root is not None and feasible:
         incumbent.improve_along(planes.columns, planes.lp.x, clock, goal=0.0, steps=0)
         tree.run(clock, root, planes.lp.x)

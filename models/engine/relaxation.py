@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ...instances.runtime.run import Clock
 from .exact_method import SearchLog
-from .proof import Multipliers, Proven
+from .proof import Multipliers, ProofTree, Proven
 
 if TYPE_CHECKING:
     import highspy
@@ -336,6 +336,13 @@ class Relaxation(ABC, Generic[Rows]):
     def _keep(self, bound: Bound) -> None:
         if bound.units > self.best_units:
             self.best_units, self.best_proven = bound.units, bound.proven
+
+    def write_root(self, proof: ProofTree, root: Bound | None) -> None:
+        """Write the best bound and then the root's, if there is one: by its reduced costs the search fixes columns."""
+        if root is None or root.units < self.best_units:
+            proof.bound(0, self.best_proven)
+        if root is not None:
+            proof.bound(0, root.proven)
 
     @abstractmethod
     def violated(self, x: Reals, *, exact: bool) -> Rows:

@@ -277,10 +277,8 @@ def _search(
 
         tightened = planes.tighten(clock, at_round=closed)
         tree = TreeSearch(planes, incumbent, progress=log, proof=case)
-        if planes.best_units > (0 if tightened is None else tightened.units):  # an LP that time ended has proven more
-            case.bound(0, planes.best_proven)
+        planes.write_root(case, tightened)
         if tightened is not None:
-            case.bound(0, tightened.proven)
             tree.run(clock, tightened, planes.lp.x)
         proven = -(-(planes.best_units if tightened is None else tree.units) // unit)
         # Arcs that no cheaper tree has are not in the model: its bound is valid only up to the incumbent's value.

@@ -15,7 +15,7 @@ from ....instances.runtime.run import Clock, offer_bound
 from ....instances.topics.instance import TopicInstance
 from ...engine.exact_method import SearchLog, SolverOutcome
 from ...engine.parallel_tree import search_tree
-from ...engine.proof import NO_FILE, NO_PROOF, ProofFile, Proven
+from ...engine.proof import NO_FILE, NO_PROOF, ProofFile
 from ...engine.relaxation import UNIT, Bound
 from ...engine.tree_search import WORK_A_STEP, TreeSearch
 from ..lp_heuristics.lp_guided import (
@@ -133,11 +133,7 @@ class _Search:
         searchable = self.goal.searchable and self.goal.cap >= self.instance.num_nodes
         part = clock.share(_LP_SHARE) if searchable else clock
         root = planes.tighten(part, stall=_ROOT_STALL, at_round=self._at_round)
-        # The split may have proven more than the last LP, but not that there is no overlay.
-        strongest = planes.best_proven
-        if root is not None and (not planes.lp.feasible or root.units >= planes.best_units):
-            strongest = root.proven
-        self._write_root(strongest)
+        self._write_root(planes, root)
         if self.kept is not None:
             self.kept.take(planes)
         if not planes.lp.feasible:
@@ -185,7 +181,7 @@ class _Search:
                 break
             found = planes.tighten(clock, stall=_ROOT_STALL, at_round=self._at_round)
             root = root if found is None or found.units < root.units else found
-        self._write_root(root.proven)
+        self._write_root(planes, root)
         self._print(force=True)
         return root
 
@@ -206,13 +202,13 @@ class _Search:
             self.incumbent.offer(polish(instance, start, first=first, seed=seed, candidates=near, clock=clock))
         self._print(force=True)
 
-    def _write_root(self, proven: Proven | None) -> None:
+    def _write_root(self, planes: CuttingPlanes, root: Bound | None) -> None:
         self._is_root_written = True
-        self.case.bound(0, proven)
+        planes.write_root(self.case, root)
 
     def outcome(self, reason: str) -> SolverOutcome[Overlay]:
         if not self._is_root_written and self.planes is not None:  # memory ran out on the way
-            self._write_root(self.planes.best_proven)
+            self._write_root(self.planes, None)
         self.case.end(self.incumbent.value)
         planes, tree, overlay, value = self.planes, self.tree, self.incumbent.overlay, self.incumbent.value
         bound: float = 0

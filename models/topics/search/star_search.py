@@ -246,7 +246,7 @@ def minimise_stars(
         try:
             root = planes.tighten(clock.share(_LP_SHARE) if others else clock, stall=_ROOT_STALL, at_round=at_round)
         finally:
-            case.bound(0, planes.best_proven)
+            planes.write_root(case, root)
         if len(planes.lp.x) and (root is not None or not clock.passed):
             x, goal = planes.lp.x, planes.least_value(planes.best_units)
             steps = max(settings.steps, planes.lp.work // WORK_A_STEP)  # about as long as the LP took

@@ -1,5 +1,6 @@
 """A tree searched depth first has the same optimum, LPs restart where they were, and one cut off proves its bound."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ import overlaybench as ob
 from overlaybench.compare.studies.proofs import checked_proof
 from overlaybench.instances.runtime.run import Clock
 from overlaybench.models.engine import tree_search
-from overlaybench.models.engine.relaxation import RowList, SparseRelaxation, SparseRows
+from overlaybench.models.engine.proof import NO_PROOF, Multipliers, ProofTree
+from overlaybench.models.engine.relaxation import NO_COLUMNS, Bound, RowList, SparseRelaxation, SparseRows
 from overlaybench.models.topics.search import edge_minimisation
 from tests.outcomes import bound_of
 
@@ -67,6 +69,18 @@ def test_an_lp_restarts_at_the_basis_of_a_node() -> None:
     lp.tighten(Clock(None), lower=0 * ends[0], upper=ends[1])
     assert lp.lp.value == pytest.approx(value)
     assert lp.lp.iterations == before
+
+
+@pytest.mark.parametrize(("units", "written"), [(None, ["best"]), (4, ["best", "root"]), (5, ["root"])])
+def test_the_root_by_which_columns_are_fixed_is_written_last(
+    units: int | None, written: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    best, root = (partial(Multipliers, [((name,), 1)]) for name in ("best", "root"))
+    lp, lines = _Chosen(np.ones(2), _covers([(0, 1)])), list[str]()
+    lp.best_units, lp.best_proven = 5, best
+    monkeypatch.setattr(ProofTree, "bound", lambda _, node, proven: lines.append(proven().rows[node][0][0]))
+    lp.write_root(NO_PROOF, None if units is None else Bound(units, NO_COLUMNS, NO_COLUMNS, root))
+    assert lines == written
 
 
 def test_an_lp_that_is_cut_off_proves_more_than_was_enough() -> None:
