@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -106,6 +107,21 @@ def shrink_machine(patch: pytest.MonkeyPatch, memory: int) -> None:
     asked = os.sysconf
     pages = {"SC_PHYS_PAGES": memory // asked("SC_PAGE_SIZE")}
     patch.setattr(os, "sysconf", lambda name: pages.get(name) or asked(name))
+
+
+class Terminal(io.StringIO):
+    """A terminal that gives each text that is written to it to a function."""
+
+    def __init__(self, seen: Callable[[str], object]) -> None:
+        super().__init__()
+        self._seen = seen
+
+    def write(self, text: str) -> int:
+        self._seen(text)
+        return super().write(text)
+
+    def isatty(self) -> bool:
+        return True
 
 
 def embedded(html: str, name: str) -> Any:

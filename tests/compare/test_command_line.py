@@ -1,7 +1,6 @@
 """The commands that other people's scripts call and shells complete: their output, their errors, their exit status."""
 
 import errno
-import io
 import json
 import os
 import resource
@@ -18,7 +17,7 @@ import overlaybench as ob
 from overlaybench.compare.command_line import COMMANDS, cli
 from overlaybench.compare.printable import cell, printable, printable_rows
 from overlaybench.instances.runtime.status_line import StatusLine
-from tests.compare.conftest import PROGRAM, Run, run_apart
+from tests.compare.conftest import PROGRAM, Run, Terminal, run_apart
 from tests.outcomes import known
 
 
@@ -364,31 +363,18 @@ def test_the_script_of_a_shell_asks_the_program_itself(run: Run, shell: str) -> 
     assert f"_OVERLAYBENCH_COMPLETE={shell}_complete" in run("completion", shell)[1]
 
 
-class _Terminal(io.StringIO):
-    """A terminal that counts what is written to it."""
-
-    writes = 0
-
-    def isatty(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        self.writes += bool(text)
-        return super().write(text)
-
-
 @pytest.mark.parametrize("step", [0.0005, 0.03, 0.15])
 def test_a_status_line_is_written_at_most_ten_times_a_second(monkeypatch: pytest.MonkeyPatch, step: float) -> None:
-    terminal, now, times = _Terminal(), 0.0, list[float]()
+    now, times = 0.0, list[float]()
+    terminal = Terminal(lambda text: times.append(now) if text else None)
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setattr("overlaybench.instances.runtime.status_line.time.monotonic", lambda: now)
     line = StatusLine()
     for number in range(int(4 / step)):
-        now, before = number * step, terminal.writes
+        now = number * step
         line.show(0, f"{number} instances")
         if number % 3 == 2:
             line.clear()
-        times += [now] * (terminal.writes - before)
     assert max(sum(start <= time < start + 1 for time in times) for start in times) <= 10
     assert len(times) >= 8  # it goes on to be written
     assert "3 instances" in terminal.getvalue()  # and the first few at once, however fast

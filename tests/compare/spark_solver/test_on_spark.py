@@ -37,6 +37,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1200)]
 Given = tuple[str, ob.TopicInstance]
 ZIPF = {"nodes": 600, "topics": 60, "subscriptions": 4}
 SMALL = {"part_rows": 300, "core_rows": 900}
+OPTIONS = ("--option", "part_rows=300", "--option", "core_rows=900")
 
 
 @pytest.fixture(scope="module")
@@ -175,9 +176,8 @@ def test_a_killed_executor_in_each_level_changes_nothing(
 ) -> None:
     """On a cluster with another number of partitions; the executors' processes die as each level's folder appears."""
     solve(session, Source(instance[0], {}), f"{tmp_path}/here.parquet", seed=2, options=SMALL)
-    options = [word for name, value in SMALL.items() for word in ("--option", f"{name}={value}")]
     with loopback_cluster(2) as cluster:
-        words = ["solve", instance[0], "--method", "dc-gm", "--seed", "2", *options, "--master", cluster.master]
+        words = ["solve", instance[0], "--method", "dc-gm", "--seed", "2", *OPTIONS, "--master", cluster.master]
         command = [*PROGRAM, *words, "-o", f"{tmp_path}/there.parquet"]
         partitions = {"PYSPARK_SUBMIT_ARGS": "--conf spark.sql.shuffle.partitions=7 pyspark-shell"}
         process = subprocess.Popen(command, env=os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"} | partitions)
@@ -274,7 +274,6 @@ def test_workers_that_see_nothing_of_the_drivers_disk_solve_check_and_generate(
     """Or through a folder of tables that they see; the edges are those of one machine."""
     scratch = tmp_path_factory.mktemp("scratch")
     few = "--conf spark.sql.shuffle.partitions=3 pyspark-shell"
-    options = [word for name, value in SMALL.items() for word in ("--option", f"{name}={value}")]
     (tmp_path / "parts").mkdir()
     rows_of_all = instance[1].to_arrow()
     for number, rows in enumerate([rows_of_all.slice(0, 1000), rows_of_all.slice(1000)]):
@@ -285,7 +284,7 @@ def test_workers_that_see_nothing_of_the_drivers_disk_solve_check_and_generate(
         def command(*words: str) -> subprocess.CompletedProcess[str]:
             return run_apart(*words, "--master", cluster.master, PYSPARK_SUBMIT_ARGS=few)
 
-        solving = ["solve", wanted, "--method", "dc-gm", "--seed", "2", *options]
+        solving = ["solve", wanted, "--method", "dc-gm", "--seed", "2", *OPTIONS]
         done = command(*solving, "-o", f"{tmp_path}/o.parquet", "--json")
         assert done.returncode == 0, done.stderr
         assert "workers do not see it: Spark keeps the tables" in done.stderr

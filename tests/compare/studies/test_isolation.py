@@ -1,7 +1,6 @@
 """A run in a separate process returns a checked result or a failed one with its reason, whatever the solver does."""
 
 import gc
-import io
 import mmap
 import os
 import resource
@@ -35,23 +34,27 @@ from overlaybench.compare.studies.isolation import (
 from overlaybench.instances.contract import method as method_module
 from overlaybench.instances.runtime.run import Clock, offer
 from overlaybench.instances.runtime.stoppable import finished_within
-from tests.compare.conftest import shrink_machine
+from tests.compare.conftest import Terminal, shrink_machine
 from tests.interrupts import ctrl_c_raises, press_ctrl_c_in_the_parent
 
 PATH = ob.TopicInstance.from_subscriptions({"a": ["x"], "b": ["x", "y"], "c": ["y"]})
 CONNECTED = ob.Overlay.from_edges(3, [(0, 1), (1, 2)])
 
 
-def run(
-    solve: Callable[..., ob.Proposal[ob.Overlay] | None],
-    *,
+def run(solve: Callable[..., Any], **given: Any) -> IsolatedRun:
+    return run_isolated(job(solve, **given))
+
+
+def job(
+    solve: Callable[..., Any],
+    seed: int = 1,
     time_limit: float | None = 5.0,
-    memory_limit: int = 512,
+    memory_limit: int | None = 512,
+    *,
     anytime: bool = True,
-) -> IsolatedRun:
-    return run_isolated(
-        Job(trial(solve, anytime=anytime), PATH, ob.PROBLEMS["min-tco"], 1, {}, time_limit, memory_limit)
-    )
+) -> Job:
+    method = trial(solve, anytime=anytime)
+    return Job(method, PATH, ob.PROBLEMS["min-tco"], seed, {}, time_limit, memory_limit)
 
 
 def trial(solve: Callable[..., Any], **fields: Any) -> ob.Method[Any, Any]:
@@ -158,14 +161,11 @@ def test_among_runs_done_together_each_that_goes_wrong_has_its_reason_and_all_ot
         print(f"run {seed}")
         return ob.Proposal(CONNECTED)
 
-    def job(solve: Callable[..., Any], seed: int, time_limit: float = 60, memory_limit: int = 512, **given: Any) -> Job:
-        return Job(trial(solve, **given), PATH, ob.PROBLEMS["min-tco"], seed, {}, time_limit, memory_limit)
-
-    late = job(offering(lambda: time.sleep(60)), 0, time_limit=0.5)
-    wrong = [job(killed_once, 0), late, *(job(solve, 0, **given) for solve, _, given in WRONG.values())]
+    patient, late = partial(job, time_limit=60), job(offering(lambda: time.sleep(60)), time_limit=0.5)
+    wrong = [patient(killed_once), late, *(patient(solve, **given) for solve, _, given in WRONG.values())]
     with Solver() as solver:
-        runs = solver.run_all([each for k, one in enumerate(wrong, start=1) for each in (job(chatty, k), one)])
-        first = solver.run_all([job(chatty, k) for k in range(3)], seconds=0.0)
+        runs = solver.run_all([each for k, one in enumerate(wrong, start=1) for each in (patient(chatty, k), one)])
+        first = solver.run_all([patient(chatty, k) for k in range(3)], seconds=0.0)
     assert [run.output for run in runs[::2]] == [f"run {k}\n" for k in range(1, len(wrong) + 1)]
     assert {run.result.status for run in (runs[1], *runs[::2])} == {ob.Status.FEASIBLE}
     assert (runs[3].result.status, runs[3].result.value, runs[3].result.lower_bound) == (ob.Status.TIME_LIMIT, 2, 1)
@@ -253,22 +253,6 @@ def test_a_warm_solver_shows_as_much_memory_as_a_new_one() -> None:
     assert second > 0.5 * first > 5 * 2**20
 
 
-class Terminal(io.StringIO):
-    """Which touches a file once a text is written."""
-
-    def __init__(self, wanted: str, seen: Path) -> None:
-        super().__init__()
-        self._wanted, self._seen = wanted, seen
-
-    def write(self, text: str) -> int:
-        if self._wanted in text:
-            self._seen.touch()
-        return super().write(text)
-
-    def isatty(self) -> bool:
-        return True
-
-
 @pytest.mark.parametrize("has_log", [True, False])
 def test_an_attended_run_is_seen_on_the_terminal_while_it_goes_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_log: bool
@@ -283,7 +267,8 @@ def test_an_attended_run_is_seen_on_the_terminal_while_it_goes_on(
         return ob.Proposal(CONNECTED)
 
     wanted = "to a terminal\n" if has_log else "trial: 0 s, value 2, bound 1"
-    monkeypatch.setattr(sys, "stderr", shown := Terminal(wanted, tmp_path / "seen"))
+    shown = Terminal(lambda text: (tmp_path / "seen").touch() if wanted in text else None)
+    monkeypatch.setattr(sys, "stderr", shown)
     monkeypatch.setattr("overlaybench.compare.studies.isolation._SHOW_SECONDS", 9 if has_log else 0)
     assert run(chatty).output == f"{wanted * has_log}the end", "it is seen, or the run would not end"
     removed = "" if has_log else "\r\x1b[K"

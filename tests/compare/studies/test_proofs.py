@@ -98,7 +98,7 @@ def test_a_proof_about_an_instance_of_another_digest_is_wrong(proven: Store, mon
     assert checked == CheckedProof("wrong: the proof is about another instance")
 
 
-def test_a_proof_of_another_problem_certifies_nothing(proven: Store, tmp_path: Path) -> None:
+def test_a_proof_of_another_problem_certifies_nothing(proven: Store) -> None:
     row = stored(proven)["branch-and-cut"]
     assert any("its proof gives" in fault for fault in faults(proven, {**row, "problem": "low-tco"}))
 
@@ -200,16 +200,13 @@ def test_a_checker_without_time_says_so(solver: Solver, tmp_path: Path, monkeypa
 
 
 def test_runs_that_are_left_are_not_nothing_though_they_are_short(tmp_path: Path) -> None:
-    store = study_done_in(tmp_path, SPEC.replace('"branch-and-cut", "cp-sat"', ""))
+    short = SPEC.replace('"branch-and-cut", "cp-sat"', "")
+    store = study_done_in(tmp_path, short)
     for seeds, said in (
         (1, "1 instances, 1 runs, 1 of them stored"),
         (1, "nothing to go"),
         (2, "at most 2 instances, 2 runs (equal instances count once when they are made), 1 of them stored"),
         (2, "less than 1 s to go"),
     ):
-        (tmp_path / "more.toml").write_text(
-            SPEC.replace('"branch-and-cut", "cp-sat"', "").replace(
-                "subscriptions = 2", f"subscriptions = 2, seeds = {seeds}"
-            )
-        )
+        (tmp_path / "more.toml").write_text(short.replace("subscriptions = 2", f"subscriptions = 2, seeds = {seeds}"))
         assert said in dry_run_report(read_study(tmp_path / "more.toml"), store, "local[2]")

@@ -77,10 +77,8 @@ def test_a_study_is_the_product_of_its_lists(tmp_path: Path) -> None:
     tasks = tasks_of(study)
     assert len(tasks) == 4 * 2 * 3 + 2
     assert {task.variant for task in tasks} == {"gm", "gm ties=highest", "gm ties=random", "2d-oda"}
-    assert (
-        replace(tasks[0], problem="min-tco", method="low-oda", options='{"k": 2.0, "ties": "lowest"}').variant
-        == "low-oda k=2"
-    )
+    low_oda = replace(tasks[0], problem="min-tco", method="low-oda", options='{"k": 2.0, "ties": "lowest"}')
+    assert low_oda.variant == "low-oda k=2"
     assert {task.time_limit for task in tasks if task.problem == "2d-star"} == {9.5}
     assert {task.time_limit for task in tasks if task.problem != "2d-star"} == {3.0}
 

@@ -50,14 +50,9 @@ def read(text: str, folder: Path) -> Study:
 def folder(tmp_path: Path) -> Path:
     """The files that the page's examples name."""
     (tmp_path / "data").mkdir()
-    for name, head in (
-        ("subscriptions.csv", "node,topic"),
-        ("lists.csv", "node,topic"),
-        ("listeners.tsv", "user\tartist"),
-    ):
-        (tmp_path / name).write_text(head + "\n")
-    for name in ("data/b.parquet", "data/a.parquet", "brokers.json"):
-        (tmp_path / name).write_text("")
+    heads = dict.fromkeys(("subscriptions.csv", "lists.csv"), "node,topic\n") | {"listeners.tsv": "user\tartist\n"}
+    for name in (*heads, "data/b.parquet", "data/a.parquet", "brokers.json"):
+        (tmp_path / name).write_text(heads.get(name, ""))
     return tmp_path
 
 
