@@ -29,7 +29,7 @@ ANNEXES = {"over_time", "limits", "vipr", "spark_solver", "claims", "atlas"}
 """The folders that the core does not know: it finds them by name, as it finds plug-ins."""
 KNOWS = {"content": {"steiner"}, "over_time": {"topics"}, "limits": {"topics"}}
 """The domains that a domain may import beside its own."""
-MOST_LINES, MOST_CORE_LINES, MOST_CORE_FILES = 71_747, 51_018, 239
+MOST_LINES, MOST_CORE_LINES, MOST_CORE_FILES = 71_746, 51_017, 239
 ONLY_COMPARE_KNOWS = {"pyspark", "click", "rich", "jinja2", "matplotlib"}
 PLOTS = ("instances.contract.shown", "matplotlib.figure")
 """The one file below compare that names a figure: methods ``plot`` reach ``draw`` through the package."""

@@ -267,16 +267,16 @@ class RunPair(NamedTuple):
         return bool(self.other.value > self.optimal.value + TOLERANCE)
 
 
-def overlay_drawing(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance]) -> Drawing | None:
+def overlay_drawing(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance | None]) -> Drawing | None:
     """Draw an optimal overlay beside a heuristic's, with equal node positions; None if no run proved an optimum.
 
     The runs (`judged_runs`) have the column answer (u0, v0, u1, v1, … or None); `load_instance` maps a digest to its
-    instance.
+    instance, or to None: then it is not drawn.
     """
     pair = most_informative_pair(runs)
-    if pair is None:
+    instance = None if pair is None else load_instance(pair.optimal.instance)
+    if pair is None or instance is None:
         return None
-    instance = load_instance(pair.optimal.instance)
     overlays = [TOPICS.unpack(run.answer, instance) for run in (pair.optimal, pair.other)]
     above = f"+{pair.other.value - pair.optimal.value:g}" if pair.worse else "as good"
     titles = []

@@ -60,12 +60,12 @@ def levels_over_time(runs: pd.DataFrame, load: Callable[[str], Any]) -> pd.DataF
     without an event). Cost: that of judging every run.
     """
     best, traces = _best_bounds(runs), {digest: load(digest) for digest in runs["instance"].unique()}
-    lasting = {digest: float(trace.step_times[-1] - trace.start) / SECOND for digest, trace in traces.items()}
+    lasting = {digest: float(one.step_times[-1] - one.start) / SECOND for digest, one in traces.items() if one}
     longest = runs["instance"].map(lasting).groupby(runs["family"]).transform("max") if len(runs) else []
     found = []
     for own, last in zip(runs.to_dict("records"), longest, strict=True):
         trace = traces[own["instance"]]
-        if own["answer"] is None or last <= 0:
+        if trace is None or own["answer"] is None or last <= 0:
             continue
         judge: Any = problem_named(own["problem"])
         seen = judge.timeline(trace, kind_named(judge.kind).unpack(own["answer"], trace))

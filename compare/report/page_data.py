@@ -92,7 +92,7 @@ def _numbers(column: pd.Series[float]) -> list[float | None]:
     return [next(short) if finite else None for finite in np.isfinite(values)]
 
 
-def overlay_data(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance]) -> dict[str, Any] | None:
+def overlay_data(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstance | None]) -> dict[str, Any] | None:
     """The answers of the topic instances with at most `MOST_NODES` nodes, smallest first, up to `MOST_BYTES` of JSON.
 
     instances (each with digest, title, nodes, topics and wants: labels and the topics of each node), answers (two
@@ -101,12 +101,12 @@ def overlay_data(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstanc
     """
     given = runs[(runs["kind"] == TOPICS.name) & runs["answer"].notna()]
     small = given[given["nodes"] <= MOST_NODES].sort_values(["nodes", "subscriptions", "instance"], kind="stable")
-    instances: list[dict[str, Any]] = []
-    answers: dict[str, int] = {}
-    drawn: dict[str, int] = {}
+    instances, answers, drawn = list[dict[str, Any]](), dict[str, int](), dict[str, int]()
     size = 0
     for digest, group in small.groupby("instance", sort=False):
-        instance = _instance(load_instance(str(digest)), group.iloc[0])
+        if (made := load_instance(str(digest))) is None:
+            continue
+        instance = _instance(made, group.iloc[0])
         pairs = zip(group["anchor"], group["answer"], strict=True)
         codes = {anchor: "".join(_NODES[node] for node in answer) for anchor, answer in pairs}
         size += len(json.dumps(instance)) + sum(len(code) + 20 for code in codes.values())
@@ -117,7 +117,7 @@ def overlay_data(runs: pd.DataFrame, load_instance: Callable[[str], TopicInstanc
     if not instances:
         return None
     left = given["instance"].nunique() - len(instances)
-    reason = f"Instances of more than {MOST_NODES} nodes, or beyond {MOST_BYTES / 1e6:g} MB in all, are left out"
+    reason = f"Instances beyond {MOST_NODES} nodes or {MOST_BYTES / 1e6:g} MB in all, or of lost plug-ins, are left out"
     return {
         "instances": instances,
         "answers": list(answers),

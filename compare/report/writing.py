@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -89,13 +90,19 @@ def report_study(
     rows = store.rows(None if all_runs else keys)
     recipes = dict(zip(rows["instance"], rows["recipe"], strict=True))
     notes, report = list(plan.notes), report_of(plan.spec)
+
+    def load(digest: str) -> Any:
+        with suppress(BadInput):  # of a plug-in that is gone, or that makes others by now
+            return store.instance(recipes[digest], digest)
+        return None
+
     if missing := len(keys) - int(rows["key"].isin(keys.to_pylist()).sum()):
         notes.append(f"{missing} of {len(keys)} runs are missing: the same study command resumes.")
     with Bar(0, "figures drawn", quiet=quiet) as bar:
         return write_report(
             into or folder,
             rows,
-            lambda digest: store.instance(recipes[digest], digest),
+            load,
             title=plan.name,
             spec=plan.spec,
             notes=notes,
@@ -123,17 +130,17 @@ def write_report(
 ) -> Path:
     """Write report.html, tables/*.csv, tables/*.tex and figures/*.* into a folder, each file atomically.
 
-    `rows` are one a run, with the columns of the store; `load_instance` maps a digest to its instance, for the overlays
-    and traces that are drawn; `spec` is the study's file (TOML); `plots` are by default `default_plots`; without
-    `strict` a plot that has no points is a note on the page. `names` are what methods and others are called in the
-    files of figures and LaTeX, and `figure_options` are those of the files: the figures on the page have the default
-    ones. `bar` shows how many figures are drawn. Beyond `MOST_SHOWN` runs the page lists and draws a sample
+    `rows` are one a run, with the columns of the store; `load_instance` maps a digest to its instance, for overlays and
+    traces that are drawn, or to None; `spec` is the study's file (TOML); `plots` are by default `default_plots`;
+    without `strict` a plot that has no points is a note on the page. `names` are what methods and others are called in
+    the files of figures and LaTeX, and `figure_options` are those of the files: the figures on the page have the
+    default ones. `bar` shows how many figures are drawn. Beyond `MOST_SHOWN` runs the page lists and draws a sample
     (:func:`sampled_runs`), and links to tables/runs.csv; its tables and plots of means are over all runs.
 
     Returns the page, which loads nothing: figures, tables (as data addresses), scripts and styles are inside. The same
     rows give the same bytes. It has about 1.6 kilobytes a run shown, and a megabyte of scripts. Cost O(R log R) for R
-    runs. Bad input if a file cannot be written, an instance to draw cannot be read, a plot is of something that does
-    not vary, or the options of figures are not possible here.
+    runs. Bad input if a file cannot be written, a plot is of something that does not vary, or the options of figures
+    are not possible here.
     """
     rows, title = printable_rows(rows), printable(title)
     study = StudyPage(rows, names or {})
@@ -280,31 +287,24 @@ class StudyPage:
             shown = rows[list(columns)] if columns else rows.drop(columns=_LINKS, errors="ignore")
             if "instance" in shown:
                 shown = shown.assign(instance=shown["instance"].str[:8])  # as on the page
-            self.tex[name] = latex_table(
-                shown,
-                called(caption or name, self.names),
-                f"tab:{name}",
-                names={"x": x.replace("_", " "), **self.names},
-            )
+            names = {"x": x.replace("_", " "), **self.names}
+            self.tex[name] = latex_table(shown, called(caption or name, self.names), f"tab:{name}", names=names)
         return name
 
     def content(self, notes: Sequence[str]) -> dict[str, Any]:
         """The variables of the page's template that are not about figures."""
         runs = self.runs
         self.keep("runs", runs[run_columns(runs)], "The runs of the study.", _RUN_IN_PAPERS)
-        versions = sorted(runs["code_version"].unique())
         several = runs.groupby(["method", "problem"], sort=False)["code_version"].unique()
-        notes = [
-            *notes,
-            *(
-                f"The runs of {method} on {problem} are of {len(own)} versions of the code: {', '.join(sorted(own))}."
-                for (method, problem), own in several[several.map(len) > 1].items()
-            ),
+        updated = [
+            f"The runs of {method} on {problem} are of {len(own)} versions of the code: {', '.join(sorted(own))}."
+            for (method, problem), own in several[several.map(len) > 1].items()
         ]
-        made = {
-            "notes": notes,
+        apart = len(self.shown) < len(runs)
+        return {
+            "notes": [*notes, *updated],
             "facts": self._facts(),
-            "versions": versions,
+            "versions": sorted(runs["code_version"].unique()),
             "contradictions": list(self._contradictions()),
             "failures": self._failures(),
             "summary": self._summary(),
@@ -314,13 +314,11 @@ class StudyPage:
             "origins": list(self._origins()),
             "run_lists": list(self._run_lists()),
             "implications": [(" × ".join(one.premises), target, one.proof) for target, one in implications()],
+            "files": {  # the tables that all of these keep
+                name: File(f"{name}.csv", f"tables/{name}.csv") if apart else carried(f"{name}.csv", text)
+                for name, text in self.csv.items()
+            },
         }
-        apart = len(self.shown) < len(runs)
-        files = {
-            name: File(f"{name}.csv", f"tables/{name}.csv") if apart else carried(f"{name}.csv", text)
-            for name, text in self.csv.items()
-        }
-        return {**made, "files": files}
 
     def _facts(self) -> list[tuple[Markup, str]]:
         """The size of the study: a number that links to what it counts, and its name."""
@@ -338,8 +336,9 @@ class StudyPage:
         """A row a problem: what is proven, and the closest and the farthest heuristic."""
         rows = summary_table(self.runs, self.pairs)
         names = summary_columns(rows)
-        caption = "Each problem: what is proven, the closest and the farthest heuristic."
-        kept = self.keep("summary", rows, caption, names)
+        kept = self.keep(
+            "summary", rows, "Each problem: what is proven, the closest and the farthest heuristic.", names
+        )
         instances = [self.anchors.of("instances", name) for name in rows["problem"]]
         of_method = {
             column: [self.rows_of(*pair) if pair[1] else "" for pair in zip(rows["problem"], rows[end], strict=True)]

@@ -466,6 +466,17 @@ def test_answers_are_two_characters_an_edge() -> None:
     assert overlay_data(judged_runs(frame(run(value=3))), INSTANCES.__getitem__) is None, "without answers"
 
 
+def test_what_a_lost_plug_in_made_is_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_out_pdf(monkeypatch)
+    rows, lost = study_rows(), most_informative_pair(judged_runs(study_rows()))
+    held = {digest: one for digest, one in INSTANCES.items() if digest != known(lost).optimal.instance}
+    assert overlay_drawing(judged_runs(rows), held.get) is None
+    assert known(overlay_data(judged_runs(rows), held.get))["left_out"].endswith("are left out: 1 of 2.")
+    html = write_report(tmp_path, rows, lambda _: None, title="A study", spec="").read_text(encoding="utf-8")
+    assert 'id="figure-overlay"' not in html
+    assert 'id="figure-overview"' in html
+
+
 def test_large_instances_are_left_out_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     path = TopicInstance.from_subscriptions({f"n{v}": [f"t{v}", f"t{v + 1}"] for v in range(61)})
     rows = answered(path, [(v, v + 1) for v in range(60)], "min-tco", "gm")
