@@ -72,7 +72,7 @@ _HOT, _COLD = 0.2, 0.05
 _SECONDS_A_CALL = 0.2
 _NO_TIME = "time: none left to search from the first overlay"
 _JUDGED_AT_ONCE = 0.1
-_JUDGING, _SET_UP = 2.5e-7, 1e-5  # seconds, at most, for each subscription and edge, on a machine with other work
+_JUDGING, _SET_UP = 4e-7, 1e-5  # seconds, at most, for each subscription and edge, on a machine with other work
 
 
 def polish(
