@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import resource
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -310,10 +311,11 @@ def test_control_characters_are_replaced_and_values_have_their_units() -> None:
 
 def test_a_closed_pipe_prints_nothing() -> None:
     code = "import sys; from overlaybench.compare.command_line import main; sys.argv[1:] = ['list', 'problems']; main()"
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = subprocess.run([sys.executable, "-c", code], stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
-    os.close(writer)
+    own, other = socket.socketpair()
+    with own, other:
+        other.shutdown(socket.SHUT_RD)  # also if a process that another thread forks now has it
+        given = [sys.executable, "-c", code]
+        done = subprocess.run(given, stdout=own.fileno(), stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "")
 
 
