@@ -364,7 +364,7 @@ def show(*parts: RenderableType) -> None:
     with wide.capture() as printed:
         for part in parts:
             wide.print(part)
-    sys.stdout.write("\n".join(line.rstrip() for line in printed.get().splitlines()) + "\n")
+    click.echo("\n".join(line.rstrip() for line in printed.get().splitlines()))  # at once: a full disk is no success
 
 
 def in_parentheses(measures: Mapping[str, float]) -> str:

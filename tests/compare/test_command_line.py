@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import resource
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -309,14 +308,18 @@ def test_control_characters_are_replaced_and_values_have_their_units() -> None:
     assert [cell("ratio", value) for value in (1.0, 1.0001, 1.25)] == ["1.000", "1.00010", "1.250"], "1 is optimal"
 
 
-def test_a_closed_pipe_prints_nothing() -> None:
-    code = "import sys; from overlaybench.compare.command_line import main; sys.argv[1:] = ['list', 'problems']; main()"
-    own, other = socket.socketpair()
-    with own, other:
-        other.shutdown(socket.SHUT_RD)  # also if a process that another thread forks now has it
-        given = [sys.executable, "-c", code]
-        done = subprocess.run(given, stdout=own.fileno(), stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "")
+LISTING = "import sys; from overlaybench.compare.command_line import main; sys.argv[1:] = ['list', 'problems']; main()"
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_that_nobody_gets_is_no_success(unbuffered: str) -> None:
+    command, env = [sys.executable, "-c", LISTING], {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as pipe, open("/dev/full", "wb") as full:
+        for to, status, said in ((pipe, 1, ""), (full, 2, "overlaybench: the disk: cannot be written")):
+            done = subprocess.run(command, env=env, stdout=to, stderr=subprocess.PIPE, text=True, check=False)
+            assert (done.returncode, done.stderr[: len(said) or None]) == (status, said)
 
 
 def completed(*words: str) -> list[str]:
